@@ -1,4 +1,4 @@
-/** A checkout of a framework itself: its own scripts run what lies there, whatever is installed beside. */
+/** A checkout of a framework itself: its own scripts run its sources, whatever else is installed. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Framework } from "./document.ts";
@@ -10,7 +10,7 @@ const releaseFiles: Readonly<Record<Framework, readonly string[]>> = {
   openrlhf: ["version.txt"],
 };
 
-/** The release that a folder is a checkout of (`0.9.0`, `1.10.0.dev0`); undefined where it is none. */
+/** The release that a folder is a checkout of (`0.9.0`, `1.10.0.dev0`); undefined if it is not one. */
 export function checkoutVersion(folder: string, framework: Framework): string | undefined {
   if (!existsSync(join(folder, framework, "__init__.py"))) return undefined;
   if (!existsSync(join(folder, "pyproject.toml")) && !existsSync(join(folder, "setup.py"))) return undefined;

@@ -1,4 +1,4 @@
-/** A configuration of verl, TRL or OpenRLHF as it is written: whose it is, and every setting with its place. */
+/** A configuration of verl, TRL or OpenRLHF as text: its framework, and every setting with its range. */
 import type { Json } from "../../shared/json.ts";
 import type { Range } from "../lib/lines.ts";
 import type { TextEdit } from "../config/check/diagnostic.ts";
@@ -14,23 +14,23 @@ export type Sign = "" | "+" | "++" | "~";
 export interface Setting {
   /** Dotted, under the name that was written: `actor_rollout_ref.rollout.n`, `num_generations`, `rollout.batch_size`. */
   readonly key: string;
-  /** undefined where it cannot be known: a shell variable that nobody sets, a Python expression. */
+  /** undefined if it cannot be known: an unset shell variable, a Python expression. */
   readonly value: Json | undefined;
-  /** Where the value cannot be known: what is known of it, with set variables put in and the rest left as `$X`. */
+  /** If the value cannot be known: its known part, with set variables substituted and the rest left as `$X`. */
   readonly partial?: Json;
-  /** The value as it was written, variables and quotes included. */
+  /** The value's source text, variables and quotes included. */
   readonly text: string;
   readonly keyRange: Range;
   /** Of the value as it was written; of the key where it has none (`--switch`). */
   readonly range: Range;
-  /** Where the value itself stands when that is elsewhere: the line that sets the shell variable, an anchor. */
+  /** The range of the value itself if that is elsewhere: the line that sets the shell variable, an anchor. */
   readonly source?: Range;
   readonly sign: Sign;
   /** How many words a flag was given; absent elsewhere, and where an unknown variable may hold several. */
   readonly words?: number;
   /** One of several that a single written value holds (`{a: 1, b: 2}` on a command line): `range` is all of it. */
   readonly shared?: true;
-  /** Came in by a YAML merge (`<<: *base`): what is written beside it wins. */
+  /** Came in by a YAML merge (`<<: *base`): keys next to the merge win. */
   readonly inherited?: true;
 }
 
@@ -38,7 +38,7 @@ export interface Setting {
 export interface UnsetVariable {
   readonly name: string;
   readonly range: Range;
-  /** One that the script does set, and that is spelt nearly so. */
+  /** A similar name that the script sets. */
   readonly meant?: string;
 }
 
@@ -51,7 +51,7 @@ export interface BrokenYaml {
 
 /** Settings that a script means for its command, and that the command does not get. */
 export interface CutLaunch {
-  /** A backslash is missing, a blank stands behind it, or a comment or an empty line below it. */
+  /** A backslash is missing, a blank follows it, or a comment or an empty line is below it. */
   readonly cause: "missing" | "blank" | "comment";
   /** Where the command ends. */
   readonly range: Range;
@@ -78,26 +78,26 @@ export interface FrameworkDocument {
   readonly text: string;
   /** In the order of the text; a later one of the same key wins. */
   readonly settings: readonly Setting[];
-  /** What files set that this one builds on (`--config`, `defaults:`), by dotted key: behind what is written here. */
+  /** What files set that this one builds on (`--config`, `defaults:`), by dotted key: this file's settings win. */
   readonly base: ReadonlyMap<string, Json>;
   /** What a script starts: `verl.trainer.main_ppo`, `trl grpo`. */
   readonly program: string | undefined;
-  /** Whose keys: verl's `ppo_megatron_trainer`, TRL's `grpo`, OpenRLHF's `train_ppo_ray`. */
+  /** Which set of keys: verl's `ppo_megatron_trainer`, TRL's `grpo`, OpenRLHF's `train_ppo_ray`. */
   readonly tree: string | undefined;
-  /** How many processes train on all machines, where a launcher says so (`--num_processes`, `--nproc_per_node`, `--num_gpus`); its value is undefined where the number of machines is not known. */
+  /** How many processes train on all machines, if a launcher sets it (`--num_processes`, `--nproc_per_node`, `--num_gpus`); its value is undefined where the number of machines is not known. */
   readonly processes: Setting | undefined;
   readonly unset: readonly UnsetVariable[];
-  /** Whose release it is judged as; `table` is the nearest that is known of, most often the same. */
+  /** The release it is checked against; `table` is the nearest release with a table, most often the same. */
   readonly version: FrameworkRelease;
   readonly cut?: CutLaunch | undefined;
-  /** Where a YAML file stops being one, and why. */
+  /** Where a YAML file becomes invalid, and why. */
   readonly broken?: BrokenYaml | undefined;
-  /** Keys that stand in branches of the script of which nobody can say whether they run. */
+  /** Keys in branches of the script that may or may not run. */
   readonly uncertain?: ReadonlySet<string>;
   /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
   readonly patched?: "unsloth" | undefined;
-  /** What reading it lost: files it names that were not found, variables that nobody sets. Then defaults are not assumed. */
+  /** Whether parsing lost something: missing files, unset variables. Then defaults are not assumed. */
   readonly incomplete: boolean;
-  /** Where something about the whole file is said: its first command, call or key. */
+  /** The range for diagnostics about the whole file: its first command, call or key. */
   readonly head: Range;
 }

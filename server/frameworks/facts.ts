@@ -1,4 +1,4 @@
-/** Everything that is known of the keys of a document's framework, in its release. */
+/** The facts of every key of a document's framework, in its release. */
 import { choicesOf } from "./facts/choices.ts";
 import type { FrameworkRelease, Framework } from "./document.ts";
 import { installedTable, keyTable, tableOf, type KeyTable } from "./tables/load.ts";
@@ -7,7 +7,7 @@ import { compareVersions, installedVersion, nearestVersion } from "./version.ts"
 
 const made = new Map<string, KeyTable>();
 
-/** With the choices that only the framework's code knows. */
+/** With the choices that only the framework's code checks. */
 export function factsFor(framework: Framework, version: FrameworkRelease, tree?: string): KeyTable {
   const id = `${framework} ${version.text} ${version.folder ?? ""} ${tree ?? ""}`;
   const known = made.get(id);
@@ -37,7 +37,7 @@ function chosen(
   return fact === undefined || choices === undefined ? fact : { ...fact, choices, compared: true };
 }
 
-/** Of an installed release that the tables lack, its own sources say more than a neighbour's. */
+/** For an installed release without a table, its sources are better than a neighbouring table. */
 function ownTable(framework: Framework, version: FrameworkRelease, tree: string | undefined): KeyTable {
   const read =
     version.folder === undefined || version.table === version.text
@@ -46,7 +46,7 @@ function ownTable(framework: Framework, version: FrameworkRelease, tree: string 
   return read ?? keyTable(framework, version.table, tree);
 }
 
-/** Whether a release has a tree of this name: engines came one by one, and programs went. */
+/** Whether a release has a tree of this name: releases added engines and removed programs. */
 export function hasTree(framework: Framework, version: FrameworkRelease, tree: string): boolean {
   const { versions, trees, treesSince } = tableOf(framework);
   const first = treesSince[trees.indexOf(tree)];
@@ -57,7 +57,7 @@ export function hasTree(framework: Framework, version: FrameworkRelease, tree: s
   );
 }
 
-/** TRL 0.x was released beside Transformers 4, TRL 1 beside Transformers 5. */
+/** TRL 0.x belongs to Transformers 4, TRL 1 to Transformers 5. */
 function transformersTable(version: FrameworkRelease): KeyTable {
   const { versions } = tableOf("transformers");
   const installed =
@@ -70,7 +70,7 @@ function transformersTable(version: FrameworkRelease): KeyTable {
         : undefined;
     return own ?? keyTable("transformers", nearestVersion(installed, versions));
   }
-  const beside =
+  const contemporary =
     compareVersions(version.text, "1.0.0") < 0 ? versions.filter((one) => one.startsWith("4.")) : versions;
-  return keyTable("transformers", beside.at(-1) ?? "");
+  return keyTable("transformers", contemporary.at(-1) ?? "");
 }

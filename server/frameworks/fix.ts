@@ -1,4 +1,4 @@
-/** Mends for rules: edits land where a value stands, which for `$X` is the line that sets X. */
+/** Fixes for rules: an edit changes the place of the value, which for `$X` is the line that sets X. */
 import type { Fix, TextEdit } from "../config/check/diagnostic.ts";
 import type { Setting } from "./document.ts";
 
@@ -14,7 +14,7 @@ export function changeTo(
   return { title: title ?? `Change to \`${value}\``, edits, preferred };
 }
 
-/** Flags that are written alone (`--switch`) get their value behind them. */
+/** A flag without a value (`--switch`) gets its value after it. */
 export function valueEdit({ source, range, keyRange, text }: Setting, newText: string): TextEdit {
   const alone =
     range.start.line === keyRange.start.line && range.start.character === keyRange.start.character;

@@ -1,7 +1,7 @@
-/** Of several settings of one key, the one that counts. */
+/** Which of several settings of one key counts. */
 import type { Setting } from "./document.ts";
 
-/** The last one that is written: what a merge brings in yields to it, and `~key` sets nothing. In the order of the text. */
+/** The last setting of each key, in the order of the text: it wins over a merge, and `~key` sets nothing. */
 export function settingsInForce(settings: readonly Setting[]): Map<string, Setting> {
   const found = new Map<string, Setting>();
   for (const setting of settings)

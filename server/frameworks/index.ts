@@ -26,7 +26,7 @@ export { DocumentModel as Model } from "./model.ts";
 
 export const frameworkRules: readonly FrameworkRule[] = [...verlRules, ...trlRules, ...openrlhfRules];
 
-/** undefined where a text is no configuration of the three. Recognised by content; `file` only tells the form. */
+/** undefined if the text is not a configuration of the three. Content decides; `file` only determines the form. */
 export function readFrameworkDocument(
   file: string,
   text: string,
@@ -49,7 +49,7 @@ export function readFrameworkDocument(
   return { ...whole, settings: resolved(whole) };
 }
 
-/** Nothing names a tree: what is written does. */
+/** Without a named tree the settings determine it. */
 const treeOf = ({ framework, settings }: ParsedConfig): string => {
   if (framework !== "verl") return framework === "trl" ? "grpo" : "train_ppo_ray";
   const strategy = settings.find(({ key }) => key === "actor_rollout_ref.actor.strategy")?.value;
@@ -58,7 +58,7 @@ const treeOf = ({ framework, settings }: ParsedConfig): string => {
     : "ppo_trainer";
 };
 
-/** Values with other keys' put in, and where those stand. */
+/** Substitutes other keys' values in values, and records where those are set. */
 function resolved(document: FrameworkDocument): readonly Setting[] {
   const holds = ({ value }: Setting): boolean => typeof value === "string" && value.includes("${");
   if (!document.settings.some(holds)) return document.settings;

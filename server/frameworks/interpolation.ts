@@ -4,12 +4,12 @@ import { valueOf } from "./values.ts";
 
 const deepest = 12;
 
-/** What an environment variable holds, given the default written beside it. */
+/** The value of an environment variable, given the default next to it. */
 export type EnvironmentLookup = (name: string, fallback: Json | undefined) => Json | undefined;
 
 /**
  * @param lookup the value of a dotted key, itself maybe an interpolation; undefined where it cannot be known
- * @param environment default: nothing is known of it
+ * @param environment default: every variable is unknown
  */
 export function interpolated(
   value: Json | undefined,
@@ -41,13 +41,13 @@ export function interpolated(
   return known && !text.includes("${") ? text : undefined;
 }
 
-/** The only key that a value stands for. */
+/** The only key that a value refers to. */
 export const referenced = (value: Json | undefined, key: string): string | undefined => {
   const match = typeof value === "string" ? /^\$\{(?:oc\.select:)?([\w.]+)(?:,[^{}]*)?\}$/.exec(value) : null;
   return match === null ? undefined : absolute(match[1]!, key);
 };
 
-/** `.x` beside, `..x` one section up. */
+/** `.x` is a sibling, `..x` is one section up. */
 function absolute(name: string, key: string): string {
   const dots = /^\.+/.exec(name)?.[0].length ?? 0;
   if (dots === 0) return name;

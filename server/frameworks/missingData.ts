@@ -1,4 +1,4 @@
-/** Data files of this machine that a configuration names and that are not there. */
+/** Missing data files that a configuration names. */
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
@@ -10,12 +10,12 @@ import { placeOfFile } from "./verl/files.ts";
 
 const isData = (path: string): boolean => /\.(?:parquet|jsonl?|csv|arrow)$/.test(path);
 
-/** `hdfs://…`, `$DATA/…`, `*.parquet`: what only the machine of the run can tell. */
+/** `hdfs://…`, `$DATA/…`, `*.parquet`: only the machine of the run knows these. */
 const isElsewhere = (path: string): boolean => /:\/\/|[$*?[\]{}]/.test(path);
 
 /**
- * Where a missing file should lie; undefined where it is there, or nobody here can tell: a name of the Hub, a remote path,
- * a folder that this machine has not, a bare name, for which the command may be started anywhere.
+ * Where a missing file should be; undefined if it is there, or that cannot be known: a name of the Hub, a remote path,
+ * a folder that this machine does not have, or a bare name, because the command may start in any folder.
  */
 function missingIn(configuration: string, path: string, isMeant = isData): string | undefined {
   if (!isMeant(path) || isElsewhere(path) || !/[\\/]/.test(path)) return undefined;
@@ -32,7 +32,7 @@ const listOf = (value: Json | undefined): readonly Json[] => {
   return Array.isArray(value) ? value : [];
 };
 
-/** Of those of some keys that the file itself writes; each is a path, or several. */
+/** The given keys that the file itself sets; each is a path, or several. */
 export const missingData = (
   model: FrameworkModel,
   keys: readonly string[],
@@ -58,7 +58,7 @@ export const missingData = (
     });
   });
 
-/** A Python file that rewards or agents are loaded from; where a script changes its folder nobody here can tell. */
+/** A Python file with rewards or agents; not checked if the script changes its folder. */
 export const missingPython = (model: FrameworkModel, key: string): FrameworkDiagnostic[] =>
   /^\s*(cd|pushd)\s/m.test(model.document.text)
     ? []

@@ -1,4 +1,4 @@
-/** A foreign configuration with the framework's defaults behind it: what rules read. */
+/** A framework's configuration over the framework's defaults: what rules read. */
 import type { Json } from "../../shared/json.ts";
 import type { FrameworkDocument, Setting } from "./document.ts";
 import { factsFor } from "./facts.ts";
@@ -35,7 +35,7 @@ export class DocumentModel implements FrameworkModel {
     return this.unwritten(key);
   }
 
-  /** What holds where nobody writes the key here: another file's value, else the default of the release. */
+  /** The value of a key that this file does not set: another file's value, else the release's default. */
   private unwritten(key: string): Json | undefined {
     const { base, incomplete } = this.document;
     const lookup = (other: string): Json | undefined => this.inForce.get(other)?.value ?? this.below(other);
@@ -52,7 +52,7 @@ export class DocumentModel implements FrameworkModel {
     return this.removed.some((other) => key === other || key.startsWith(`${other}.`));
   }
 
-  /** What the framework's tree holds, whatever is written. */
+  /** The value of the framework's tree, without this file's settings. */
   original(key: string): Json | undefined {
     return interpolated(this.below(key), key, (other) => this.below(other));
   }
@@ -75,7 +75,7 @@ export class DocumentModel implements FrameworkModel {
     return compareVersions(this.document.version.text, version) >= 0;
   }
 
-  /** The value of a setting with the keys that it names put in. */
+  /** The value of a setting, with the keys that it names substituted. */
   resolved({ key, value }: Setting): Json | undefined {
     return interpolated(value, key, (other) => this.inForce.get(other)?.value ?? this.below(other));
   }

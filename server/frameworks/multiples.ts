@@ -26,7 +26,7 @@ export function divisorsAround(value: number, of: number, least = 1): number[] {
     .sort((a, b) => Math.abs(a - value) - Math.abs(b - value));
 }
 
-/** Mends of one setting, each with its arithmetic; none where nobody wrote it. */
+/** Fixes of one setting, each with its arithmetic; none if the file does not set it. */
 export function changes(
   setting: Setting | undefined,
   values: readonly number[],

@@ -1,2 +1,2 @@
-/** The frameworks as they spell themselves. */
+/** The frameworks' own spelling of their names. */
 export const frameworkNames = { trl: "TRL", openrlhf: "OpenRLHF", verl: "verl" } as const;

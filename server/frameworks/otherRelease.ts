@@ -1,4 +1,4 @@
-/** A file that names no release, beside nothing that does: it may be for another than the newest. */
+/** A file without any sign of its release may be for another than the newest. */
 import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { editDistance } from "../lib/suggest.ts";
 import { addedKey, movedKey, unknownKey } from "./check/keyRules.ts";
@@ -8,7 +8,7 @@ import { frameworkNames } from "./names.ts";
 import { microBatch } from "./verl/rules/batch/microBatch.ts";
 import { historyOf, tableOf } from "./tables/load.ts";
 
-/** Fewer settings are a note or a beginning: any release would know them. */
+/** Fewer settings may be a note or a draft: every release has them. */
 const wholeFile = 12;
 
 /**
@@ -24,7 +24,7 @@ export function withoutRelease(
   if (document.version.from !== "newest" || document.settings.length < wholeFile || errors.length === 0)
     return found;
   const name = frameworkNames[document.framework];
-  // Only a key shows another release's hand: what a rule refuses may be a mistake that no release used to see.
+  // Only keys show another release: what a rule refuses may be a mistake in every release.
   const keys = errors.some(({ rule }) => ofKeys.has(rule));
   const older = keys ? bestOlder(document, errors.length, judge) : undefined;
   return found.map((one) => {
@@ -35,11 +35,11 @@ export function withoutRelease(
   });
 
   function warning(one: Diagnostic, why: string): Diagnostic {
-    const judged = `Checked against ${name} ${document.version.text}, the newest release known here: ${why}.`;
+    const checked = `Checked against ${name} ${document.version.text}, the newest release known here: ${why}.`;
     return {
       ...one,
       severity: "warning",
-      message: `${one.message} ${judged} Name yours in a comment (\`# ${document.framework}==…\`).`,
+      message: `${one.message} ${checked} Name yours in a comment (\`# ${document.framework}==…\`).`,
     };
   }
 }
@@ -52,7 +52,7 @@ const ofKeys: ReadonlySet<string> = new Set([
 const isError = ({ severity }: Diagnostic): boolean => severity === "error";
 const placeOf = ({ range: { start } }: Diagnostic): string => `${start.line}:${start.character}`;
 
-/** The release that refuses least of it, the latest of those; undefined where none does better than the newest. */
+/** The latest release that makes the fewest errors; undefined if none makes fewer than the newest. */
 function bestOlder(
   document: FrameworkDocument,
   most: number,
@@ -71,7 +71,7 @@ function bestOlder(
   return best;
 }
 
-/** Neither a slip of the fingers nor another release's: two letters off is a slip, whatever the length. */
+/** Neither a typo nor a key of another release: two letters off is a typo, whatever the length. */
 function isStrange(document: FrameworkDocument, { rule, key, message }: Diagnostic): boolean {
   const { framework, version, tree } = document;
   if (rule !== unknownKey.id || message.includes("Did you mean")) return false;

@@ -1,11 +1,11 @@
-/** Which of several settings somebody wrote: where a finding about all of them is said. */
+/** Which of several settings a file has: the place of a diagnostic about all of them. */
 import type { Setting } from "./document.ts";
 import type { FrameworkModel } from "./rule.ts";
 
 export const allWritten = (model: FrameworkModel, ...keys: readonly string[]): Setting[] =>
   keys.flatMap((key) => model.written(key) ?? []);
 
-/** The first that is written, and the others beside it. */
+/** The first that the file has, and the others as related places. */
 export function placed(
   model: FrameworkModel,
   ...keys: readonly string[]

@@ -2,8 +2,8 @@
 import type { DocumentModel } from "./model.ts";
 
 /**
- * What the launcher says, undefined where it names what is not known here; else accelerate's own setting.
- * @param unsaid where nothing says anything
+ * The launcher's number, undefined if it depends on something unknown; else accelerate's own setting.
+ * @param unsaid the number if nothing sets it
  */
 export function processesOf(model: DocumentModel, unsaid?: number): number | undefined {
   const { processes } = model.document;

@@ -1,4 +1,4 @@
-/** What a rule found, as the editor and `validate` show it. */
+/** A rule's diagnostic, as the editor and `validate` show it. */
 import type { Diagnostic, Severity } from "../config/check/diagnostic.ts";
 import type { FrameworkDocument } from "./document.ts";
 import type { FrameworkDiagnostic } from "./rule.ts";

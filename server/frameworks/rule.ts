@@ -1,4 +1,4 @@
-/** A rule of a framework's own: what it refuses, or accepts and should not. One file each. */
+/** A rule about a framework: what it refuses, or accepts although it is harmful. One file each. */
 import type { Json } from "../../shared/json.ts";
 import type { Fix, Severity } from "../config/check/diagnostic.ts";
 import type { FrameworkDocument, Framework, Setting } from "./document.ts";
@@ -6,9 +6,9 @@ import type { KeyFact } from "./tables/table.ts";
 
 export interface FrameworkDiagnostic {
   readonly message: string;
-  /** The setting it is said of; the file's head where nobody wrote any of those involved. */
+  /** The setting that it is about; undefined for the file's head, if the file sets none of those involved. */
   readonly at: Setting | undefined;
-  /** It is the key that is wrong, not its value. */
+  /** The key is wrong, not its value. */
   readonly onKey?: boolean;
   /** `error`: the framework refuses the file. `warning`: it accepts it, and it is harmful or never read. Default: the rule's. */
   readonly severity?: Severity;
@@ -17,12 +17,12 @@ export interface FrameworkDiagnostic {
   readonly related?: readonly Setting[];
 }
 
-/** Reads settings with the framework's defaults behind them. */
+/** Reads settings over the framework's defaults. */
 export interface FrameworkModel {
   readonly document: FrameworkDocument;
-  /** The setting in force, where somebody wrote it. */
+  /** The setting in force, if the file sets it. */
   written(key: string): Setting | undefined;
-  /** What is written, else the framework's default; undefined where it cannot be known. */
+  /** The file's value, else the framework's default; undefined if it cannot be known. */
   value(key: string): Json | undefined;
   number(key: string): number | undefined;
   text(key: string): string | undefined;
@@ -40,7 +40,7 @@ export interface FrameworkRule {
   readonly severity: Severity;
   /** Trees of keys that it holds for; absent: those of the framework's main trainer. */
   readonly trees?: readonly string[];
-  /** A heading, and for its page why the framework minds, with the file and function of its code that does. */
+  /** A heading, and for its page why the framework refuses it, with the file and function of its code. */
   readonly title: string;
   readonly why: string;
   check(model: FrameworkModel): readonly FrameworkDiagnostic[];

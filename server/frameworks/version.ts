@@ -1,4 +1,4 @@
-/** Which release a configuration is judged by. */
+/** The release that a configuration is checked against. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkoutVersion } from "./checkout.ts";
@@ -7,7 +7,7 @@ import type { PackageName } from "./extract/index.ts";
 import { tableOf } from "./tables/load.ts";
 
 export interface ReleaseHints {
-  /** The Python that a setting names: before any environment that lies beside the file. */
+  /** The Python that a setting names; it wins over an environment next to the file. */
   readonly python?: string | undefined;
   /** Folder of a Python environment that is active. */
   readonly environment?: string | undefined;
@@ -55,11 +55,11 @@ function namedIn(text: string, framework: Framework): string | undefined {
     `\\b${framework}(?:\\[[\\w, ]*\\])?\\s*(?:===?|~=|@\\s*v?)\\s*(\\d+\\.\\d+(?:\\.\\d+)?)`,
     "i",
   );
-  const spoken = new RegExp(
+  const mentioned = new RegExp(
     `^\\s*#(?!.*/${framework}:).*\\b${framework}(?:\\s+version:?)?[ :=]+v?(\\d+\\.\\d+(?:\\.\\d+)?)\\b`,
     "im",
   );
-  return pinned.exec(text)?.[1] ?? spoken.exec(text)?.[1];
+  return pinned.exec(text)?.[1] ?? mentioned.exec(text)?.[1];
 }
 
 function foldersAbove(file: string): string[] {
@@ -116,7 +116,7 @@ function installedAt(folder: string, framework: string): Installed | undefined {
   return version === undefined ? undefined : { version, folder };
 }
 
-/** The version of one more package where the framework is installed: what TRL builds on. */
+/** The installed version of another package next to the framework, such as Transformers. */
 export const installedVersion = (folder: string, name: string): string | undefined =>
   installedAt(folder, name)?.version;
 
@@ -151,7 +151,7 @@ function requiredIn(folder: string, framework: Framework): string | undefined {
 const plain = (version: string): string => /^\d+(\.\d+)*/.exec(version)?.[0] ?? version;
 const parts = (version: string): number[] => version.split(/[.\D]+/).map(Number);
 
-/** `0.8.0.dev` and `1.0.0rc1` come before what they lead to. */
+/** `0.8.0.dev` and `1.0.0rc1` come before their releases. */
 const isBefore = (version: string): number => (/\d\.?(dev|rc|a|b)\d*/.test(version) ? 1 : 0);
 
 /** Below zero where `a` is the older. */

@@ -1,4 +1,4 @@
-/** Keys and values that may stand at the cursor. */
+/** Keys and values that fit at the cursor. */
 import { CompletionItemKind, type CompletionItem } from "vscode-languageserver";
 import type { Json } from "../../../shared/json.ts";
 import type { Position, Range } from "../../lib/lines.ts";
@@ -12,7 +12,7 @@ export function frameworkCompletions(document: FrameworkDocument, position: Posi
   const site = siteAt(document, position);
   if (site === undefined) return [];
   const { tree } = site;
-  // Another call than the one that the document is read by: what this one has already is not known.
+  // Not the call that the document was read from: its existing keywords are unknown.
   const other = tree !== undefined && tree !== document.tree;
   const model = new DocumentModel(other ? { ...document, tree, settings: [] } : document);
   return site.kind === "value" ? values(model, site) : keys(model, site);

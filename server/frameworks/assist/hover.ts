@@ -46,7 +46,7 @@ function heading(key: string, fact: KeyFact | undefined): string {
   return `\`${key}\`${type}`;
 }
 
-/** What the value is where that cannot be read off. */
+/** The value if the text does not show it. */
 function now({ document }: DocumentModel, { key, value, text, source }: Setting): string {
   if (value === undefined) return "Its value here cannot be known.";
   const plain = JSON.stringify(value);

@@ -1,20 +1,20 @@
-/** What is being written at the cursor: told by the lines around it, for the text is rarely whole there. */
+/** What is being typed at the cursor, found from the lines around it, because the text is rarely complete there. */
 import type { Position, Range } from "../../lib/lines.ts";
 import type { FrameworkDocument, Sign } from "../document.ts";
 import { trainers } from "../trl/trainers.ts";
 
 export type KeyStyle = "yaml" | "hydra" | "flag" | "python";
 export type CursorSite = CursorPlace & {
-  /** Of a Python file, whose trainer's call it is: a file may have several. */
+  /** The tree of the trainer's call in a Python file, which may have several. */
   readonly tree?: string | undefined;
 };
 type CursorPlace =
   | {
       readonly kind: "key";
       readonly style: KeyStyle;
-      /** What the key stands below, with a dot at its end; empty at the top. */
+      /** The section of the key, with a dot at its end; empty at the top. */
       readonly section: string;
-      /** The key as it stands: it may be written again. */
+      /** The key under the cursor, which may be offered again. */
       readonly current: string;
       readonly sign: Sign;
       readonly depth: "one" | "all";
@@ -22,7 +22,7 @@ type CursorPlace =
     }
   | { readonly kind: "value"; readonly style: KeyStyle; readonly key: string; readonly range: Range };
 
-/** Lines above and below a launch's settings where one may still be added. */
+/** Lines above and below a launch's settings that may get another one. */
 const reach = 3;
 
 export function siteAt(document: FrameworkDocument, position: Position): CursorSite | undefined {
@@ -42,7 +42,7 @@ function isNearSettings({ settings, head }: FrameworkDocument, { line }: Positio
   return line >= Math.min(...rows) - reach && line <= Math.max(...rows) + reach;
 }
 
-/** From letter `start` of the cursor's line to the cursor, and whatever of the word stands behind it. */
+/** From letter `start` of the cursor's line to the cursor, with the rest of the word after it. */
 function rangeFrom(line: string, { line: row, character }: Position, start: number): Range {
   const rest = /^[\w.-]*/.exec(line.slice(character))?.[0].length ?? 0;
   return { start: { line: row, character: start }, end: { line: row, character: character + rest } };
@@ -161,7 +161,7 @@ function inPython(lines: readonly string[], position: Position): CursorSite | un
   return { kind: "key", style: "python", tree, section: "", current, sign: "", depth: "all", range };
 }
 
-/** How many brackets stand open; −1 where the call has been closed. */
+/** The number of open brackets; −1 if the call is closed. */
 function depthOf(text: string): number {
   let depth = 0;
   for (const letter of text.replace(/(["'])(?:\\.|(?!\1)[^\\\n])*\1/g, "")) {

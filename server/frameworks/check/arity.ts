@@ -10,7 +10,7 @@ interface Arity {
   readonly least: number;
   readonly most: number;
 }
-/** Asserted behind the parser: `HIGH`, or `LOW HIGH`. */
+/** Asserted after parsing: `HIGH`, or `LOW HIGH`. */
 const pairs = new Set(["algo.advantage.is_correction_threshold"]);
 const exactly = (count: number): Arity => ({ least: count, most: count });
 
@@ -42,7 +42,7 @@ export function arityFinding(
   };
 }
 
-/** undefined where it cannot be known, or a program of somebody's own reads the flags. */
+/** undefined where it cannot be known, or the user's own program reads the flags. */
 function arityOf(
   model: DocumentModel,
   key: string,
@@ -55,7 +55,7 @@ function arityOf(
     if (pairs.has(key)) return { least: 1, most: 2 };
     if (nargs === "?") return { least: 0, most: 1 };
     if (nargs !== undefined) return { least: nargs === "+" ? 1 : 0, most: Number.POSITIVE_INFINITY };
-    // Of a list no table says more.
+    // The tables do not say more about a list.
     return plain === "bool" ? exactly(0) : plain === "list" ? undefined : exactly(1);
   }
   if (framework !== "trl" || !startsOwnProgram(model)) return undefined;

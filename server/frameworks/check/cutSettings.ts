@@ -1,33 +1,33 @@
-/** What a script means for its command and the shell does not hand over. */
+/** Settings that a script means for its command but does not pass. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import type { CutLaunch, FrameworkDocument } from "../document.ts";
 import { diagnosed } from "../report.ts";
 import { cutOff } from "./keyRules.ts";
 
-const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly mend: string }>> = {
-  missing: { why: "this line does not end with a backslash", mend: "Add a backslash" },
-  blank: { why: "a character follows the backslash", mend: "Remove what follows the backslash" },
+const causes: Readonly<Record<CutLaunch["cause"], { readonly why: string; readonly fix: string }>> = {
+  missing: { why: "this line does not end with a backslash", fix: "Add a backslash" },
+  blank: { why: "a character follows the backslash", fix: "Remove what follows the backslash" },
   comment: {
     why: "a comment or an empty line follows a continued line",
-    mend: "Remove the lines between",
+    fix: "Remove the lines between",
   },
 };
 
 export function cutSettings(document: FrameworkDocument): Diagnostic[] {
   const { cut, file } = document;
   if (cut === undefined) return [];
-  const { why, mend } = causes[cut.cause];
+  const { why, fix: title } = causes[cut.cause];
   const what =
     cut.lost === 1 ? `\`${cut.first}\` below is` : `The ${cut.lost} settings from \`${cut.first}\` on are`;
-  const fix = { title: mend, edits: [cut.edit], preferred: cut.cause !== "comment" };
-  const finding = {
+  const fix = { title, edits: [cut.edit], preferred: cut.cause !== "comment" };
+  const diagnostic = {
     at: undefined,
     message: `The command ends here: ${why}. ${what} not passed.`,
     fixes: [fix],
   };
   return [
     {
-      ...diagnosed(finding, cutOff, document),
+      ...diagnosed(diagnostic, cutOff, document),
       range: cut.range,
       related: [{ file, range: cut.place, message: "This is not part of the command" }],
     },

@@ -8,17 +8,17 @@ import { setTo } from "../verl/fixes.ts";
 import { unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 
 const engines = ["megatron", "veomni", "torchtitan"];
-/** The config group, and what it is mistaken for: a key of the actor. */
+/** The config group, and the key of the actor that is confused with it. */
 const group = "model_engine";
 const misplaced = /\.model_engine$/;
 
 export interface EngineKeys {
   readonly finding: KeyDiagnostic;
-  /** What the finding is about: nothing else is said of their keys. */
+  /** The settings of the diagnostic: their keys get no other. */
   readonly settings: ReadonlySet<Setting>;
 }
 
-/** undefined where the launch chooses an engine, or no key is another one's. */
+/** undefined if the launch chooses an engine, or no key belongs to another engine. */
 export function engineKeys(model: DocumentModel): EngineKeys | undefined {
   const { document, facts } = model;
   const { form, incomplete, settings, tree, version } = document;

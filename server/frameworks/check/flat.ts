@@ -12,7 +12,7 @@ import { close, meantKey } from "./near.ts";
 
 export function flatKeys(model: DocumentModel): KeyDiagnostic[] {
   const found = model.document.settings.flatMap((setting) => new FlatKey(model, setting).findings());
-  // Several keys of nobody's: the file is for a script that reads them.
+  // Several unknown keys: the file is for a script that reads them.
   const strange = found.filter(({ severity, rule }) => severity === "warning" && rule === unknownKey);
   return strange.length < 2
     ? found
@@ -56,7 +56,7 @@ class FlatKey {
     return false;
   }
 
-  /** argparse also takes what begins only one of its flags; Transformers adds `--no_x` for what is on. */
+  /** Argparse also accepts an unambiguous prefix of a flag; Transformers adds `--no_x` for a switch that is on. */
   private isFlag(program: string | undefined): boolean {
     const { model, setting } = this;
     const { key } = setting;
@@ -101,7 +101,7 @@ class FlatKey {
     return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
   }
 
-  /** The release without the key, where an older one of the tables had it for this program. */
+  /** The first release without the key, if an older one had it for this program. */
   private lastSeen(): { readonly dropped: string } | undefined {
     const { framework, tree } = this.model.document;
     const last = historyOf(framework, this.setting.key, tree).at(-1);
@@ -137,7 +137,7 @@ class FlatKey {
     const config = trainerOfTree(tree)?.config ?? "GRPOConfig";
     const refuser =
       form === "python" ? `\`${config}\`` : framework === "trl" ? `\`trl ${tree ?? "grpo"}\`` : "its parser";
-    // A comment that starts TRL's own program leaves no script to read it.
+    // With a comment that starts TRL's own program no other script reads the file.
     const started = model.document.program?.startsWith("trl ") === true;
     const only =
       framework === "trl" && form === "yaml" && !near && !started ? " Your own script may read it." : "";
@@ -153,10 +153,10 @@ class FlatKey {
     ];
   }
 
-  /** A program of someone's own may have arguments of its own; which Transformers there is, is often unknown. */
+  /** The user's own program may have its own arguments, and the installed Transformers is often unknown. */
   private severity(): "error" | "warning" {
     const { program, framework, version, form, patched } = this.model.document;
-    // Unsloth leaves out what TRL does not take, with a warning: unsloth/models/rl_config_compat.py.
+    // Unsloth drops what TRL does not accept, with a warning: unsloth/models/rl_config_compat.py.
     if (patched !== undefined) return "warning";
     if (this.dependsOnTransformers() && version.from !== "installed") return "warning";
     return framework === "trl" && form === "script" && program?.startsWith("trl ") !== true

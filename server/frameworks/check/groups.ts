@@ -44,7 +44,7 @@ export function groupFindings(model: DocumentModel, setting: Setting): KeyDiagno
   return [{ rule: unknownKey, severity: "error", at: setting, message, fixes }];
 }
 
-/** A section that is given one value: what verl reads below it is gone. */
+/** A section set to a single value: verl no longer finds the keys below it. */
 export function sectionFindings(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
   const { key, value, sign } = setting;
   if (sign === "~" || !/^[+]*$/.test(sign) || !model.facts.sections.has(key)) return [];

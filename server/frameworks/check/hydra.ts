@@ -1,4 +1,4 @@
-/** verl's keys, by Hydra's rules: what an override changes, adds and takes away. */
+/** verl's keys, by Hydra's rules: what an override changes, adds and removes. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
@@ -8,10 +8,10 @@ import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { meantKey, namesake } from "./near.ts";
 
-/** Hydra's own settings, and what has no name of a setting. */
+/** Hydra's own settings, and words that are not settings. */
 const others = /^(hydra|defaults)\b|(^|\.)_/;
 
-/** Sections whose object verl makes whenever it trains. */
+/** Sections from which verl builds an object in every training. */
 const alwaysMade = /^(actor_rollout_ref\.(actor|rollout|model)|critic)(\.|$)/;
 
 export function hydraKeys(model: DocumentModel): KeyDiagnostic[] {
@@ -46,7 +46,7 @@ class HydraKey {
 
   findings(): KeyDiagnostic[] {
     const { sign } = this.setting;
-    // A file that another program reads: whatever verl lacks may be that program's own.
+    // Another program reads the file: keys that verl lacks may be that program's own.
     if (!this.isOverride && this.model.document.program !== undefined) return [];
     if (!this.isOverride) return this.known || this.isOpen() ? [] : this.unread();
     switch (sign) {
@@ -71,7 +71,7 @@ class HydraKey {
   private isOpen(): boolean {
     return this.above().some((key) => {
       const fact = this.model.fact(key);
-      // A null holds no section: whatever is put there is the person's own.
+      // A null has no section: the user's own keys may go there.
       return fact?.open === true || (fact?.default === null && !this.isSection(key)) || this.added.has(key);
     });
   }
@@ -81,7 +81,7 @@ class HydraKey {
     return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
   }
 
-  /** `key=`: Hydra changes only what is there. */
+  /** `key=`: Hydra changes only an existing key. */
   private changed(): KeyDiagnostic[] {
     const { setting, model } = this;
     if (
@@ -108,7 +108,7 @@ class HydraKey {
     return this.refused("Hydra refuses to change a key that is not in its tree");
   }
 
-  /** `+key=`: Hydra adds only what is not there, or is null, or a map or list that it merges. */
+  /** `+key=`: Hydra adds only a key that does not exist, is null, or is a map or list that it merges. */
   private appended(): KeyDiagnostic[] {
     const { setting, model } = this;
     const fact = model.fact(setting.key);
@@ -166,13 +166,13 @@ class HydraKey {
     ];
   }
 
-  /** Whether verl's own tree lies behind this one, so that its sections become objects. */
+  /** Whether this tree builds on verl's own, so that its sections become objects. */
   private composed(): boolean {
     const { incomplete, form, text } = this.model.document;
     return !incomplete && (form === "script" || /^\s*-?\s*.*ppo_\w*trainer/m.test(text));
   }
 
-  /** The class that the innermost known section above becomes, and what is no field of it. */
+  /** The class of the innermost known section above, and the name that is not a field of it. */
   private closedSection(): { readonly name: string; readonly field: string } | undefined {
     const section = this.above().findLast((key) => this.isSection(key));
     if (section === undefined || !alwaysMade.test(section)) return undefined;

@@ -1,4 +1,4 @@
-/** What the checks of keys and values find. Their rules have pages like the others. */
+/** The rules that check keys and values. They have pages like the others. */
 import type { Severity } from "../../config/check/diagnostic.ts";
 import type { FrameworkDiagnostic } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-/** Whether the framework knows the keys, and takes their values. */
+/** Whether the framework has the keys and accepts their values. */
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import type { FrameworkDocument } from "../document.ts";
 import type { DocumentModel } from "../model.ts";

@@ -1,4 +1,4 @@
-/** Which known key an unknown one was meant to be. */
+/** The known key that is most similar to an unknown one. */
 import { editDistance, nearest } from "../../lib/suggest.ts";
 import type { KeyTable } from "../tables/load.ts";
 
@@ -11,8 +11,8 @@ const cut = (key: string): [string, string] => {
 export function meantKey(key: string, table: KeyTable): string | undefined {
   const [section, name] = cut(key);
   const written = table.keys.filter((other) => !other.endsWith("_target_"));
-  const beside = written.filter((other) => cut(other)[0] === section).map((other) => cut(other)[1]);
-  const near = nearest(name, beside);
+  const siblings = written.filter((other) => cut(other)[0] === section).map((other) => cut(other)[1]);
+  const near = nearest(name, siblings);
   if (near !== undefined && close(name, near)) return section === "" ? near : `${section}.${near}`;
   return oneSection(key, written);
 }
@@ -42,7 +42,7 @@ function oneSection(key: string, keys: readonly string[]): string | undefined {
   });
 }
 
-/** How many letters may differ for it to be a slip of the fingers rather than another word. */
+/** How many letters may differ in a typo rather than another word. */
 export function close(word: string, meant: string): boolean {
   const length = Math.min(word.length, meant.length);
   return editDistance(word.toLowerCase(), meant.toLowerCase()) <= (length < 4 ? 0 : length < 9 ? 1 : 2);

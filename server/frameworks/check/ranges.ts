@@ -1,4 +1,4 @@
-/** Whether a number lies where the framework can use it. */
+/** Whether a number is in the range that the framework accepts. */
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { ranges, type NumberRange } from "../facts/ranges.ts";

@@ -1,4 +1,4 @@
-/** Whether a release is judged by what is known of another. */
+/** Reports that a release is checked against the table of another. */
 import type { FrameworkDocument, FrameworkRelease } from "../document.ts";
 import { DocumentModel } from "../model.ts";
 import { frameworkNames } from "../names.ts";
@@ -13,13 +13,13 @@ const reasons: Readonly<Record<FrameworkRelease["from"], string>> = {
   newest: "is the newest",
 };
 
-/** Which release a file was judged by, as `validate --json` says it. */
+/** The release that a file was checked against, as `validate --json` prints it. */
 export interface CheckedRelease {
   readonly framework: string;
   /** The file's release. */
   readonly version: string;
   readonly from: FrameworkRelease["from"];
-  /** The release whose keys were looked up, where that is another. */
+  /** The release whose table was used, if that is another. */
   readonly table?: string;
 }
 
@@ -44,17 +44,17 @@ const said: Readonly<Record<FrameworkRelease["from"], string>> = {
 export const releaseText = ({ framework, version, from, table }: CheckedRelease): string =>
   `${framework} ${version}${said[from]}${table === undefined ? "" : `, by the keys of ${table}`}`;
 
-/** A release that came after the tables, and whose sources lie nowhere near: it may know more. */
+/** A release newer than the tables, without its sources nearby: it may have more. */
 export const isBeyondTables = (model: DocumentModel): boolean =>
   standIn(model) !== undefined && isNewer(model);
 
-/** Whether the file's release came after the newest table: names that only code compares may be more by now. */
+/** Whether the file's release is newer than the newest table: the code may allow more names. */
 export function isNewer({ document: { version, framework } }: DocumentModel): boolean {
   const newest = tableOf(framework).versions.at(-1);
   return newest !== undefined && compareVersions(version.text, newest) > 0;
 }
 
-/** What no table can know of a later release is a warning that names the release. */
+/** Makes errors that a release newer than the tables may not have into warnings that name the release. */
 export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]): KeyDiagnostic[] {
   if (!isNewer(model)) return [...found];
   const { framework, version } = model.document;
@@ -70,7 +70,7 @@ export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]
   });
 }
 
-/** The release whose facts stand in for the document's own; undefined where these are known. */
+/** The release whose facts replace the document's own; undefined if these are known. */
 export const standIn = ({ facts, document: { version } }: DocumentModel): string | undefined =>
   facts.version === version.text ? undefined : facts.version;
 

@@ -1,4 +1,4 @@
-/** Settings that are written twice, and variables that are set nowhere. */
+/** Settings that occur twice, and variables that are never set. */
 import type { Setting } from "../document.ts";
 import type { DocumentModel } from "../model.ts";
 import type { UnsetVariable } from "../document.ts";
@@ -39,7 +39,7 @@ export function repeats({ document }: DocumentModel): KeyDiagnostic[] {
   });
 }
 
-/** A map that adds to a map, and a sign that takes the setting away first, are meant. */
+/** A map that adds to a map, and a sign that deletes the setting first, are intended. */
 const overrides = (setting: Setting, winner: Setting): boolean =>
   setting.sign === "~" || winner.sign === "~" || setting.shared === true;
 

@@ -1,4 +1,4 @@
-/** Values of TRL's keys that have a form of their own: maps given as text, options of FSDP, lists of data sets. */
+/** Values of TRL's keys with a special form: maps as text, options of FSDP, lists of datasets. */
 import type { Json } from "../../../shared/json.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
@@ -46,7 +46,7 @@ const accelerator = [
   "use_configured_state",
 ];
 
-/** A map stands as a whole, or its entries as settings of their own. */
+/** A map is one setting, or its entries are separate settings. */
 function ofMap(setting: Setting): KeyDiagnostic | undefined {
   const { key, value } = setting;
   const [top, ...below] = key.split(".");

@@ -1,4 +1,4 @@
-/** Why nothing reads a key, where another setting says so: then no value of it is refused. */
+/** Why another setting keeps a key from being read: then no value of it is refused. */
 import type { DocumentModel } from "../model.ts";
 import { switches } from "../trl/switches.ts";
 import { usesCritic, usesReference } from "../verl/shape.ts";
@@ -36,7 +36,7 @@ const verl: readonly ReadCondition[] = [
   },
 ];
 
-/** Of TRL's trainers: `trl-unread` tells of the others by itself. */
+/** For TRL's trainers: `trl-unread` reports the others. */
 const trl: readonly ReadCondition[] = [
   { keys: /^packing_strategy$/, off: off("packing") },
   { keys: /^bnb_4bit_quant_type$/, off: off("load_in_4bit") },

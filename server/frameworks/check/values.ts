@@ -1,4 +1,4 @@
-/** Whether the framework takes a value: its type, and the choices there are. */
+/** Whether the framework accepts a value: by its type and its choices. */
 import type { Json } from "../../../shared/json.ts";
 import { nearest, listed } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
@@ -24,7 +24,7 @@ export const values = (model: DocumentModel): KeyDiagnostic[] =>
     return beyond === undefined ? choiceFindings(model, setting, setting.value, fact) : [beyond];
   });
 
-/** Keys of verl that take more than the type of their default says. */
+/** Keys of verl that take more than the type of their default. */
 const loose = /^algorithm\.rollout_correction\.rollout_(is|rs)_threshold$/;
 
 /** verl/trainer/sft_trainer.py takes a word for the steps of an epoch; the trainer of PPO counts with the number. */
@@ -61,7 +61,7 @@ function typeFinding(
   };
 }
 
-/** Where nothing converts a value, Python calculates with `true` as 1, and takes any number but 0 for true: it runs. */
+/** Without conversion Python calculates with `true` as 1 and treats any number but 0 as true, so the run works. */
 const countsAsOther = (
   { document: { framework, form } }: DocumentModel,
   type: string,
@@ -84,7 +84,7 @@ function itemFinding(
   return { rule: wrongType, at: setting, message };
 }
 
-const spoken = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
+const booleanWord = /^(yes|true|t|y|1|no|false|f|n|0)$/i;
 
 /** Command lines and TRL's YAML convert text; Hydra and Python do not. */
 function takes(
@@ -95,14 +95,14 @@ function takes(
 ): boolean {
   const converted = framework !== "verl" && form !== "python";
   if (typeof value === "string" && value.includes("${")) return true;
-  // To Python a flag is a number.
+  // In Python a boolean is a number.
   if (framework === "verl" && typeof value === "boolean") return true;
   switch (type) {
     case "bool":
-      // The shell's own words: argparse gets the text.
+      // Command lines: argparse gets the text.
       if (framework === "trl" && form === "script" && /^(on|off)$/i.test(text)) return false;
       if (typeof value === "boolean") return true;
-      return converted ? spoken.test(String(value)) : value === 0 || value === 1;
+      return converted ? booleanWord.test(String(value)) : value === 0 || value === 1;
     case "int":
       // Python's int() takes no `1e3`.
       if (typeof value === "number")
@@ -138,7 +138,7 @@ function choiceFindings(model: DocumentModel, setting: Setting, value: Json, fac
     );
 }
 
-/** In a file no argparse compares it, and `getattr(torch, dtype)` of trl/scripts takes what PyTorch has. */
+/** Argparse does not check a file, and `getattr(torch, dtype)` of trl/scripts accepts what PyTorch has. */
 const isTorchName = (
   { document: { framework, form } }: DocumentModel,
   { key }: Setting,

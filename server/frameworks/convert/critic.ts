@@ -11,7 +11,7 @@ interface Critic {
   readonly optimizer: JsonObject;
   /** How far a value may move in one update. */
   readonly clip: number;
-  /** What counts alike in its loss. */
+  /** The normaliser of its loss. */
   readonly each: "token" | "rollout";
   /** Rollouts of an update. */
   readonly rows: number;

@@ -18,7 +18,7 @@ export type { Converted } from "./types.ts";
 export type { Unmapped } from "./settings.ts";
 
 interface FrameworkConverter {
-  /** The release whose defaults and formulas count. */
+  /** The release whose defaults and formulas apply. */
   readonly release: string;
   readonly defaults: JsonObject;
   readonly convert: (settings: Settings) => ConfigDraft;
@@ -43,10 +43,10 @@ const preference: FrameworkConverter = {
 export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
 
 /**
- * What nobody wrote has the framework's default, and the result says so.
+ * Unset keys get the framework's default, and the result says so.
  * @param file where relative files that the text names are looked for
- * @param asked whose configuration it is, where that cannot be told
- * @throws UserError where it is none
+ * @param asked the framework, if the text does not show it
+ * @throws UserError if it is not a configuration of the three
  */
 export function convert(file: string, text: string, asked?: Framework): Converted {
   const { framework, settings: read, lost } = readForeign(file, text, asked);

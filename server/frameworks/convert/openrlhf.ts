@@ -159,7 +159,7 @@ function update(settings: Settings, draft: ConfigDraft): void {
   const samples = settings.number("data.max_samples");
   const updates =
     ((samples ?? 0) * settings.need("train.num_episodes") * group * settings.need("train.max_epochs")) / mini;
-  // Transformers' `constant` knows no warm-up.
+  // Transformers' `constant` has no warm-up.
   const warms = settings.peek("actor.lr_scheduler") !== "constant";
   const warmup = warms ? Math.ceil(ratio * Math.floor(updates)) : 0;
   if (ratio > 0 && samples === undefined && warms)

@@ -19,7 +19,7 @@ export function advantage(settings: Settings, draft: ConfigDraft): void {
   const name = settings.text(`${chosen}.estimator`) ?? "gae";
   const gamma = settings.need(`${chosen}.gamma`);
   const [low, high] = settings.list("reward.clip_range")?.map(Number) ?? [-10, 10];
-  // The range bounds what is left of a reward behind its baseline; KL is taken off each token behind that.
+  // The range bounds the reward minus its baseline; KL is subtracted from each token after that.
   const apart: JsonObject = {
     penalty: "apart",
     clip: { low: Math.min(0, low!), high: Math.max(0, high!) },
@@ -74,7 +74,7 @@ export function objective(settings: Settings, draft: ConfigDraft): void {
     high: high!,
     ...fields({ dual }),
     ...(sequence ? { ratio: "sequence" } : { clamp_log_ratio: 20 }),
-    // Under GSPO the ratio itself is taken against what vLLM drew from.
+    // Under GSPO the ratio itself is against vLLM's probabilities.
     ...(sequence && corrected !== undefined ? { anchor: "sampled" } : {}),
     ...(!sequence && corrected !== undefined ? { correction: [corrected] } : {}),
     aggregate: perSequence ? mean : "token_mean",

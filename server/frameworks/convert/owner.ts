@@ -1,4 +1,4 @@
-/** Whose settings these are, where neither a program nor keys of one framework alone say so: the editor asks for surer signs. */
+/** The framework of settings if neither a program nor keys of one framework alone show it: the editor needs surer signs. */
 import type { Form, Framework } from "../document.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
 import { evidenceFor, hasStranger } from "../readers/evidence.ts";
@@ -26,11 +26,11 @@ const trlKeys = new Set([
 ]);
 
 /**
- * By the most keys that only one of them has, where it reads two thirds of all of them. Whoever converts says that it is a
- * configuration of one of the three, so less is enough than for the editor (foreign/readers/evidence.ts); one flat key is not.
+ * By the most keys that only one of them has, if it reads two thirds of all of them. Converting implies that it is a
+ * configuration of one of the three, so less is enough than for the editor (readers/evidence.ts); one flat key is not.
  */
 export function ownerByKeys(keys: readonly string[], form: Form): Framework | undefined {
-  // A script is known by what it starts, and the reader knows that already.
+  // The program that a script starts determines it, and the reader already knows that program.
   if (form === "script" || hasStranger(keys)) return undefined;
   const owner = mostKeysOf(keys);
   if (owner === undefined) return undefined;
@@ -46,7 +46,7 @@ function mostKeysOf(keys: readonly string[]): Framework | undefined {
   return openrlhf === 0 && trl === 0 ? undefined : trl >= openrlhf ? "trl" : "openrlhf";
 }
 
-/** A flag of OpenRLHF since 0.10, and nothing of verl's. */
+/** A flag of OpenRLHF since 0.10, and not of verl. */
 const isDotted = (key: string): boolean =>
   (key in openrlhfDefaults && !key.startsWith("data.")) ||
   /^(algo|actor|ds|vllm|ckpt|logger|rollout|train|eval)\./.test(key);

@@ -1,11 +1,11 @@
-/** Names of models and data in foreign configurations: files stay as they are written, names of a hub are told apart. */
+/** Names of models and data in frameworks' configurations: files stay as they are, names of a hub are recognised. */
 import type { JsonObject } from "../../../shared/json.ts";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
 import type { Settings } from "./settings.ts";
 
-/** `Qwen/Qwen2.5-7B`: what a hub knows, and a folder only by chance. */
+/** `Qwen/Qwen2.5-7B`: a hub's name, and a folder only by chance. */
 const isHubName = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name);
 
 export const fromHome = (path: string): string =>
@@ -23,13 +23,13 @@ export function modelName(settings: Settings, key: string): string | undefined {
   return fromHome(name);
 }
 
-/** A model of Gradus' own stands where none is named: it must hold what the configuration generates. */
+/** Gradus' own model replaces a missing one: its context must hold what the configuration generates. */
 export const stoodIn = (prompt: number, response: number): JsonObject => ({
   base: "tiny",
   context: prompt + response,
 });
 
-/** Tasks are called by their file's stem: files of one stem are told apart by their folders. */
+/** Tasks are named by their file's stem; files with the same stem are distinguished by their folders. */
 export function named(tasks: readonly JsonObject[]): JsonObject[] {
   const stem = (task: JsonObject): string => basename(String(task["dataset"])).replace(/\.\w+$/, "");
   const taken = new Set<string>();

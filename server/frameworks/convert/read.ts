@@ -18,7 +18,7 @@ import type { FrameworkSettings } from "./types.ts";
 /** Programs that practise with rewards, and TRL's DPO. */
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
-/** @throws UserError where the text is no configuration of verl, TRL or OpenRLHF, or one of a program without a counterpart */
+/** @throws UserError if the text is not a configuration of verl, TRL or OpenRLHF, or is one of a program without a counterpart */
 export function readForeign(file: string, text: string, asked?: Framework): FrameworkSettings {
   refuseBroken(file, text);
   const written =
@@ -45,7 +45,7 @@ export function readForeign(file: string, text: string, asked?: Framework): Fram
   return settingsOf(written);
 }
 
-/** A YAML file with a mistake would be read in part, and the rest of it lost without a word. */
+/** A YAML file with a mistake would be read in part, and the rest silently lost. */
 function refuseBroken(file: string, text: string): void {
   if (!/\.(ya?ml|json)$/.test(file)) return;
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
@@ -101,7 +101,7 @@ function settingsOf(written: ParsedConfig): FrameworkSettings {
 const valueOf = (setting: Setting | undefined): Json | undefined =>
   setting?.value === undefined ? setting?.partial : setting.value;
 
-/** What it holds where the run starts is not known here: its default, else its name. */
+/** Its value where the run starts is unknown: its default, else its name. */
 const environment = (name: string, fallback: Json | undefined): Json => fallback ?? `$${name}`;
 
 const missing = ({ form, missing: name }: ParsedConfig): Unmapped[] =>

@@ -1,4 +1,4 @@
-/** What a foreign configuration says: its written settings over the framework's defaults, and which were understood. */
+/** A framework's configuration: its settings over the framework's defaults, and which of them were understood. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 
 export interface Unmapped {
@@ -64,7 +64,7 @@ export class Settings {
       this.lost.push({ key, value, reason });
   }
 
-  /** All that has no counterpart, in the order of the file; nulls say nothing. */
+  /** Every setting without a counterpart, in the order of the file; nulls are skipped. */
   unmapped(reasonOf: (key: string) => string): Unmapped[] {
     const rest = [...this.written]
       .filter(([key, value]) => !this.understood.has(key) && value !== null)

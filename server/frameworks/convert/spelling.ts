@@ -12,14 +12,14 @@ export function spelledOut(framework: Framework, written: DottedSettings): Dotte
   return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
 }
 
-/** HfArgumentParser takes dashes for underscores, and `--no_x` for a switch that is on unless told otherwise. */
+/** HfArgumentParser accepts dashes for underscores, and `--no_x` for a switch that is on by default. */
 function transformersFlag([key, value]: readonly [string, Json]): [string, Json] {
   const name = key.replaceAll("-", "_");
   const negated = value === true && name !== "no_cuda" ? /^no_(\w+)$/.exec(name)?.[1] : undefined;
   return negated === undefined ? [name, value] : [negated, false];
 }
 
-/** `${data.train_batch_size}` on a command line. What only the machine knows stays as it is written. */
+/** `${data.train_batch_size}` on a command line. What only the machine knows stays as it is. */
 const withReferences = (written: DottedSettings): Map<string, Json> =>
   new Map(
     [...written].map(([key, value]) => [
@@ -32,7 +32,7 @@ const correction = "algorithm.rollout_correction";
 
 /**
  * Truncated importance weights as verl wrote them before 0.6.1: `tis_imp_ratio_cap` of the actor, then
- * `algorithm.rollout_is` as a switch with a level and a threshold beside it.
+ * `algorithm.rollout_is` as a switch with a level and a threshold next to it.
  */
 function earlierCorrection(written: Map<string, Json>): Map<string, Json> {
   const cap = written.get("actor_rollout_ref.actor.tis_imp_ratio_cap");

@@ -177,7 +177,7 @@ export function update(settings: Settings, draft: ConfigDraft, { generated, mini
   const most = settings.need("max_steps");
   if (ratio > 0 && most <= 0 && settings.peek("lr_scheduler_type") !== "constant")
     settings.refuse("warmup_ratio", "needs the number of steps: write `update.optimizer.warmup`", ratio);
-  // Transformers' `constant` knows no warm-up; `constant_with_warmup` does.
+  // Transformers' `constant` has no warm-up; `constant_with_warmup` does.
   const warms = settings.text("lr_scheduler_type") !== "constant";
   const steps = !warms ? 0 : ratio > 0 ? (most > 0 ? Math.ceil(ratio * most) : 0) : warmup;
   draft.say(

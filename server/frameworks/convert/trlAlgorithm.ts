@@ -107,7 +107,7 @@ function lossOf(settings: Settings, kind: string): JsonObject {
   }
 }
 
-/** Between what vLLM drew from and what the trainer computes: only where vLLM generates. */
+/** Between vLLM's probabilities and the trainer's: only if vLLM generates. */
 function correction(settings: Settings): JsonObject {
   const mode = settings.text("vllm_importance_sampling_mode") ?? "sequence_mask";
   const [low, most] = [

@@ -1,4 +1,4 @@
-/** TRL 1.16: what a key is that nobody writes, and why some have no counterpart. */
+/** TRL 1.16: the defaults of unset keys, and why some keys have no counterpart. */
 import type { JsonObject } from "../../../shared/json.ts";
 import { reasonBy } from "./settings.ts";
 
@@ -52,7 +52,7 @@ export const trlDefaults: JsonObject = {
   lora_dropout: 0.05,
 };
 
-/** What `DPOConfig` has beside that, or otherwise. */
+/** What `DPOConfig` adds to these, or changes. */
 export const trlPreferenceDefaults: JsonObject = {
   ...trlDefaults,
   beta: 0.1,

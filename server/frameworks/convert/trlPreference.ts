@@ -68,7 +68,7 @@ const losses: Readonly<Record<string, Loss>> = {
   apo_down: (settings) => ({ use: "apo", ...beta(settings), variant: "down" }),
   aot: (settings) => ({ use: "aot", ...beta(settings), ...smoothing(settings), compare: "margins" }),
   aot_unpaired: (settings) => ({ use: "aot", ...beta(settings), ...smoothing(settings), compare: "answers" }),
-  // The better answers' tokens; their rewards are above those of the worse.
+  // The tokens of the better responses; their rewards are above those of the worse.
   sft: () => ({ use: "filtered_likelihood", keep: "best" }),
 };
 
@@ -123,7 +123,7 @@ function batches(settings: Settings, draft: ConfigDraft): GenerationSizes {
     "rollout",
     `TRL counts pairs: ${device} a device × ${plural(processes, "process")} × ${accumulate} accumulated = ${plural(pairs, "pair")} an optimiser step.\nA pair is the best and the worst rollout of a group, or two recorded ones that carry the same \`pair\`.`,
   );
-  // TRL bounds prompt and answer together.
+  // TRL bounds prompt and response together.
   const tokens = settings.need("max_length");
   draft.set("rollout", { prompts: pairs, group: 2, max_tokens: tokens });
   return { generated: 2 * pairs, group: 2, mini: 2 * pairs, tokens };

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Framework } from "../document.ts";
 import type { Unmapped } from "./settings.ts";
 
-/** A foreign configuration, read: settings by dotted key, and what reading it lost. */
+/** A framework's configuration, parsed: settings by dotted key, and what parsing lost. */
 export interface FrameworkSettings {
   readonly framework: Framework;
   readonly settings: ReadonlyMap<string, Json>;

@@ -193,7 +193,7 @@ function rewards(settings: Settings, draft: ConfigDraft): void {
   draft.set("reward", { terms: { ...Object.fromEntries(terms), ...overlong(settings) } });
 }
 
-/** DAPO's soft punishment of long responses, wherever the version keeps its settings. */
+/** DAPO's soft punishment of long responses, in whichever section the release has its settings. */
 function overlong(settings: Settings): JsonObject {
   for (const place of ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"]) {
     const at = `${place}.overlong_buffer${place === "reward_model" ? "" : "_cfg"}`;

@@ -33,7 +33,7 @@ export function corrections(settings: Settings, bypass: boolean): JsonObject {
 
 /**
  * verl rejects before the advantages, so that whitening does not count what is gone: a mask. Its importance weights
- * are made before, of all tokens: where the rejection would change them it is a correction behind them.
+ * are made before, of all tokens: if the rejection would change them, it becomes a correction after them.
  */
 function rejectsFirst(settings: Settings): boolean {
   const level = settings.peek(`${correction}.rollout_is`);
@@ -72,11 +72,11 @@ function rejections(settings: Settings): JsonObject[] {
       },
     ];
   });
-  // verl judges all of them on the same tokens: whole responses first, which does not change the others.
+  // verl applies all of them to the same tokens: whole responses first, which does not change the others.
   return entries.sort((a, b) => Number(a["level"] === "token") - Number(b["level"] === "token"));
 }
 
-/** What verl's order of things makes of a rejection that Gradus' order does not. */
+/** Where verl's order of operations changes the effect of a rejection. */
 export function rejectionNote(settings: Settings): void {
   const name = String(settings.peek("algorithm.adv_estimator"));
   const reads = ["gae", "reinforce_plus_plus", "reinforce_plus_plus_baseline", "gdpo", "opo"].includes(name);

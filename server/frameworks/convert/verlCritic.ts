@@ -4,7 +4,7 @@ import type { ConfigDraft } from "./draft.ts";
 import { modelName, stoodIn } from "./paths.ts";
 import type { Settings } from "./settings.ts";
 
-/** What verl leaves open of the critic is as it is for the actor, its weights among it. */
+/** The critic inherits the actor's values for unset keys, including its weights. */
 export function verlCritic(
   settings: Settings,
   draft: ConfigDraft,

@@ -1,4 +1,4 @@
-/** verl 0.9.1: what a key is that nobody writes, where it decides something here (ppo_trainer.yaml and its groups). */
+/** verl 0.9.1: the defaults of unset keys that matter here (ppo_trainer.yaml and its groups). */
 import type { JsonObject } from "../../../shared/json.ts";
 
 const actor = "actor_rollout_ref.actor";

@@ -41,7 +41,7 @@ export function kl(settings: Settings, loss: JsonObject, aggregate: Json): KlEnt
   return entries;
 }
 
-/** A KL whose normaliser is not the loss's says so. */
+/** A KL with a normaliser other than the loss's names it. */
 function klAggregate(settings: Settings, { aggregate: own }: JsonObject, aggregate: Json): JsonObject {
   if (JSON.stringify(own) === JSON.stringify(aggregate)) return {};
   const name = isObject(aggregate) ? aggregate["use"] : aggregate;
@@ -182,7 +182,7 @@ const losses: Readonly<Record<string, (settings: Settings, clips: Clips) => Json
   dppo_kl: (_, { low, high, cap }) => ({ use: "dppo_kl", low, high, cap, clamp_log_ratio: 20 }),
 };
 
-/** `bypass_mode`: the ratio is against what drew the tokens; log-probs of the trainer at generation are not computed. */
+/** `bypass_mode`: the ratio is against the policy that generated the tokens; verl does not compute the trainer's log-probs at generation. */
 function bypassed(settings: Settings, clips: Clips): JsonObject {
   settings.get(`${policyLoss}.loss_mode`);
   if (settings.text(`${correction}.loss_type`) === "reinforce") return { use: "reinforce" };

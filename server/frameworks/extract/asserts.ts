@@ -11,7 +11,7 @@ export interface Checks {
 const inTurn = /^class (\w+)[^\n]*\n([\s\S]*?)(?=^\S|$(?![\s\S]))/gm;
 const method = /^ {4}def __post_init__\([^\n]*\n((?: {8}.*\n|[ \t]*\n| {4}\).*\n)*)/m;
 const list = String.raw`([[({][^\])}]*[\])}]|[A-Za-z_]\w*|"[^"\n]*")`;
-/** Also below `if self.field is not None:`, which only asks whether there is a value. */
+/** Also below `if self.field is not None:`, which only checks whether there is a value. */
 const asserts = new RegExp(
   String.raw`^ {8}(?:if self\.(\w+)(?: is not None)?:\n {12})?assert self\.(\w+) (in|==) ${list}`,
   "gm",
@@ -43,7 +43,7 @@ const returnsBefore = (body: string, field: string): boolean => {
   return at !== undefined && at < body.indexOf(`self.${field} `);
 };
 
-/** A list as it stands there, or that of a name in the method or the module. */
+/** A literal list, or that of a name in the method or the module. */
 function listed(written: string, body: string, source: string): readonly Json[] | undefined {
   const value = valueOf(written);
   if (value !== undefined) return value;

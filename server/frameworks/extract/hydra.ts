@@ -5,7 +5,7 @@ import { isMap, isPair, isScalar, parseDocument, type YAMLMap } from "yaml";
 import type { Json } from "../../../shared/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
 
-/** Keys whose number is written with a point: `1.0` is no whole number. */
+/** Keys whose number is written with a point: `1.0` is not a whole number. */
 export function floatsIn(map: YAMLMap, prefix: string): string[] {
   return map.items.flatMap(({ key, value }) => {
     const name = `${prefix}${isScalar(key) ? String(key.value) : ""}`;
@@ -16,7 +16,7 @@ export function floatsIn(map: YAMLMap, prefix: string): string[] {
   });
 }
 
-/** A config group of the defaults: what stands there, and the files that may. */
+/** A config group of the defaults: its choice, and the files that it may choose. */
 export interface HydraGroup {
   readonly chosen: string;
   readonly choices: readonly string[];
@@ -30,13 +30,13 @@ export class Composition {
   /** By the name that an override of it has: `actor@actor_rollout_ref.actor`. */
   readonly groups = new Map<string, HydraGroup>();
 
-  /** Choices of groups; `${name}` in another choice stands for one. */
+  /** Choices of groups; `${name}` in another choice refers to one. */
   private readonly choices: Map<string, string>;
 
   constructor(
     /** Of the config groups. */
     private readonly root: string,
-    /** Groups that are chosen otherwise than the files do. */
+    /** Groups whose choice overrides that of the files. */
     choices: Readonly<Record<string, string>>,
   ) {
     this.choices = new Map(Object.entries(choices));
@@ -47,7 +47,7 @@ export class Composition {
     return this;
   }
 
-  /** What `defaults` names comes before the file's own, or behind it where that is said. */
+  /** What `defaults` names comes before the file's own keys, or after them if it says so. */
   private walk(file: string, prefix: string): void {
     if (!existsSync(file)) return;
     const document = parseDocument(readFileSync(file, "utf8"));
@@ -77,8 +77,8 @@ export class Composition {
   private follow(entry: Json, file: string, prefix: string): void {
     if (entry === "_self_") return;
     if (typeof entry === "string") {
-      const beside = join(dirname(file), `${entry}.yaml`);
-      return this.walk(existsSync(beside) ? beside : join(this.root, `${entry}.yaml`), prefix);
+      const sibling = join(dirname(file), `${entry}.yaml`);
+      return this.walk(existsSync(sibling) ? sibling : join(this.root, `${entry}.yaml`), prefix);
     }
     for (const [group, choice] of isObject(entry) ? Object.entries(entry) : []) {
       if (group.startsWith("override ")) continue;
@@ -108,7 +108,7 @@ export class Composition {
     for (const [name, value] of flat(own)) {
       const key = `${prefix}${name}`;
       const empty = isObject(value) && [...this.values.keys()].some((other) => other.startsWith(`${key}.`));
-      // A map with nothing in it adds nothing to one that is there.
+      // An empty map adds nothing to an existing one.
       if (empty) continue;
       for (const section of sectionsAbove(key)) this.values.delete(section);
       this.values.set(key, value);
@@ -134,7 +134,7 @@ const sectionsAbove = (key: string): string[] => {
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("."));
 };
 
-/** A heading of the file stands apart by an empty line. */
+/** An empty line separates a heading of the file. */
 const lastBlock = (comment: string): string =>
   comment
     .split(/\n\s*\n/)

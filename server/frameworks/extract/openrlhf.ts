@@ -40,7 +40,7 @@ function factOf(argument: ParserArgument): KeyFact {
   };
 }
 
-/** What argparse gives where nothing is written. */
+/** Argparse's defaults. */
 function defaultOf(argument: ParserArgument, written: Json | undefined): { default?: Json } {
   if (written !== undefined) return { default: written };
   if (argument.keywords.has("default")) return {};

@@ -14,7 +14,7 @@ const shared = [
   "trl/scripts/utils.py",
 ];
 
-/** A trainer on its way out of the library, or in, lies among the experiments: what stands later counts. */
+/** A trainer that is entering or leaving the library is among the experiments: the later definition wins. */
 const placesOf = (name: string, kind: "config" | "trainer"): string[] => [
   `trl/trainer/${name}_${kind}.py`,
   `trl/experimental/${name}/${name}_${kind}.py`,
@@ -68,7 +68,7 @@ export function transformersFacts(root: string): Release | undefined {
   };
 }
 
-/** `INTEGRATION_TO_CALLBACK`: `get_reporting_integration_callbacks` refuses what is no key of it. */
+/** `INTEGRATION_TO_CALLBACK`: `get_reporting_integration_callbacks` refuses other keys. */
 function trackersIn(root: string): string[] {
   const path = join(root, "transformers/integrations/integration_utils.py");
   if (!existsSync(path)) return [];

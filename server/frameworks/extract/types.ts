@@ -41,7 +41,7 @@ export function typeOfValue(value: Json): KeyType {
   }
 }
 
-/** A comment as one line of at most `most` characters, cut behind a sentence where there is one. */
+/** A comment as one line of at most `most` characters, cut after a sentence if possible. */
 export function shortened(help: string | undefined, most = 280): string | undefined {
   const text = help?.replace(/%%/g, "%").replace(/\s+/g, " ").trim() ?? "";
   if (text === "") return undefined;

@@ -60,7 +60,7 @@ function experiments(root: string): (readonly [string, string])[] {
     .filter(([, file]) => existsSync(file));
 }
 
-/** verl keeps these trees composed; the comments stand in their parts. */
+/** verl keeps these trees composed; their comments are in the parts. */
 function generatedFacts(folder: string, tree: string, classes: ReadonlyMap<string, PythonClass>): KeyFacts {
   const document = parseDocument(readFileSync(join(folder, `_generated_${tree}.yaml`), "utf8"));
   const { contents } = document;
@@ -98,7 +98,7 @@ function treeFacts(
     if (classes.has(className(target))) facts[`${section}._target_`] = { type: "str", default: target };
   for (const [key, value] of leaves)
     if (!isTarget(key)) facts[key] = leafFact(key, value, comments.get(key), facts[key], floats.has(key));
-  // A section whose class is known takes its fields, and nothing else.
+  // A section with a known class has the fields of that class alone.
   const closed = (key: string): boolean => classes.has(className(targets.get(key) ?? ""));
   return Object.fromEntries(Object.entries(facts).filter(([key]) => !closed(key)));
 }
@@ -107,10 +107,10 @@ const className = (target: string): string => target.split(".").at(-1) ?? "";
 const isTarget = (key: string): boolean => /(^|\.)_target_$/.test(key);
 const sectionOf = (key: string): string => key.replace(/\.?_target_$/, "");
 
-/** Keys whose values are counts: a default of 0 alone does not say that a number is whole. */
+/** Keys whose values are counts: a default of 0 alone does not show that a number is whole. */
 const counts = /(size|length|_len|steps?|epochs|freq|num_\w+|n|nodes|per_node|rank|horizon)$/;
 
-/** The class knows the type better than a value does. */
+/** The class determines the type better than a value does. */
 function leafFact(
   key: string,
   value: Json,

@@ -1,10 +1,10 @@
-/** Values that only a framework's code knows to be the allowed ones: its configuration takes any text. */
+/** Allowed values that only a framework's code checks: its configuration accepts any text. */
 import type { Framework } from "../document.ts";
 import { compareVersions } from "../version.ts";
 
 interface ChoiceFact {
   readonly value: string;
-  /** The release that brought it; absent where every release of the tables has it. */
+  /** The release that added it; absent if every release of the tables has it. */
   readonly since?: string;
   /** The first release without it. */
   readonly before?: string;
@@ -31,7 +31,7 @@ const trl: Choices = {
   vllm_model_impl: ["vllm", "transformers"],
 };
 
-/** What a key of TRL's other trainers takes: `_compute_loss` and `compute_loss` of their trainers. */
+/** The choices of keys of TRL's other trainers: `_compute_loss` and `compute_loss` of these trainers. */
 const otherTrainers: Readonly<Record<string, Choices>> = {
   dpo: {
     loss_type: [
@@ -46,7 +46,7 @@ const otherTrainers: Readonly<Record<string, Choices>> = {
   kto: { loss_type: ["kto", "apo_zero_unpaired"] },
 };
 
-/** `full` is a name too, of what verl has not written yet: it refuses it. */
+/** `full` is a name too, but verl does not implement it and refuses it. */
 const penalties = ["kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"];
 /** `kl_penalty` of core_algos.py takes the forward value of one and the gradient of another. */
 const straightThrough = since("0.6.0", ...penalties.map((name) => `${name}+`));
@@ -57,7 +57,7 @@ const aggregations = [
 
 /** `PrecisionType.to_dtype` of verl/utils/torch_dtypes.py. */
 const precisions = ["fp16", "float16", "fp32", "float32", "bf16", "bfloat16"];
-/** Of any release's engines: a name beside them is none of verl's. */
+/** The engines of every release: verl has no others. */
 const strategies = [
   "fsdp",
   "fsdp2",

@@ -1,11 +1,11 @@
-/** Where keys went, as far as nothing but the code and its history tells. */
+/** Renamed and removed keys that only the code and its history show. */
 import { oldNames } from "./openrlhfNames.ts";
 import type { Framework } from "../document.ts";
 
 export interface Move {
   /** The key, or with a dot at its end a section with everything in it. */
   readonly from: string;
-  /** Its new name, or the new section; absent where it is simply gone. */
+  /** Its new name, or the new section; absent if it was removed. */
   readonly to?: string;
   /** The first release without it. */
   readonly since: string;
@@ -145,7 +145,7 @@ const trl: readonly Move[] = [
   { from: "save_safetensors", since: "1.0.0", note: "Checkpoints are always safetensors: remove it." },
 ];
 
-/** OpenRLHF named its flags by what they belong to, all at once. */
+/** OpenRLHF renamed all its flags by section in one release. */
 const dotted = "0.10.2";
 const openrlhf: readonly Move[] = [
   ...Object.entries(oldNames)
@@ -263,7 +263,7 @@ const openrlhf: readonly Move[] = [
   },
 ];
 
-/** What OpenRLHF's flags were called before 0.10.2, by their names now. */
+/** The names of OpenRLHF's flags before 0.10.2, by their current names. */
 export const flatNames: ReadonlyMap<string, string> = new Map(
   openrlhf.flatMap(({ from, to }) => (to === undefined ? [] : [[to, from]])),
 );

@@ -1,4 +1,4 @@
-/** Numbers that a framework refuses, or fails on without a doubt: what it asserts, divides by or hands to others that do. */
+/** Numbers that a framework refuses or certainly fails on: it asserts them, divides by them, or passes them to code that does. */
 import type { Framework } from "../document.ts";
 
 export interface NumberRange {
@@ -10,14 +10,14 @@ export interface NumberRange {
   /** The bound itself is not. */
   readonly above?: number;
   readonly below?: number;
-  /** What minds. */
+  /** Why the framework refuses it. */
   readonly because: string;
   readonly since?: string;
 }
 
 const vllmShare = "vLLM takes a share of the GPU's memory";
 const nucleus = "the inference engine takes a share of probability";
-const counted = "it is a count";
+const counted = "a run needs at least one";
 
 const trl: readonly Omit<NumberRange, "framework">[] = [
   { keys: /^per_device_eval_batch_size$/, least: 1, because: "PyTorch's `DataLoader` refuses it" },

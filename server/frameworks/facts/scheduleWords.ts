@@ -30,6 +30,6 @@ const words: Readonly<Record<string, string>> = {
 
 const schedules = /(?:^|\.)(?:lr_scheduler(?:_type)?|lr_decay_style)$/;
 
-/** What a value of a key says, where the key is a schedule's name. */
+/** Explains the value of a key that names a schedule. */
 export const scheduleText = (key: string, value: unknown): string | undefined =>
   schedules.test(key) && typeof value === "string" && Object.hasOwn(words, value) ? words[value] : undefined;

@@ -40,27 +40,27 @@ export function actorsOf(flags: Flags, group: ModelGroup = "actor"): number | un
 export const gpusText = ({ nodes, each }: Gpus): string =>
   nodes === 1 ? `${each} GPUs` : `${nodes} × ${each} = ${nodes * each} GPUs`;
 
-/** Samples of one rollout: prompts × answers. */
+/** Samples of one rollout: prompts × responses. */
 export interface RolloutSize {
   readonly prompts: number;
-  readonly answers: number;
+  readonly responses: number;
   readonly samples: number;
 }
 
 export function samplesOf(flags: Flags): RolloutSize | undefined {
-  const [prompts, answers] = [
+  const [prompts, responses] = [
     flags.number("rollout.batch_size"),
     flags.number("rollout.n_samples_per_prompt"),
   ];
-  return prompts === undefined || answers === undefined
+  return prompts === undefined || responses === undefined
     ? undefined
-    : { prompts, answers, samples: prompts * answers };
+    : { prompts, responses, samples: prompts * responses };
 }
 
 /** Whether a critic is trained: with the estimator `gae`. */
 export const hasCritic = (flags: Flags): boolean => flags.text("algo.advantage.estimator") === "gae";
 
-/** Rewards come from a server, a function or an agent instead of a reward model of its own. */
+/** Whether rewards come from a server, a function or an agent instead of its own reward model. */
 export const scoredOutside = (flags: Flags): boolean | undefined => {
   const sources = [flags.value("reward.remote_url"), flags.value("train.agent_func_path")];
   if (sources.some((source) => typeof source === "string")) return true;

@@ -1,4 +1,4 @@
-/** Python files that a script of OpenRLHF's names, where they lie beside it. */
+/** Python files next to an OpenRLHF script that names them. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Flags } from "./flags.ts";

@@ -22,7 +22,7 @@ export class Flags {
       : this.model.value(flat);
   }
 
-  /** undefined also for what argparse would refuse: `1e3` is no whole number to it. */
+  /** undefined also for what argparse refuses: it does not read `1e3` as a whole number. */
   number(name: string): number | undefined {
     const value = this.value(name);
     const whole = this.model.fact(this.written(name)?.key ?? name)?.type.startsWith("int") === true;
@@ -30,7 +30,7 @@ export class Flags {
     return typeof value === "number" && !refused ? value : undefined;
   }
 
-  /** Whether this is a run rather than a piece of one: a model and prompts are named. */
+  /** Whether this is a run rather than a part of one: it names a model and prompts. */
   get isRun(): boolean {
     return ["actor.model_name_or_path", "data.prompt_dataset"].every(
       (name) => this.written(name) !== undefined,
@@ -42,12 +42,12 @@ export class Flags {
     return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
   }
 
-  /** A switch is on where it stands. */
+  /** A switch is on if it is present. */
   on(name: string): boolean {
     return this.value(name) === true;
   }
 
-  /** Whether nothing is given, neither here nor by default. */
+  /** Whether there is no value, neither here nor by default. */
   lacks(name: string): boolean {
     return this.value(name) === null;
   }
@@ -61,7 +61,7 @@ export class Flags {
     return `--${flat !== undefined && old ? flat : name}`;
   }
 
-  /** Those that are written: the first for the finding, the others beside it. */
+  /** The settings that the script has: the first for the diagnostic, the others as related places. */
   placed(...names: readonly string[]): { at: Setting | undefined; related: readonly Setting[] } {
     const [at, ...related] = names.flatMap((name) => this.written(name) ?? []);
     return { at, related };

@@ -1,4 +1,4 @@
-/** A rule of OpenRLHF's: it reads flags by their dotted names. */
+/** A rule about OpenRLHF: it reads flags by their dotted names. */
 import type { FrameworkDiagnostic, FrameworkRule } from "../rule.ts";
 import { Flags } from "./flags.ts";
 

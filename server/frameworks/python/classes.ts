@@ -8,7 +8,7 @@ export interface PythonField {
   readonly name: string;
   /** As written: `int | None`. */
   readonly annotation: string;
-  /** undefined where there is none, or none that can be known. */
+  /** undefined if there is none, or it cannot be known. */
   readonly default: Json | undefined;
   readonly help: string | undefined;
   /** `metadata={"choices": […]}`, which Transformers' parser hands to argparse. */
@@ -23,7 +23,7 @@ export interface PythonClass {
   readonly callsSuper?: boolean;
 }
 
-/** Classes at the left margin. Statements inside methods are no fields. */
+/** Classes at the left margin. Statements inside methods are not fields. */
 export function classesOf(source: string): PythonClass[] {
   const tokens = tokensOf(source);
   const names = constantsOf(tokens);

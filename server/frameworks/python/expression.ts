@@ -73,7 +73,7 @@ export class ExpressionReader {
     );
   }
 
-  /** Everything to the end of this item. */
+  /** Skips to the end of this item. */
   private skipped(first: number): PythonExpression {
     let depth = 0;
     for (; this.token !== undefined; this.at++) {
@@ -156,7 +156,7 @@ export class ExpressionReader {
     }
   }
 
-  /** Strings beside one another are one. */
+  /** Adjacent strings are one. */
   private strings(first: number, start: string): PythonExpression {
     let value = start;
     while (this.token?.kind === "text") value += this.tokens[this.at++]!.text;
@@ -218,7 +218,7 @@ export class ExpressionReader {
     });
   }
 
-  /** Behind the bracket that closes what was not understood. */
+  /** Skips past the bracket that closes what was not understood. */
   private closed(first: number, close: string): PythonExpression {
     let depth = 0;
     for (; this.token !== undefined; this.at++) {
@@ -256,7 +256,7 @@ export class ExpressionReader {
   }
 }
 
-/** The value of an expression whose names have known ones; undefined where it cannot be known. */
+/** The value of an expression, given the values of its names; undefined if it cannot be known. */
 export function evaluated(
   expression: PythonExpression | undefined,
   names: ReadonlyMap<string, PythonExpression> = new Map(),

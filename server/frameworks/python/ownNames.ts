@@ -1,4 +1,4 @@
-/** Classes that are called like TRL's and are a file's own. */
+/** A file's own classes with the names of TRL's. */
 import type { PythonToken } from "./tokens.ts";
 
 /** Names that a file takes from a module that is not TRL's, or makes itself. */

@@ -4,7 +4,7 @@ export type PythonTokenKind = "name" | "number" | "text" | "unknown" | "operator
 
 export interface PythonToken {
   readonly kind: PythonTokenKind;
-  /** A string's contents without quotes; everything else as it is written. */
+  /** A string's contents without quotes; otherwise the source text. */
   readonly text: string;
   readonly start: number;
   readonly end: number;
@@ -22,7 +22,7 @@ const at = (pattern: RegExp, text: string, from: number): RegExpExecArray | null
   return pattern.exec(text);
 };
 
-/** Line ends inside brackets and behind a backslash are blanks; empty lines and comments are left out. */
+/** Line ends inside brackets and after a backslash are blanks; empty lines and comments are skipped. */
 export function tokensOf(text: string): PythonToken[] {
   const tokens: PythonToken[] = [];
   let [depth, from] = [0, 0];

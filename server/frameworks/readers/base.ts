@@ -9,14 +9,14 @@ import { ownTree } from "../verl/programs.ts";
 
 export interface InheritedConfig {
   readonly base: ReadonlyMap<string, Json>;
-  /** The tree of verl's own that stands behind. */
+  /** verl's own tree that it builds on. */
   readonly tree: string | undefined;
   readonly incomplete: boolean;
-  /** A file that was named and not found. */
+  /** A named file that was not found. */
   readonly missing?: string;
 }
 
-/** A configuration is small; anything else is not read. */
+/** A configuration is small; larger files are not read. */
 const largest = 1 << 20;
 
 const nothing: InheritedConfig = { base: new Map(), tree: undefined, incomplete: false };
@@ -24,7 +24,7 @@ const nothing: InheritedConfig = { base: new Map(), tree: undefined, incomplete:
 /** Files are read once for as long as they do not change. */
 const read = new Map<string, { readonly stamp: string; readonly tree: Json }>();
 
-/** The file's tree; undefined where there is none that can be read. */
+/** The file's tree; undefined if it cannot be read. */
 export function treeOnDisk(path: string): Json | undefined {
   if (!existsSync(path)) return undefined;
   const stats = statSync(path);
@@ -39,7 +39,7 @@ export function treeOnDisk(path: string): Json | undefined {
   return tree;
 }
 
-/** Of a primary config: what its `defaults` name. Without any it stands for itself, and its keys are all there are. */
+/** What the `defaults` of a primary config name. Without them its own keys are all there are. */
 export function baseOfDefaults(folder: string, tree: unknown, depth = 0): InheritedConfig {
   const own = pythonic(tree);
   const entries = isObject(own) ? own["defaults"] : undefined;
@@ -74,7 +74,7 @@ function ofGroup(entry: Json): InheritedConfig {
 export const treeOfEngine = (engine: string): string =>
   engine === "dp" || engine === "fsdp" || engine === "fsdp2" ? "ppo_trainer" : `ppo_${engine}_trainer`;
 
-/** Of `--config-name` or an entry of `defaults`: a file beside, else one of verl's. */
+/** The file of `--config-name` or of an entry of `defaults`: one next to the config, else one of verl's. */
 export function baseOfName(folder: string, name: string, depth = 0): InheritedConfig {
   const path = join(folder, /\.ya?ml$/.test(name) ? name : `${name}.yaml`);
   const tree = treeOnDisk(path);

@@ -1,15 +1,15 @@
-/** A command that ends before its settings do: a backslash is missing, or something stands where the line goes on. */
+/** A command that ends before its settings do: a backslash is missing, or something follows it. */
 import type { TextEdit } from "../../config/check/diagnostic.ts";
 import type { CutLaunch } from "../document.ts";
 import type { ScriptLaunch } from "../shell/script.ts";
 import { Lines } from "./lines.ts";
 
-/** A command whose first word is a setting is none: it is the rest of another one. */
+/** A command whose first word is a setting is the rest of another command. */
 export const loose = /^(--[A-Za-z]|[+~]{0,2}[A-Za-z_]\w*\.[\w.@/-]*=)/;
 
 const isLoose = ({ words: [first] }: ScriptLaunch): boolean => first !== undefined && loose.test(first.text);
 
-/** @param from the line on which the program stands; undefined where nothing was cut off */
+/** @param from the line of the program; the result is undefined if nothing was cut off */
 export function cutLaunch(
   text: string,
   launches: readonly ScriptLaunch[],
@@ -18,9 +18,9 @@ export function cutLaunch(
   const at = launches.findIndex((launch) => launch.line > from && isLoose(launch));
   const [before, first] = [launches[at - 1], launches[at]];
   if (before === undefined || first === undefined || before.line > first.line) return undefined;
-  const behind = launches.slice(at);
-  const end = behind.findIndex((launch) => !isLoose(launch));
-  const lost = behind
+  const after = launches.slice(at);
+  const end = after.findIndex((launch) => !isLoose(launch));
+  const lost = after
     .slice(0, end < 0 ? undefined : end)
     .flatMap(({ words }) => words.filter(({ text }) => loose.test(text)));
   const cut = causeOf(text.split("\n"), first.line);
@@ -31,7 +31,7 @@ export function cutLaunch(
 
 type Cause = Pick<CutLaunch, "cause" | "range" | "edit">;
 
-/** What stands above the first line that was lost. */
+/** What is above the first lost line. */
 function causeOf(lines: readonly string[], lost: number): Cause | undefined {
   let above = lost - 1;
   while (above >= 0 && /^\s*(#.*)?$/.test(lines[above] ?? "")) above--;

@@ -1,14 +1,14 @@
 /**
- * Whose a list of keys is where no program, import or `defaults` says so. One key says nothing: `num_generations` or
- * `logger.wandb` stand in many trainers' configurations. A list is a framework's where all of these hold:
+ * The framework of a list of keys without a program, import or `defaults`. One key is not enough: `num_generations` or
+ * `logger.wandb` are in many trainers' configurations. A list belongs to a framework if all of these hold:
  *
  * - it has two keys that only this framework has (`own`), or one and two more that it reads (one more where the keys are
- *   verl's dotted ones, which say much by their sections);
+ *   verl's dotted ones, whose sections identify them);
  * - it has no own key of another of the three, and none of the strangers below;
  * - the framework reads at least two thirds of the keys (half of a script's: its program may have flags of its own).
  *
- * What a release had counts as well as what the newest has, and so does a slip of a letter: an old configuration is told
- * to be old, and a misspelt one to be misspelt.
+ * Keys of older releases count as those of the newest, and so do misspelt ones: old and misspelt configurations get
+ * diagnostics too.
  */
 import { launcherArguments } from "../facts/launcher.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
@@ -28,7 +28,7 @@ const strangers: ReadonlySet<string> = new Set([
   ...["allocation_mode", "gconfig", "trial_name", "actor_train", "actor_infer", "orchestrator", "sglang"],
 ]);
 
-/** Words of TRL's that many others use for the same or for something else. */
+/** Keys of TRL that many others use too, for the same or for something else. */
 const common: ReadonlySet<string> = new Set(
   (
     "args attn_implementation batch_size beta callbacks compute_metrics config data_collator dataset_config dataset_name " +
@@ -42,7 +42,7 @@ const common: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Flags of OpenRLHF before 0.10 that only it has; other old ones are words of everybody's. */
+/** Flags of OpenRLHF before 0.10 that only it has; other old ones are common words. */
 const openrlhfFlat =
   /^(actor_num_(nodes|gpus_per_node)|(ref|reward|critic)_num_(nodes|gpus_per_node)|prompt_data(_probs)?|remote_rm_url|n_samples_per_prompt|micro_(rollout|train)_batch_size|init_kl_coef|colocate_(all_models|actor_ref|critic_reward)|(actor|critic)_learning_rate|prompt_max_len|generate_max_len|packing_samples|reward_pretrain|critic_pretrain|freezing_actor_steps|no_advantage_std_norm|dynamic_filtering_reward_range|eps_clip_low_high|agent_func_path|ring_attn_size)$/;
 
@@ -110,7 +110,7 @@ export const evidenceFor = (framework: Framework, keys: readonly string[]): KeyE
   known: keys.filter((key) => isMeant(framework, key)).length,
 });
 
-/** Dashes stand for underscores on many command lines. */
+/** Many command lines accept dashes for underscores. */
 export const hasStranger = (keys: readonly string[]): boolean =>
   keys.some((key) => strangers.has((key.split(".")[0] ?? "").replaceAll("-", "_")));
 

@@ -5,7 +5,7 @@ import { trainers } from "../trl/trainers.ts";
 export interface HeaderLaunch {
   /** One of TRL's programs. */
   readonly program: string;
-  /** No flag beside `--config` says what the file does not. */
+  /** `--config` is the only flag, so the file is complete. */
   readonly alone: boolean;
 }
 

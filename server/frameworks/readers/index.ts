@@ -7,8 +7,8 @@ import type { OwnerOf, ParsedConfig } from "./parsedConfig.ts";
 import { readYaml } from "./yamlReader.ts";
 
 /**
- * undefined where the text is no configuration of verl, TRL or OpenRLHF. The ending only says what is tried.
- * @param owner says whose it is by the keys; default: told by its programs and by keys that only one of them has
+ * undefined if the text is not a configuration of verl, TRL or OpenRLHF. The file's ending only selects the readers.
+ * @param owner determines the framework by the keys; default: by programs and by keys that only one framework has
  */
 export function parseConfig(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
   if (owner === undefined && !mayBeFrameworkConfig(text)) return undefined;

@@ -1,4 +1,4 @@
-/** What the readers find, before anything is known of versions. */
+/** What the readers parse, before the release is known. */
 import type { Json } from "../../../shared/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
@@ -14,7 +14,7 @@ export interface ParsedConfig {
   readonly unset: readonly UnsetVariable[];
   readonly cut?: CutLaunch | undefined;
   readonly broken?: BrokenYaml | undefined;
-  /** Keys in branches whose tests cannot be told. */
+  /** Keys in branches whose tests have no known result. */
   readonly uncertain?: ReadonlySet<string>;
   /** A library that replaces the framework's classes by its own, with more arguments and other defaults. */
   readonly patched?: "unsloth" | undefined;
@@ -25,7 +25,7 @@ export interface ParsedConfig {
   readonly head: Range;
 }
 
-/** Whose settings these are; undefined where they are nobody's. */
+/** The framework of these settings; undefined if none is recognised. */
 export type OwnerOf = (keys: readonly string[], form: Form) => Framework | undefined;
 
 /** A map on a command line or in Python: each of its values as a setting of its own, all of them at the map's place. */

@@ -1,4 +1,4 @@
-/** `GRPOConfig(…)`, or that of another trainer of TRL's, in a Python file: its keywords as settings. */
+/** `GRPOConfig(…)`, or the config of another TRL trainer, in a Python file: its keywords as settings. */
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { evaluated, ExpressionReader, type PythonExpression } from "../python/expression.ts";
@@ -18,7 +18,7 @@ export function readPython(_file: string, text: string): ParsedConfig | undefine
   // Other libraries have classes of these names, and projects their own.
   const own = ownNames(tokens);
   const trl = /^\s*(from|import)\s+trl\b/m.test(text);
-  // A piece of a file may lack its imports; one that takes whole modules in may mean any class by the name.
+  // A piece of a file may lack its imports; one with `import *` may use any class of that name.
   const piece = !/^\s*from\s+\S+\s+import\s+\*/m.test(text);
   const named = trainers.filter(
     ({ name, config }) => (trl || (piece && rewarded.includes(name))) && !own.has(config),
@@ -53,7 +53,7 @@ interface ConfigCall {
 }
 
 /**
- * The one that the last trainer of the file is given as `args`. Where that cannot be told, the last one counts, as the last
+ * The one that the last trainer of the file gets as `args`. If that is unknown, the last one counts, as the last
  * command of a script does; the others are as often examples.
  */
 function configOfLastTrainer(
@@ -81,7 +81,7 @@ export function callsOf(tokens: readonly PythonToken[], name: string): Call[] {
   });
 }
 
-/** A call that is not closed yet, or stands inside of more: only it. */
+/** An unclosed call, or one inside a larger expression: only the call itself. */
 function openCall(tokens: readonly PythonToken[], at: number): Call[] {
   let depth = 0;
   let end = at + 1;
@@ -114,7 +114,7 @@ export function assignments(tokens: readonly PythonToken[], end: number): Map<st
 
 const changers = /^(append|extend|insert|pop|remove|update|setdefault|clear)$/;
 
-/** `name.append(…)`, `name += …` and `name[…] = …`: what was assigned is not all. */
+/** `name.append(…)`, `name += …` and `name[…] = …`: the assigned value is not complete. */
 function isChanged(tokens: readonly PythonToken[], at: number): boolean {
   const [next, word, open] = [tokens[at + 1], tokens[at + 2], tokens[at + 3]];
   if (next?.kind !== "operator") return false;

@@ -1,11 +1,11 @@
-/** Whose configuration a text is, told by keys that only one framework has. */
+/** Recognises the framework of a text by keys that only one framework has. */
 import type { Framework } from "../document.ts";
 import { trlTreeOf } from "../trl/recognise.ts";
 import { trainers } from "../trl/trainers.ts";
 import { ownTree, verlTreeOf } from "../verl/programs.ts";
 import { evidenceFor, evidentOwner, hasStranger, isVerlSection } from "./evidence.ts";
 
-/** A text without any of these is no configuration of the three: nearly every other file is told so without parsing. */
+/** A text without any of these is not a configuration of the three: this rejects nearly every other file without parsing. */
 const anySign =
   /actor_rollout_ref|main_ppo|ppo_(?:megatron_)?trainer|verl\.(?:trainer|experimental)|sft_trainer|(?:GRPO|RLOO|DPO|SFT|KTO|Reward|Distillation)Config|num_generations|reward_funcs|train_ppo|trl\s+\w|trl[./]scripts|(?:grpo|rloo|dpo|sft|kto)\w*\.py|max_completion_length|openrlhf|--(?:algo|rollout|actor)\.\w|algorithm[.:]|per_device_train_batch_size|dataset_name|model_name_or_path/i;
 
@@ -14,11 +14,11 @@ export const mayBeFrameworkConfig = (text: string): boolean => anySign.test(text
 export interface ConfigOwner {
   readonly framework: Framework;
   readonly tree?: string;
-  /** The program of someone else's that reads it: called by the section that is its own. */
+  /** Another project's program that reads it, named by its own section. */
   readonly reader?: string;
 }
 
-/** What a YAML file says of itself. */
+/** What a YAML file declares about itself. */
 export interface YamlSigns {
   /** Its dotted leaves. */
   readonly keys: readonly string[];
@@ -30,7 +30,7 @@ export interface YamlSigns {
   readonly hints: string;
 }
 
-/** Whose a YAML file is, and whose keys it has where that is known. evidence.ts says how much is enough. */
+/** The framework of a YAML file, and its tree of keys if known. evidence.ts defines how much is enough. */
 export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): ConfigOwner | undefined {
   if (!tops.includes("actor_rollout_ref") && !keys.some((key) => /^algorithm\./.test(key))) {
     const tree = trlTreeOf(new Set(tops), hints);
@@ -43,7 +43,7 @@ export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): ConfigO
   const evident = extendsVerl || (strange === undefined && own > 0 && known > 1);
   if (!tops.includes("actor_rollout_ref"))
     return evident && (own > 1 || extendsVerl) && strange === undefined ? { framework: "verl" } : undefined;
-  // Sections that verl lacks belong to a program of someone else's, which starts verl's trainer from its own entry.
+  // Sections that verl lacks belong to another project's program, which starts verl's trainer itself.
   if (!evident && own < 2) return undefined;
   return {
     framework: "verl",
@@ -54,15 +54,15 @@ export function ownerOfYaml({ keys, tops, defaults, hints }: YamlSigns): ConfigO
 
 export interface LaunchProgram {
   readonly framework: Framework;
-  /** As it is called in messages. */
+  /** Its name in messages. */
   readonly name: string;
-  /** Index of its word: options of launchers stand before it. */
+  /** The index of its word; options of launchers come before it. */
   readonly at: number;
-  /** Whose keys it reads, where that does not depend on its settings. */
+  /** The tree of keys that it reads, if that does not depend on its settings. */
   readonly tree?: string;
 }
 
-/** The text of a script that a command starts, where it lies near the command's own file. */
+/** The text of a script that a command starts, if it is near the command's own file. */
 export type ScriptLookup = (word: string) => string | undefined;
 
 /** What a command trains with; undefined for every other command. */
@@ -114,7 +114,7 @@ function openrlhfProgram(words: readonly string[], lookup: ScriptLookup): Launch
 }
 
 /**
- * A script of someone's own: told by what it imports, where it can be read, and else by its flags. What it imports must
+ * The user's own script: recognised by its imports if it can be read, else by its flags. What it imports must
  * be there to be known by; its flags may still be its own, so they must be the framework's as well.
  */
 function isAnothers(
@@ -133,7 +133,7 @@ function isAnothers(
   return evidentOwner(keys, "script") === framework;
 }
 
-/** `trl dpo`, its script, or a script of someone's own that is named after a trainer and uses TRL. */
+/** `trl dpo`, its script, or a user's script that is named after a trainer and uses TRL. */
 function trlProgram(words: readonly string[], lookup: ScriptLookup): LaunchProgram | undefined {
   const names = trainers.map(({ name }) => name);
   const own = words.findIndex((word, i) => /(^|\/)trl$/.test(word) && names.includes(words[i + 1] ?? ""));
@@ -160,10 +160,10 @@ const moduleName = (word: string): string =>
         .replaceAll("/", ".")
     : word;
 
-/** verl's own program, whose settings are those of its trees. */
+/** verl's own program, with the settings of its trees. */
 export const isVerlTrainer = (program: string | undefined): boolean =>
   program === undefined || /^(verl\.trainer\.)?main_ppo(_sync)?$/.test(program.replace(/\.py$/, ""));
 
-/** Whether a word holds a whole command: what `bash -c`, `srun` and `ssh` are given. */
+/** Whether a word holds a whole command, as for `bash -c`, `srun` and `ssh`. */
 export const holdsCommand = (word: string): boolean =>
   /\s/.test(word) && /main_ppo|train_ppo|\btrl\s+\w|grpo\w*\.py|openrlhf\.cli|verl\.trainer/.test(word);

@@ -25,7 +25,7 @@ const ownVariables: ReadonlySet<string> = new Set(
 const override = /^([+~]{0,2})([A-Za-z_][\w./-]*(?:@[\w./-]*)?)(?:=([\s\S]*))?$/;
 const flag = /^--([A-Za-z][\w.-]*)(?:=([\s\S]*))?$/;
 
-/** @param owner says whose it is by the keys: then any program's settings count */
+/** @param owner determines the framework by the keys: then any program's settings count */
 export function readLaunch(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
   const script = readScript(text);
   const lookup = scriptsNear(file);
@@ -44,14 +44,14 @@ export function readLaunch(file: string, text: string, owner?: OwnerOf): ParsedC
     : new LaunchReader(file, text, script).read(found.words, found.program);
 }
 
-/** Settings that stand on lines of their own, without a program, are one launch. */
+/** Settings on separate lines, without a program, are one launch. */
 function withLooseSettingsJoined(launches: readonly (readonly LaunchWord[])[]): (readonly LaunchWord[])[] {
   const alone = launches.filter(([first]) => first !== undefined && loose.test(first.text));
   if (alone.length === 0) return [...launches];
   return [alone.flat(), ...launches.filter((words) => !alone.includes(words))];
 }
 
-/** Of a program that nobody knows, all settings are read. */
+/** An unknown program: all its settings are read. */
 function programOfOwner(
   words: readonly LaunchWord[],
   owner: OwnerOf,
@@ -101,7 +101,7 @@ class LaunchReader {
   read(words: readonly LaunchWord[], program: LaunchProgram): ParsedConfig {
     const rest = words.slice(program.at + 1);
     const head = words[Math.max(program.at, 0)]!.span;
-    // What a launcher's option does not take is the next word of its command.
+    // A word that the launcher's option does not take is the next word of its command.
     const options = this.flags(words.slice(0, Math.max(program.at, 0)), 1);
     const line = this.lines.range(head).start.line;
     const cut = program.at < 0 ? undefined : cutLaunch(this.text, this.script.launches, line);
@@ -112,7 +112,7 @@ class LaunchReader {
       ...(program.tree === undefined ? {} : { tree: program.tree }),
       program: program.name === "" ? undefined : program.name,
       ...read,
-      // What was cut off is not left to its default.
+      // Settings that were cut off do not get their defaults.
       incomplete: read.incomplete || cut !== undefined,
       cut,
       processes: processesOf(options),
@@ -146,7 +146,7 @@ class LaunchReader {
       settings,
       base,
       tree: typeof engine === "string" ? treeWith(tree, engine.replace(/_actor$/, "")) : tree,
-      // A program of someone else's adds keys of its own to verl's tree.
+      // Another project's program adds its own keys to verl's tree.
       incomplete: incomplete || regrouped || (program.name !== "" && verlTreeOf(program.name) === undefined),
       missing,
     };
@@ -163,7 +163,7 @@ class LaunchReader {
     return spreadOut({ key, keyRange, sign, ...written });
   }
 
-  /** What stands in a word from letter `from` on. */
+  /** The value in a word from letter `from` on. */
   private value(word: LaunchWord, from: number): ValueReading {
     const depth = word.trail.length;
     const { text, offsets, trails } = word;
@@ -183,7 +183,7 @@ class LaunchReader {
     };
   }
 
-  /** A span that stops before its closing quote takes it in. */
+  /** Extends a span that stops before its closing quote. */
   private quoted({ start, end }: CodeSpan, whole: boolean): CodeSpan {
     const mark = this.text[start];
     if (whole || (mark !== '"' && mark !== "'")) return { start, end };
@@ -199,7 +199,7 @@ class LaunchReader {
     return [...this.script.unknown].some((at) => at >= start && at < end);
   }
 
-  /** Where the value's letters stand, when a variable brought all of them in. */
+  /** The span of the value's letters, if one variable holds all of them. */
   private source({ text, offsets, trails, trail }: LaunchWord, from: number): CodeSpan | undefined {
     if (text.length <= from) return undefined;
     const [depth, first] = [trail.length, trails[from]!];
@@ -215,7 +215,7 @@ class LaunchReader {
     words: readonly LaunchWord[],
     program: LaunchProgram,
   ): Pick<ParsedConfig, "settings" | "base" | "incomplete"> {
-    // Transformers takes a flag with dashes as well.
+    // Transformers accepts a flag with dashes too.
     const written = this.flags(words);
     const flags =
       program.framework === "trl"

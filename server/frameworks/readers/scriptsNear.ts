@@ -1,4 +1,4 @@
-/** Scripts that a launch starts, where they lie near it: a command's working folder is one above its file, most often. */
+/** Scripts near a launch that it starts: a command's working folder is most often one above its file. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ScriptLookup } from "./recognise.ts";
@@ -11,7 +11,7 @@ const largest = 1 << 20;
 export const scriptsNear =
   (file: string): ScriptLookup =>
   (word) => {
-    // Of a path that begins with a variable, what follows is looked for.
+    // For a path that begins with a variable, the rest is looked up.
     const path = word.replace(/^.*[$})`][\w})]*\//, "");
     for (let folder = dirname(file), level = 0; level < levels; folder = dirname(folder), level++) {
       const stats = statSync(join(folder, path), { throwIfNoEntry: false });

@@ -27,7 +27,7 @@ import type { OwnerOf, ParsedConfig } from "./parsedConfig.ts";
 
 const deepest = 32;
 
-/** @param owner says whose it is by the keys */
+/** @param owner determines the framework by the keys */
 export function readYaml(file: string, text: string, owner?: OwnerOf): ParsedConfig | undefined {
   const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   const { contents } = document;
@@ -37,12 +37,12 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): ParsedCon
   if (!isMap(contents)) return broken === undefined ? undefined : unreadable(file, text, broken);
   const leaves = new Leaves(aliasTargets(document), new Lines(text), text);
   const all = (): string[] => leaves.collect(contents, "verl").map(({ key }) => key);
-  const told =
+  const recognised =
     owner === undefined
       ? ownerOf(file, text, contents, all())
       : { framework: owner(all(), "yaml"), tree: undefined, reader: undefined };
-  if (told?.framework === undefined) return undefined;
-  const { framework } = told;
+  if (recognised?.framework === undefined) return undefined;
+  const { framework } = recognised;
   const settings = leaves
     .collect(contents, framework)
     .filter(({ key }) => !/^(defaults|hydra)(\.|$)/.test(key));
@@ -55,21 +55,21 @@ export function readYaml(file: string, text: string, owner?: OwnerOf): ParsedCon
     form: "yaml",
     settings,
     base: built?.base ?? new Map<string, Json>(),
-    program: start === undefined ? told.reader : `trl ${start.program}`,
-    tree: start?.program ?? told.tree ?? built?.tree,
+    program: start === undefined ? recognised.reader : `trl ${start.program}`,
+    tree: start?.program ?? recognised.tree ?? built?.tree,
     unset: [],
     broken,
     incomplete:
       broken !== undefined ||
       built?.incomplete === true ||
       start?.alone === false ||
-      (start === undefined && told.reader !== undefined),
+      (start === undefined && recognised.reader !== undefined),
     missing: built?.missing,
     head: first.keyRange,
   };
 }
 
-/** PyYAML and OmegaConf refuse what this reader only gets over. */
+/** PyYAML and OmegaConf refuse errors that this reader tolerates. */
 function brokenAt({ errors: [error] }: Document, text: string): BrokenYaml | undefined {
   if (error === undefined) return undefined;
   const [start, end] = error.pos;
@@ -77,7 +77,7 @@ function brokenAt({ errors: [error] }: Document, text: string): BrokenYaml | und
   return { kind: "syntax", range: new Lines(text).range({ start, end: Math.max(end, start) }), reason };
 }
 
-/** Its aliases are not followed: whose it is, the keys say that stand there themselves. */
+/** Its aliases are not followed: its own keys determine the framework. */
 function boundless(
   file: string,
   text: string,
@@ -95,18 +95,18 @@ function boundless(
   const keys = isMap(contents)
     ? new Leaves(new Map(), lines, text).collect(contents, "verl").map(({ key }) => key)
     : [];
-  const told =
+  const framework =
     owner !== undefined
       ? owner(keys, "yaml")
       : isMap(contents)
         ? ownerOf(file, text, contents, keys)?.framework
         : undefined;
-  return told === undefined
+  return framework === undefined
     ? unreadable(file, text, broken)
-    : { ...nothingRead(broken), framework: told, program: undefined, tree: undefined };
+    : { ...nothingRead(broken), framework, program: undefined, tree: undefined };
 }
 
-/** Nothing of it can be read: whose it is, only a comment says that starts TRL with it. */
+/** The file cannot be parsed: only a comment that starts TRL with it determines the framework. */
 function unreadable(file: string, text: string, broken: BrokenYaml): ParsedConfig | undefined {
   const start = startIn(file, text);
   if (start === undefined) return undefined;
@@ -198,7 +198,7 @@ class Leaves {
   }
 }
 
-/** As YAML 1.1, which Python's readers speak: `yes` and `on` are flags, `1e-6` a number in the end. */
+/** As YAML 1.1, which Python's readers use: `yes` and `on` are booleans, and `1e-6` becomes a number. */
 function plain(node: Node | undefined): Json {
   if (node === undefined) return null;
   if (isScalar(node) && typeof node.value === "string" && node.type === "PLAIN")

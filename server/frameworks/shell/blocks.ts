@@ -1,4 +1,4 @@
-/** Where the blocks of a shell script begin and end. */
+/** Finds where the blocks of a shell script begin and end. */
 import type { CodeSpan } from "./traced.ts";
 import type { ScriptCommand, ShellWord } from "./words.ts";
 
@@ -26,7 +26,7 @@ const closers: Readonly<Record<string, string>> = {
   until: "done",
 };
 
-/** Behind the command that closes the block which opens at `at`. */
+/** The index after the command that closes the block which opens at `at`. */
 export function endOf(commands: readonly ScriptCommand[], at: number, closer: string): number {
   let depth = 0;
   for (let i = at; i < commands.length; i++) {
@@ -42,7 +42,7 @@ export function endOf(commands: readonly ScriptCommand[], at: number, closer: st
 export const isTest = ({ words }: ScriptCommand): boolean =>
   ["[", "[[", "test"].includes(literal(words[0]) ?? "") || ["]", "]]"].includes(literal(words.at(-1)) ?? "");
 
-/** Behind the command at `at`, or behind the whole block that it opens. */
+/** The index after the command at `at`, or after the whole block that it opens. */
 export function nextAfter(commands: readonly ScriptCommand[], at: number): number {
   const head = literal(commands[at]!.words[0]) ?? "";
   const closer = closers[head];
@@ -52,7 +52,7 @@ export function nextAfter(commands: readonly ScriptCommand[], at: number): numbe
   return close < 0 ? commands.length : close + 1;
 }
 
-/** Where the block's own `elif`, `else` and `fi` stand, not those of blocks inside it. */
+/** The indices of the block's own `elif`, `else` and `fi`, not those of blocks inside it. */
 export function topLevel(
   commands: readonly ScriptCommand[],
   at: number,
@@ -70,7 +70,7 @@ export function topLevel(
   return found;
 }
 
-/** From the first of some commands to the last; empty where there is none. */
+/** The span from the first command to the last; empty if there is none. */
 export function spanOf(commands: readonly ScriptCommand[]): CodeSpan[] {
   const spans = commands.flatMap(({ words }) => words.flatMap((word) => word.map(({ span }) => span)));
   if (spans.length === 0) return [];

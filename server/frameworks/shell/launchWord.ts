@@ -1,4 +1,4 @@
-/** Words as commands get them: put together from what was written, each letter with its place. */
+/** Words as commands receive them: assembled from the text, each letter with its offset. */
 import {
   throughSubstitution,
   placeOf,
@@ -12,7 +12,7 @@ import { commandsOf, type ShellPiece, type ShellWord } from "./words.ts";
 
 /** A word as a command gets it. */
 export interface LaunchWord extends Traced {
-  /** As it was written, quotes included, at the place where its least substituted letter stands. */
+  /** As it was written, quotes included, at the level of its least substituted letter. */
   readonly span: CodeSpan;
   /** The substitutions through which the word as a whole came. */
   readonly trail: Trail;
@@ -26,7 +26,7 @@ export interface WordPlace {
   readonly trail: Trail;
 }
 
-/** A value that no file sets. */
+/** A word with text that no file contains. */
 export const computedWord = (text: string): LaunchWord => ({
   ...traced(text, -1),
   offsets: Array.from({ length: text.length }, () => -1),
@@ -41,7 +41,7 @@ export const sliceOf = <T extends Traced>(whole: T, from: number, to: number): T
   trails: whole.trails.slice(from, to),
 });
 
-/** Where a word stands: from its first piece to its last, at the level of the least substituted. */
+/** The span of a word: from its first piece to its last, at the level of the least substituted. */
 export function placeOfWord(word: ShellWord): WordPlace {
   const depth = Math.min(...word.map(({ trail }) => trail.length));
   const level = word.find(({ trail }) => trail.length === depth);
@@ -55,7 +55,7 @@ export function placeOfWord(word: ShellWord): WordPlace {
   };
 }
 
-/** Of a substitution in quotes, its place without them. */
+/** The place of a substitution without its quotes. */
 export const placeInQuotes = (piece: ShellPiece): WordPlace => placeOf(piece, 0, piece.text.length);
 
 export const inTrail = (word: LaunchWord, span: CodeSpan, trail: Trail): LaunchWord => ({
@@ -80,10 +80,10 @@ export function appended(before: ShellValue, value: ShellValue): ShellValue {
   return { ...new Tracing().add(before).add(value).whole, span: value.span, trail: value.trail };
 }
 
-/** The words of a command that stands inside of one word. */
+/** The words of a command inside one word. */
 export const wordsWithin = (word: LaunchWord): LaunchWord[] => splitAtBlanks(word);
 
-/** An unquoted variable is split at blanks: its text is read as words, whose operators mean nothing. */
+/** An unquoted variable is split at blanks: its text is read as words, without operators. */
 export function splitAtBlanks(whole: LaunchWord): LaunchWord[] {
   const made = new Tracing();
   for (let i = 0; i < whole.text.length; i++) {

@@ -40,11 +40,11 @@ export interface ScriptLaunch {
 }
 export interface Script {
   readonly launches: readonly ScriptLaunch[];
-  /** Variables that the script reads and nobody sets, with the first place that reads them. */
+  /** Variables that the script reads and never sets, with the first span that reads them. */
   readonly unset: ReadonlyMap<string, CodeSpan>;
-  /** Where something begins whose result cannot be known: such a variable, `$(date)`. */
+  /** Offsets where an unknown result begins: such a variable, `$(date)`. */
   readonly unknown: ReadonlySet<number>;
-  /** Branches that are left out, though what their tests ask cannot be known. */
+  /** Branches that are skipped although the result of their tests is unknown. */
   readonly undecided: readonly CodeSpan[];
   /** Variables that the script itself sets. */
   readonly set: readonly string[];
@@ -96,7 +96,7 @@ class Shell {
     return holds(words.map((word) => this.joined(word).text));
   }
 
-  /** Tests in a row behind `if`; what is not understood does not hold. */
+  /** Tests in a row after `if`; one that is not understood counts as false. */
   private allHold(commands: readonly ScriptCommand[]): boolean {
     return commands.reduce(
       (held, command) => (command.after === (held ? "||" : "&&") ? held : (this.holds(command) ?? false)),
@@ -104,7 +104,7 @@ class Shell {
     );
   }
 
-  /** Runs the command (or whole block) at `at`; gives the place behind it. */
+  /** Runs the command (or whole block) at `at`; returns the index after it. */
   private step(commands: readonly ScriptCommand[], at: number): number {
     const command = commands[at]!;
     const head = literal(command.words[0]);
@@ -171,7 +171,7 @@ class Shell {
     }
   }
 
-  /** A sweep: its first round stands for all. */
+  /** A sweep: only its first round is read. */
   private loop(commands: readonly ScriptCommand[], at: number): number {
     const end = endOf(commands, at, "done");
     const [, name, , ...items] = commands[at]!.words;
@@ -263,7 +263,7 @@ class Shell {
     return value === undefined ? [] : isOne(value) ? [value] : value;
   }
 
-  /** The letters of a piece with its variables put in. */
+  /** The letters of a piece, with its variables substituted. */
   private put(piece: Traced & { readonly raw: boolean }, made: Tracing): void {
     const { text, raw } = piece;
     if (!raw) made.add(piece);
@@ -276,7 +276,7 @@ class Shell {
       }
   }
 
-  /** What stands at `at` of the piece, where that is a substitution; gives the place behind it. */
+  /** Substitutes at `at` of the piece, if a substitution begins there; returns the index after it. */
   private substituted(piece: Traced, at: number, made: Tracing): number {
     const { text } = piece;
     if (text[at] !== "$") return at;
@@ -325,7 +325,7 @@ class Shell {
     if (item !== undefined) made.through(item, place.span, place.trail);
   }
 
-  /** What stands behind `:-`. */
+  /** The text after `:-`. */
   private fallback(inside: Traced, other: string): Traced {
     const [from, to] = [inside.text.length - other.length, inside.text.length];
     const quotes = /^(["'])[\s\S]*\1$/.test(other) && other.length > 1 ? 1 : 0;

@@ -25,7 +25,7 @@ export function holds(words: readonly string[]): boolean | undefined {
   return Object.entries(compared).find(([name]) => name === operator)?.[1];
 }
 
-/** What a command would print (`$(nvidia-smi)`) decides. Variables that nobody sets count as unset: the common case. */
+/** What a command would print (`$(nvidia-smi)`) decides. Variables without a value count as unset: the common case. */
 export const isUndecided = (words: readonly string[]): boolean => words.some((word) => word.includes("$("));
 
 /** A glob of `*` and `?` over the whole text. */

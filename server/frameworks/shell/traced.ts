@@ -1,4 +1,4 @@
-/** Text put together from stretches of a file, as a shell puts variables in: each letter knows where it stands. */
+/** Text assembled from pieces of a file, as a shell substitutes variables: each letter keeps its offset. */
 
 /** Offsets into the file, the end exclusive. */
 export interface CodeSpan {
@@ -11,7 +11,7 @@ export type Trail = readonly CodeSpan[];
 
 export interface Traced {
   readonly text: string;
-  /** Of each letter, where it stands in the file; of a computed one, where what computes it begins. */
+  /** Each letter's offset in the file; for a computed letter, the start of what computes it. */
   readonly offsets: readonly number[];
   readonly trails: readonly Trail[];
 }
@@ -24,7 +24,7 @@ export const traced = (text: string, start = 0): Traced => ({
   trails: new Array<Trail>(text.length).fill(outside),
 });
 
-/** Where letters `from` to `to` stand, told at the level of the least substituted of them. */
+/** The span of letters `from` to `to`, at the level of the least substituted of them. */
 export function placeOf(
   { offsets, trails }: Traced,
   from: number,
@@ -57,7 +57,7 @@ export class Tracing {
     return this;
   }
 
-  /** One letter that the file has as another. */
+  /** One letter that replaces another of the file. */
   letter(text: string, offset: number): this {
     this.text += text;
     this.offsets.push(offset);
@@ -65,12 +65,12 @@ export class Tracing {
     return this;
   }
 
-  /** What a substitution puts in. */
+  /** Adds the value of a substitution. */
   through(value: Traced, span: CodeSpan, trail: Trail): this {
     return this.add(throughSubstitution(value, span, trail));
   }
 
-  /** Text that stands nowhere: a result. */
+  /** Text that is not in the file: a result. */
   computed(text: string, span: CodeSpan, trail: Trail): this {
     const own = [...trail, span];
     this.text += text;
@@ -86,7 +86,7 @@ export class Tracing {
   }
 }
 
-/** The same letters, come in by the substitution at `span`. */
+/** The same letters, substituted at `span`. */
 export function throughSubstitution<T extends Traced>(value: T, span: CodeSpan, trail: Trail): T {
   const made = new Map<Trail, Trail>();
   const longer = (old: Trail): Trail => {

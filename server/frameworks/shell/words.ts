@@ -1,7 +1,7 @@
 /** A shell script cut into commands of words: quotes, comments, continued lines and here-documents. */
 import { placeOf, traced, Tracing, type CodeSpan, type Traced, type Trail } from "./traced.ts";
 
-/** A stretch of a word: `raw` where variables are still to be put in; `quoted` where the result is not split. */
+/** A piece of a word: `raw` if variables are still to be substituted; `quoted` if the result is not split. */
 export interface ShellPiece extends Traced {
   readonly raw: boolean;
   readonly quoted: boolean;
@@ -14,17 +14,17 @@ export interface ScriptCommand {
   readonly words: readonly ShellWord[];
   /** What a here-document or here-string feeds it. */
   readonly input?: ShellWord | undefined;
-  /** It runs only behind a command that held (`&&`) or did not (`||`). */
+  /** It runs only after a command that succeeded (`&&`) or failed (`||`). */
   readonly after?: "&&" | "||" | undefined;
   readonly line: number;
 }
 
 const blank = /[ \t\r]/;
 const operator = /[;&|()\n]/;
-/** Of a text that a person is to fill in. */
+/** A placeholder that a person fills in. */
 const placeholder = /^<[A-Za-z][^<>\n]*>/;
 
-/** Where a `$( … )`, `${ … }` or `( … )` that opens at `start` ends, behind its closing bracket. */
+/** Where a `$( … )`, `${ … }` or `( … )` that opens at `start` ends, after its closing bracket. */
 export function closingOf(text: string, start: number, open: string, close: string): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
@@ -109,7 +109,7 @@ class Scanner {
     return end < 0 ? this.text.length : end;
   }
 
-  /** `2>&1`, `> file`, `< file` and `> >(command)`: no words of the command. `<your path>` is left as a word. */
+  /** `2>&1`, `> file`, `< file` and `> >(command)`: no words of the command. `<your path>` stays a word. */
   private redirectToFile(words: ShellWord[]): void {
     if (placeholder.test(this.text.slice(this.at, this.at + 80))) {
       this.at += 1;
@@ -154,7 +154,7 @@ class Scanner {
         const line = this.text.slice(from, to);
         this.newline(to + 1);
         if (line.trim() === end) break;
-        // What joins two lines stands where the first one ends: its backslash, or its end.
+        // The letter that joins two lines has the offset where the first one ends: its backslash, or its end.
         if (from > start) body.letter(kept < stop ? " " : "\n", this.source.offsets[kept]!);
         [kept, stop] = [raw ? to - (/\\\r?$/.exec(line)?.[0].length ?? 0) : to, to];
         body.add(this.source, from, kept);
@@ -181,7 +181,7 @@ class Scanner {
     return pieces;
   }
 
-  /** `NAME=( … )`: kept as it stands; the interpreter reads its words. */
+  /** `NAME=( … )`: kept as text; the interpreter reads its words. */
   private bracketed(): ShellPiece {
     const end = closingOf(this.text, this.at, "(", ")");
     const start = this.at;

@@ -6,7 +6,7 @@ import { UserError } from "../../../shared/errors.ts";
 import { extractors, type PackageName } from "../extract/index.ts";
 import type { KeyFact, VersionedFact, StoredFact, FrameworkTable } from "./table.ts";
 
-/** What one release of a framework knows, in one of its trees. */
+/** The keys that one release of a framework has in one of its trees. */
 export interface KeyTable {
   readonly version: string;
   get(key: string): KeyFact | undefined;
@@ -39,7 +39,7 @@ export function tableOf(name: PackageName): FrameworkTable {
   return table;
 }
 
-/** All that was ever true of a key in a tree, or in any of them, oldest first. */
+/** Every fact of a key in a tree, or in all trees, oldest first. */
 export function historyOf(name: PackageName, key: string, tree?: string): readonly VersionedFact[] {
   const table = tableOf(name);
   if (!Object.hasOwn(table.keys, key)) return [];
@@ -61,7 +61,7 @@ const worded = (
   };
 };
 
-/** @param version one of the table's @param tree of verl's; its first where it has none of that name */
+/** @param version one of the table's @param tree of verl's; the first one if the name is unknown */
 export function keyTable(name: PackageName, version: string, tree = ""): KeyTable {
   const id = `${name} ${version} ${tree}`;
   const known = views.get(id);
@@ -95,7 +95,7 @@ export function installedTable(
   return facts === undefined ? undefined : remembered(id, version, new Map(Object.entries(facts)));
 }
 
-/** What is meant where no tree is named. */
+/** The default tree. */
 const mains = ["ppo_trainer", "grpo", "train_ppo_ray"];
 
 const treeAmong = (trees: readonly string[], wanted: string): string =>

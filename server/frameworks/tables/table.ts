@@ -1,7 +1,7 @@
 /** Tables of a framework's keys, one column a release. Written by scripts/frameworkTables.mjs. */
 import type { Json } from "../../../shared/json.ts";
 
-/** `?` at the end: may be null. `any`: nothing is known of it. */
+/** `?` at the end: may be null. `any`: its type is unknown. */
 export type KeyType =
   | "int"
   | "float"
@@ -12,7 +12,7 @@ export type KeyType =
   | "any"
   | `${"int" | "float" | "bool" | "str" | "list" | "dict"}?`;
 
-/** Whose arguments a key of TRL belongs to: what a Python call takes is less than what the command line takes. */
+/** Whether a key of TRL belongs to the config class or to the script: a Python call takes fewer than the command line. */
 export type KeyOwner = "config" | "script";
 
 export interface KeyFact {
@@ -20,9 +20,9 @@ export interface KeyFact {
   /** As the framework writes it, interpolations included; absent where there is none. */
   readonly default?: Json;
   readonly choices?: readonly Json[];
-  /** What a list holds, where that is numbers. */
+  /** The type of a list's items, if they are numbers. */
   readonly of?: "int" | "float";
-  /** How many values argparse wants of a flag, where that is not one, and not none of a switch. */
+  /** How many values a flag takes, unless that is one, or none for a switch. */
   readonly nargs?: number | "?" | "*" | "+";
   /** Only code compares the choices, where it reads the key: a value of a key that nothing reads is taken. */
   readonly compared?: true;
@@ -33,7 +33,7 @@ export interface KeyFact {
   readonly plus?: true;
   /** A config group of Hydra's: its name chooses a file on a command line. */
   readonly group?: true;
-  /** A map of anything: what stands below it is nobody's to judge. */
+  /** A map of anything: keys below it are not checked. */
   readonly open?: true;
 }
 
@@ -43,7 +43,7 @@ export type KeyFacts = Readonly<Record<string, KeyFact>>;
 export interface VersionedFact extends KeyFact {
   readonly from: number;
   readonly to: number;
-  /** Trees of verl's that it is true of; absent where it is of all. */
+  /** verl's trees that it is true of; absent if it is true of all. */
   readonly trees?: readonly string[];
 }
 
@@ -62,14 +62,14 @@ export type StoredFact = Omit<VersionedFact, "help" | "trees"> & {
   readonly trees?: number;
 };
 
-/** A comment that was worded anew is no change. */
+/** A reworded comment is not a change. */
 const same = (a: KeyFact, b: KeyFact): boolean => wordless(a) === wordless(b);
 const wordless = ({ help: _help, ...fact }: KeyFact): string => JSON.stringify(fact);
 
 /** One release's facts, tree by tree. */
 export type Release = Readonly<Record<string, KeyFacts>>;
 
-/** Joins releases, oldest first, into rows. */
+/** Joins releases, oldest first, into versioned facts. */
 export function tabulated(versions: readonly string[], releases: readonly Release[]): FrameworkTable {
   const trees = [...new Set(releases.flatMap((release) => Object.keys(release)))].sort();
   const names = [

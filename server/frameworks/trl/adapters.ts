@@ -1,11 +1,11 @@
-/** Whether TRL trains an adapter instead of the model, as far as the file tells. */
+/** Whether TRL trains an adapter instead of the model, as far as the file shows. */
 import type { Setting } from "../document.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { FrameworkModel } from "../rule.ts";
 import { trainerOf } from "./python.ts";
 
-/** The setting that says so; undefined where none does. */
+/** The setting that selects the adapter; undefined if none does. */
 export function adapterOf(model: FrameworkModel): Setting | undefined {
   if (model.document.form !== "python")
     return model.flag("use_peft") === true ? model.written("use_peft") : undefined;

@@ -2,7 +2,7 @@
 import type { Json } from "../../../shared/json.ts";
 import type { FrameworkModel } from "../rule.ts";
 
-/** How many processes train, where the file says so. */
+/** How many processes train, if the file sets it. */
 export const processesOf = (model: FrameworkModel): number | undefined => {
   const { processes } = model.document;
   return asCount(processes === undefined ? model.value("num_processes") : processes.value);

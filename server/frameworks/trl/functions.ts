@@ -61,7 +61,7 @@ function functionAt(tokens: readonly PythonToken[], at: number): PythonFunction 
   };
 }
 
-/** Of functions inside of it nothing. */
+/** Skips functions inside it. */
 function returnsOf(tokens: readonly PythonToken[], from: number): PythonExpression[] {
   const found: PythonExpression[] = [];
   let inner = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** What a Python script says beside `GRPOConfig(…)`: the call of the trainer. */
+/** What a Python script has besides `GRPOConfig(…)`: the call of the trainer. */
 import type { FrameworkDocument, Setting } from "../document.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import { tokensOf } from "../python/tokens.ts";
@@ -15,10 +15,10 @@ export class TrainerCall {
     private readonly document: FrameworkDocument,
     private readonly lines: Lines,
     readonly call: Call,
-    /** Arguments that may stand without a name. */
+    /** Names of positional arguments. */
     private readonly positions: readonly string[],
     readonly names: ReadonlyMap<string, PythonExpression>,
-    /** The file leaves something out: `GRPOConfig(...)`. */
+    /** The file omits something: `GRPOConfig(...)`. */
     private readonly sketched: boolean,
   ) {
     const placed = call.positional.map((value, i) => [positions[i] ?? "", value] as const);
@@ -31,7 +31,7 @@ export class TrainerCall {
     return spreads.length === 0 && positional.length <= this.positions.length && !this.sketched;
   }
 
-  /** A name stands for what it was assigned. */
+  /** The argument; a name is replaced by the value assigned to it. */
   get(name: string): PythonExpression | undefined {
     const value = this.given.get(name);
     return value?.kind === "name" ? (this.names.get(value.name) ?? value) : value;
@@ -100,6 +100,6 @@ export function trainerOf({ document }: FrameworkModel): TrainerCall | undefined
   return trainer;
 }
 
-/** What a trainer refuses, and its class of arguments takes: an error wherever something is trained with them. */
+/** The severity of what a trainer refuses and its arguments class accepts: an error if the file trains with it. */
 export const refusedByTrainer = (model: FrameworkModel): "error" | "warning" =>
   model.document.form === "python" && trainerOf(model) === undefined ? "warning" : "error";

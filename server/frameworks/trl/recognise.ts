@@ -1,4 +1,4 @@
-/** Which of TRL's programs a YAML file is for, told by the keys that only some of them have. */
+/** Which of TRL's programs a YAML file is for, recognised by the keys that only some of them have. */
 import { evidenceFor, hasStranger } from "../readers/evidence.ts";
 import { trainers } from "./trainers.ts";
 
@@ -23,7 +23,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
   distillation: ["teacher_model_name_or_path", "teacher_model_server_url", "lmbda"],
 };
 
-/** Keys of several: the first of them is meant where nothing else tells. */
+/** Keys of several programs: the first of them counts if nothing else decides. */
 const shared: readonly (readonly [trees: readonly string[], keys: readonly string[]])[] = [
   [
     ["grpo", "rloo"],
@@ -56,7 +56,7 @@ export function trlTreeOf(keys: ReadonlySet<string>, hints: string): string | un
   const count = (some: readonly string[]): number => some.filter((key) => keys.has(key)).length;
   const distinct = count([...new Set([...Object.values(own), ...shared.map(([, some]) => some)].flat())]);
   if (distinct === 0) return byName(keys, hints);
-  // One key of a trainer's says nothing by itself.
+  // One key of a trainer does not decide.
   if (distinct < 2 && known < 3) return undefined;
   const alone = Object.keys(own).find((tree) => count(own[tree]!) > 0);
   if (alone !== undefined) return alone;
@@ -64,7 +64,7 @@ export function trlTreeOf(keys: ReadonlySet<string>, hints: string): string | un
   return several?.find((tree) => isIn(hints, tree)) ?? several?.[0];
 }
 
-/** Nothing but what every trainer has: the file's own name must tell. */
+/** Only keys that every trainer has: the file's name must decide. */
 const byName = (keys: ReadonlySet<string>, hints: string): string | undefined =>
   general.filter((key) => keys.has(key)).length > 2 && keys.has("dataset_name")
     ? ["sft", "dpo", "kto"].find((tree) => isIn(hints, tree))

@@ -1,4 +1,4 @@
-/** The reward functions that a configuration of TRL names, however it is written. */
+/** The reward functions that a TRL configuration names, in every form. */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Setting } from "../document.ts";
@@ -18,7 +18,7 @@ export interface NamedRewards {
   readonly rewards: readonly NamedReward[];
 }
 
-/** Functions that `trl grpo` knows by name: trl/scripts/grpo.py. */
+/** Functions that `trl grpo` finds by name: trl/scripts/grpo.py. */
 export const ownRewards = [
   "accuracy_reward",
   "reasoning_accuracy_reward",
@@ -26,7 +26,7 @@ export const ownRewards = [
   "get_soft_overlong_punishment",
 ];
 
-/** undefined where they are not named here, or not known how many. */
+/** undefined if they are not named here, or their number is unknown. */
 export function rewardsOf(model: FrameworkModel): NamedRewards | undefined {
   if (model.document.form === "python") return inPython(model);
   const functions = model.written("reward_funcs");
@@ -36,11 +36,11 @@ export function rewardsOf(model: FrameworkModel): NamedRewards | undefined {
   const { value } = functions ?? {};
   if (functions !== undefined && value === undefined) return undefined;
   const words = Array.isArray(value) ? value.map(String) : typeof value === "string" ? [value] : [];
-  const judged = model.text("reward_model_name_or_path");
+  const rewardModel = model.text("reward_model_name_or_path");
   return {
     at,
     rewards: [
-      ...(judged === undefined ? [] : [named(judged, "/")]),
+      ...(rewardModel === undefined ? [] : [named(rewardModel, "/")]),
       ...words.map((word) => named(word, ".")),
     ],
   };
@@ -57,7 +57,7 @@ function inPython(model: FrameworkModel): NamedRewards | undefined {
   if (trainer === undefined || value === undefined) return undefined;
   const at = trainer.setting("reward_funcs");
   if (value.kind === "list") return { at, rewards: value.items.map((item) => expressed(item, model)) };
-  // A bare name may be a list that is put together elsewhere.
+  // A bare name may be a list that is assembled elsewhere.
   const single = value.kind === "value" || (value.kind === "name" && functionsIn(model).has(value.name));
   return single ? { at, rewards: [expressed(value, model)] } : undefined;
 }
@@ -76,7 +76,7 @@ export const functionsIn = ({ document }: FrameworkModel): ReadonlyMap<string, P
 const largest = 1 << 18;
 const files = new Map<string, { readonly stamp: string; readonly text: string }>();
 
-/** The module of a dotted path, where it lies beside the configuration. */
+/** The module of a dotted path, if it is next to the configuration. */
 export function moduleOf(
   { document }: FrameworkModel,
   path: string,

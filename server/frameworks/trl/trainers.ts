@@ -1,4 +1,4 @@
-/** The trainers that TRL's command line starts, each with a program, a class of arguments and a class of its own. */
+/** The trainers that TRL's command line starts, each with its program, its arguments class and its own class. */
 
 export interface TrlTrainer {
   /** Of the program, `trl grpo`, and of the tree of its keys in the tables. */
@@ -6,7 +6,7 @@ export interface TrlTrainer {
   readonly config: string;
   /** Its class, and the tree of that one's arguments. */
   readonly trainer: string;
-  /** Arguments of the class that may stand without a name, in every release. */
+  /** Arguments of the class that may be positional in every release. */
   readonly positions: readonly string[];
 }
 

@@ -1,7 +1,7 @@
-/** Unsloth puts classes of its own in the place of TRL's as soon as it is imported. */
+/** Unsloth replaces TRL's classes by its own as soon as it is imported. */
 import type { FrameworkDocument } from "../document.ts";
 
-/** What its classes of arguments take beside TRL's: unsloth/models/rl.py, `RLTrainer_replacement`. */
+/** What its argument classes take in addition to TRL's: unsloth/models/rl.py, `RLTrainer_replacement`. */
 const ownArguments = /^(unsloth_\w+|vllm_sampling_params|max_seq_length)$/;
 
 export const isUnsloths = ({ patched }: Pick<FrameworkDocument, "patched">, key: string): boolean =>

@@ -1,4 +1,4 @@
-/** The prompts that a configuration trains on, where they are JSON lines or Parquet of this machine. */
+/** The prompts that a configuration trains on, if they are JSON lines or Parquet on this machine. */
 import { statSync } from "node:fs";
 import { UserError } from "../../../shared/errors.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
@@ -16,7 +16,7 @@ export interface DatasetRows {
 const looked = 200;
 const known = new Map<string, DatasetRows>();
 
-/** undefined where a file is not there, large, or of another kind, or a class of the person's own reads it. */
+/** undefined where a file is not there, large, or of another kind, or the user's own class reads it. */
 export function rowsOf(model: FrameworkModel): DatasetRows | undefined {
   if (model.text("data.custom_cls.path") !== undefined) return undefined;
   const value = model.value("data.train_files");
@@ -57,7 +57,7 @@ function sampled(place: string): DatasetRows | undefined {
   try {
     return { count: parquetShape(place).rows, rows: parquetSample(place, looked) };
   } catch (error) {
-    // Of another kind than its name says: verl will tell.
+    // The content does not match the name: verl will report it.
     if (error instanceof UserError) return undefined;
     throw error;
   }

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join } from "node:path";
 const levels = 6;
 const largest = 4 << 20;
 
-/** Where a path leads, from the configuration's folder or one above it up to the repository's; undefined where nothing lies there. */
+/** Resolves a path from the configuration's folder or one above it up to the repository's; undefined if nothing is there. */
 export function placeOfFile(configuration: string, path: string): string | undefined {
   const expanded = path.replace(/^~(?=[\\/])/, homedir());
   if (isAbsolute(expanded)) return existsSync(expanded) ? expanded : undefined;
@@ -23,7 +23,7 @@ export function placeOfFile(configuration: string, path: string): string | undef
 
 const texts = new Map<string, { readonly stamp: string; readonly text: string }>();
 
-/** undefined where it is no file, or a large one. */
+/** undefined if it is not a file, or a large one. */
 export function textOfFile(place: string): string | undefined {
   const stats = statSync(place);
   if (!stats.isFile() || stats.size > largest) return undefined;

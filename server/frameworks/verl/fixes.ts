@@ -1,4 +1,4 @@
-/** Mends for verl's rules: another value where one is written, a new setting where none is. */
+/** Fixes for verl's rules: they change a value that is set, and add a setting that is not. */
 import type { Fix, TextEdit } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { changeTo } from "../fix.ts";
@@ -32,7 +32,7 @@ export const changed = (
 const spelt = ({ document }: FrameworkModel, value: NewValue): string =>
   typeof value === "boolean" && document.form === "script" ? (value ? "True" : "False") : String(value);
 
-/** Puts a setting behind the last one of the launch, or beside its neighbours in the file. */
+/** Adds a setting after the last one of the launch, or next to its neighbours in the file. */
 function inserted({ document }: FrameworkModel, key: string, value: string, title: string): Fix | undefined {
   const placed = document.settings.filter(({ shared, inherited }) => shared !== true && inherited !== true);
   const edit =
@@ -74,7 +74,7 @@ function belowNeighbour(
   const { start } = neighbour.keyRange;
   const line = lineOf(text, start.line);
   const before = line.slice(0, start.character);
-  // A map within braces, or a value of several lines, is left to the person.
+  // A map within braces, or a value of several lines, gets no fix.
   if (before.trim() !== "" || neighbour.range.end.line !== start.line) return undefined;
   const end = { line: start.line, character: line.length };
   return { range: { start: end, end }, newText: `\n${before}${name}: ${value}` };

@@ -10,14 +10,14 @@ const trees: readonly (readonly [program: RegExp, tree: string])[] = [
   [/^verl\.experimental\.one_step_off_policy\.main_ppo$/, "one_step_off_ppo_trainer"],
 ];
 
-/** Of a module or a script by its path; undefined for programs of other people's, and recipes that verl's package lacks. */
+/** Of a module or a script by its path; undefined for other projects' programs, and recipes that verl's package lacks. */
 export function verlTreeOf(program: string): string | undefined {
   const name = program.replace(/\.py$/, "");
   const whole = /^\w+$/.test(name) ? `verl.trainer.${name}` : name;
   return trees.find(([pattern]) => pattern.test(whole))?.[1];
 }
 
-/** Names of trees that stand in verl's own folders. */
+/** Names of trees in verl's own folders. */
 export const ownTree =
   /^(?:.*\/)?((?:fully_async_|one_step_off_)?ppo(?:_\w+)?_trainer|sft_trainer(?:_engine)?|evaluation|generation)(?:\.yaml)?$/;
 

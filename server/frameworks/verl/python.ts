@@ -4,7 +4,7 @@ import { tokensOf, type PythonToken } from "../python/tokens.ts";
 export interface RewardFileFunction {
   readonly name: string;
   readonly isAsync: boolean;
-  /** Behind its colon. */
+  /** The tokens after its colon. */
   readonly body: readonly PythonToken[];
 }
 
@@ -45,7 +45,7 @@ function bodyFrom(tokens: readonly PythonToken[], start: number): readonly Pytho
 
 /**
  * Keys of the dict that a function returns: those of every `return`, none where all return numbers.
- * undefined where its tokens do not tell.
+ * undefined if its tokens do not show it.
  */
 export function returnedKeys(source: string, name: string): readonly string[] | undefined {
   const found = functionsOf(source).findLast((one) => one.name === name);

@@ -1,4 +1,4 @@
-/** Whose reward a configuration trains on: a function of the person's own, or verl's by `data_source`. */
+/** The reward that a configuration trains on: the user's own function, or verl's by `data_source`. */
 import type { FrameworkModel } from "../rule.ts";
 import { placeOfFile, textOfFile } from "./files.ts";
 
@@ -7,11 +7,11 @@ export interface RewardFunction {
   readonly key: string;
   readonly path: string;
   readonly name: string;
-  /** Where its file lies and is small: its text. */
+  /** The text of its file, if that exists and is small. */
   readonly source: string | undefined;
 }
 
-/** The section moved below `reward` in 0.7.1; the old one has been read by nothing since 0.9. */
+/** The section moved below `reward` in 0.7.1; verl does not read the old one since 0.9. */
 export function rewardFunction(model: FrameworkModel): RewardFunction | undefined {
   const sections = [
     ...(model.since("0.7.1") ? ["reward.custom_reward_function"] : []),

@@ -1,4 +1,4 @@
-/** What the rules of verl share: whom they judge, and how they say what they found. */
+/** What the rules of verl share: which launches they check, and how they make diagnostics. */
 import type { Fix, Severity } from "../../config/check/diagnostic.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
 import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../rule.ts";
@@ -11,18 +11,18 @@ export const policy = "actor_rollout_ref.model";
 export interface VerlRule {
   readonly id: `verl-${string}`;
   readonly title: string;
-  /** Names the file and the function of verl's that minds. */
+  /** Names the file and the function of verl that refuses it. */
   readonly why: string;
-  /** Of its findings that name none; `error` where nothing is said. */
+  /** For diagnostics that set none; `error` by default. */
   readonly severity?: Severity;
   /** The first release that it holds for. */
   readonly since?: string;
-  /** The first release that it holds for no more. */
+  /** The first release that it no longer holds for. */
   readonly before?: string;
   check(model: FrameworkModel): readonly FrameworkDiagnostic[];
 }
 
-/** A rule of verl's own trainer: programs that build on it (`recipe.…`, the asynchronous ones) have others. */
+/** A rule about verl's own trainer: programs that build on it (`recipe.…`, the asynchronous ones) differ. */
 export const verlRule = ({ since = "0", before, severity = "error", ...rule }: VerlRule): FrameworkRule => ({
   framework: "verl",
   severity,
@@ -42,7 +42,7 @@ export interface DiagnosticExtras {
   readonly severity?: Severity | undefined;
 }
 
-/** A finding at the first of these keys that the file writes; none where it writes none: then nobody here can mend it. */
+/** A diagnostic at the first of these keys that the file sets; none if it sets none, because then it cannot be fixed here. */
 export function found(
   model: FrameworkModel,
   keys: readonly string[],
@@ -57,7 +57,7 @@ export function found(
   ];
 }
 
-/** A finding about what is not there. Only a command that starts verl says all that will hold: a file may be completed by one. */
+/** A diagnostic about something missing. Only a command that starts verl is complete: a command may complete a file. */
 export function lacking(
   model: FrameworkModel,
   message: string,
@@ -79,24 +79,24 @@ const isWholeLaunch = ({ document: { form, program, incomplete } }: FrameworkMod
 
 const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
   const all = fixes.filter((fix) => fix !== undefined);
-  // Of several ways out only the first is for mending everything at once.
+  // Of several fixes only the first is preferred, so that "fix all" applies one.
   return all.map((fix, i) => (i === 0 ? fix : { ...fix, preferred: false }));
 };
 
-/** Whole and above zero: all that arithmetic is done with. What is none is told of by its type. */
+/** A whole number above zero, for arithmetic. Any other value is reported by the check of its type. */
 export function size(model: FrameworkModel, key: string): number | undefined {
   const value = model.number(key);
   return value !== undefined && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
-/** Whether modules of the person's own are imported, which may register names. */
+/** Whether the user's own modules are imported, which may register names. */
 export const namesPlugIn = ({ document }: FrameworkModel): boolean =>
   /VERL_USE_EXTERNAL_MODULES|external_lib/.test(document.text);
 
 export const isNull = (model: FrameworkModel, key: string): boolean => model.value(key) === null;
 
-/** What holds, with whose name: `rollout.n` 8. */
+/** A key with its value: `rollout.n` 8. */
 export const shown = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;
 
-/** Without what every long name of verl's begins with. */
+/** The key without the prefix that verl's long keys share. */
 export const shortName = (key: string): string => key.replace(/^actor_rollout_ref\./, "");

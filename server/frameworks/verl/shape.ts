@@ -1,4 +1,4 @@
-/** How verl spreads its work: GPUs, what a model is split over, how many share the data, whose workers and trainer. */
+/** How verl spreads its work: GPUs, model parallelism, data-parallel ranks, and the generation of workers and trainer. */
 import type { FrameworkModel } from "../rule.ts";
 import { actor, shown, size } from "./rule.ts";
 
@@ -10,7 +10,7 @@ export interface CountedBy {
   readonly keys: readonly string[];
 }
 
-/** With the result, where it is not there by itself: `` `a` 3 × `b` 2 = 6 ``. */
+/** With the result, unless there is only one factor: `` `a` 3 × `b` 2 = 6 ``. */
 export const equation = ({ how, count }: CountedBy): string =>
   how.endsWith(` ${count}`) ? how : `${how} = ${count}`;
 
@@ -18,8 +18,8 @@ const perNode = "trainer.n_gpus_per_node";
 const nodes = "trainer.nnodes";
 
 /**
- * GPUs that train: `validate_config` of verl/utils/config.py. Only where the file says how many a node has: the default
- * of 8 is of verl's machines, and whoever starts the file elsewhere says otherwise there.
+ * GPUs that train: `validate_config` of verl/utils/config.py. Only if the file sets the GPUs per node: the default
+ * of 8 describes verl's machines, and a launch elsewhere overrides it.
  */
 export function gpus(model: FrameworkModel): CountedBy | undefined {
   if (model.written(perNode) === undefined && !model.document.base.has(perNode)) return undefined;
@@ -45,7 +45,7 @@ export function product(model: FrameworkModel, keys: readonly string[]): Counted
 /** Of one role: actor or critic. */
 export interface TrainingEngine {
   readonly kind: "fsdp" | "megatron" | "veomni" | "other";
-  /** Where its settings stand. */
+  /** The section of its settings. */
   readonly section: string;
 }
 
@@ -109,7 +109,7 @@ export function dataParallel(model: FrameworkModel, role = actor): CountedBy | u
 /** Since 0.8 one implementation of the workers is left: verl/workers/engine_workers.py. */
 export const hasEngineWorkers = (model: FrameworkModel): boolean => model.since("0.8.0");
 
-/** Since 0.9 verl/trainer/ppo/v1 trains, unless the older trainer is asked for. */
+/** Since 0.9 verl/trainer/ppo/v1 trains, unless the older trainer is selected. */
 export const isV1 = (model: FrameworkModel): boolean =>
   model.since("0.9.0") && model.flag("trainer.use_v1") === true;
 
@@ -127,7 +127,7 @@ export function usesCritic(model: FrameworkModel): boolean {
   return model.text("algorithm.adv_estimator") === "gae";
 }
 
-/** Prompts of a step, and how often each is answered. */
+/** Prompts of a step, and the responses to each. */
 export interface StepBatch {
   readonly prompts: number;
   readonly n: number;

@@ -13,13 +13,13 @@ export const colocation = openrlhfRule({
     const all = flags.on("train.colocate_all");
     const anchored = all || flags.on("train.colocate_actor_ref");
     const reference = anchored && (flags.number("algo.kl.init_coef") ?? 0) > 0;
-    const judged = flags.on("train.colocate_critic_reward") && hasCritic(flags);
+    const criticAndReward = flags.on("train.colocate_critic_reward") && hasCritic(flags);
     return [
       ...(all ? engines(flags) : []),
       ...(reference
         ? pair(flags, "actor", "ref", all ? "train.colocate_all" : "train.colocate_actor_ref")
         : []),
-      ...(judged ? pair(flags, "critic", "reward", "train.colocate_critic_reward") : []),
+      ...(criticAndReward ? pair(flags, "critic", "reward", "train.colocate_critic_reward") : []),
     ];
   },
 });

@@ -1,4 +1,4 @@
-/** OpenRLHF's rules, in the order in which it would meet them. */
+/** OpenRLHF's rules, in the order in which OpenRLHF would reach them. */
 import type { FrameworkRule } from "../../rule.ts";
 import { agentFile, rewardFile } from "./agentFile.ts";
 import { asynchronous } from "./asynchronous.ts";

@@ -10,7 +10,7 @@ export const labelKey = openrlhfRule({
     const url = flags.text("reward.remote_url");
     if (url === undefined || !url.endsWith(".py") || !flags.lacks("data.label_key")) return [];
     const text = textBeside(flags, url);
-    // Once among the parameters, and once more where it is read.
+    // Once among the parameters, and once where it is read.
     if (text !== undefined && (text.match(/\blabels\b/g) ?? []).length < 2) return [];
     const message = `\`${url}\` computes the reward, but \`${flags.name("data.label_key")}\` does not name the column of the right answers, so all labels are empty.`;
     return [

@@ -11,7 +11,7 @@ const keys = [
   "eval_steps",
 ] as const;
 
-/** What is saved is then what was evaluated. */
+/** Equal strategies evaluate what they save. */
 function differentStrategies(model: FrameworkModel, saves: string, evaluates: string): FrameworkDiagnostic[] {
   const at = model.written("eval_strategy");
   const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);

@@ -1,4 +1,4 @@
-/** TRL's rules, in the order in which it would meet them. */
+/** TRL's rules, in the order in which TRL would reach them. */
 import type { FrameworkRule } from "../../rule.ts";
 import { bestModel } from "./bestModel.ts";
 import { paddingFree } from "./paddingFree.ts";

@@ -52,7 +52,7 @@ function finding(
     return { at, onKey: true, message: `${refused}: it is an argument of \`${config}\`.` };
   if (since !== undefined && tableOf("trl").versions.indexOf(version.table) < since)
     return { at, onKey: true, message: `${refused}: it came with ${tableOf("trl").versions[since] ?? ""}.` };
-  const mend: Fix[] =
+  const fixes: Fix[] =
     renamed === undefined || trainer.has(renamed)
       ? []
       : [
@@ -63,5 +63,5 @@ function finding(
           },
         ];
   const hint = renamed === undefined ? "." : `. Did you mean \`${renamed}\`?`;
-  return { at, onKey: true, message: `${refused}${hint}`, fixes: mend };
+  return { at, onKey: true, message: `${refused}${hint}`, fixes };
 }

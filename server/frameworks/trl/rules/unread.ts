@@ -24,6 +24,6 @@ function ofSwitch(model: FrameworkModel, one: Switch): FrameworkDiagnostic[] {
     .map((at) => ({ at, severity, related: by, message: `\`${at.key}\` is never read: ${reason}.` }));
 }
 
-/** A default that is written out harms nobody. */
+/** Writing out a default is harmless. */
 const counts = (model: FrameworkModel, { key, value }: Setting): boolean =>
   value !== null && value !== false && JSON.stringify(value) !== JSON.stringify(model.fact(key)?.default);

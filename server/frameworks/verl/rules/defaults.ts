@@ -16,7 +16,7 @@ const needed = [
 
 const command = /^\s*#.*\bmain_ppo\b.*--config-name(?:=|\s+)['"]?([\w./-]+)/m;
 
-/** A file that Hydra starts from: it sets Hydra up, a comment starts verl with it, or it lies among verl's own. */
+/** A file that Hydra starts from: it sets Hydra up, a comment starts verl with it, or it is one of verl's own. */
 function isPrimary({ document: { file, text } }: FrameworkModel): boolean {
   const named = command.exec(text)?.[1];
   const isNamed = named !== undefined && basename(named, ".yaml") === basename(file).replace(/\.ya?ml$/, "");

@@ -21,10 +21,10 @@ export const multiTurn = verlRule({
     const [letters, room] = [size(model, tool), size(model, response)];
     if (model.flag(enable) !== true || letters === undefined || room === undefined) return [];
     // The last turn calls no tool.
-    const answers = Math.max(1, (size(model, turns) ?? 2) - 1) * (size(model, calls) ?? 1);
-    const tokens = Math.round((answers * letters) / lettersPerToken);
+    const responses = Math.max(1, (size(model, turns) ?? 2) - 1) * (size(model, calls) ?? 1);
+    const tokens = Math.round((responses * letters) / lettersPerToken);
     if (tokens < room) return [];
-    const message = `All turns share \`max_response_length\` ${room} tokens, but ${answers} tool ${answers === 1 ? "response" : "responses"} of \`max_tool_response_length\` ${letters} characters can take about ${tokens} (four characters per token), which leaves none for the model's own turns.`;
+    const message = `All turns share \`max_response_length\` ${room} tokens, but ${responses} tool ${responses === 1 ? "response" : "responses"} of \`max_tool_response_length\` ${letters} characters can take about ${tokens} (four characters per token), which leaves none for the model's own turns.`;
     return found(model, [tool, response, turns, calls], message);
   },
 });

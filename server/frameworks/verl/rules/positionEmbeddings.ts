@@ -8,7 +8,7 @@ import type { FrameworkModel } from "../../rule.ts";
 
 const [context, path] = [`${rollout}.max_model_len`, `${policy}.path`];
 
-/** `max_position_embeddings` of a model that lies on this machine. */
+/** `max_position_embeddings` of a model on this machine. */
 function positions(model: FrameworkModel): number | undefined {
   const folder = model.text(path);
   if (folder === undefined || !/^[~./\\]/.test(folder)) return undefined;

@@ -11,7 +11,7 @@ export const dynamicFiltering = openrlhfRule({
   why: "`algo.dynamic_filtering_enable` drops a prompt whose responses' mean score is not strictly between the two ends of `algo.dynamic_filtering_range`. It needs an interval, scores at generation time (a remote reward, a reward file or an agent) and several responses per prompt: openrlhf/cli/train_ppo_ray.py asserts all three, and its message calls the interval `reward_clip_range`. A range that holds no score drops every prompt, and training ends when the prompts do (`SamplesGenerator._generate_vllm`).",
   check(flags) {
     if (!flags.on("algo.dynamic_filtering_enable")) return [];
-    return [...interval(flags), ...scores(flags), ...answers(flags)];
+    return [...interval(flags), ...scores(flags), ...responsesCompared(flags)];
   },
 });
 
@@ -29,7 +29,7 @@ function scores(flags: Flags): FrameworkDiagnostic[] {
   return [{ ...flags.placed("algo.dynamic_filtering_enable", "reward.model_name_or_path"), message }];
 }
 
-function answers(flags: Flags): FrameworkDiagnostic[] {
+function responsesCompared(flags: Flags): FrameworkDiagnostic[] {
   const count = flags.number("rollout.n_samples_per_prompt");
   if (count === undefined || count > 1) return [];
   const written = flags.written("rollout.n_samples_per_prompt");

@@ -18,10 +18,10 @@ export const fewSamples = openrlhfRule({
       most === undefined ||
       size === undefined ||
       rollout === undefined ||
-      most * rollout.answers >= size
+      most * rollout.responses >= size
     )
       return [];
-    const message = `\`${flags.name("data.max_samples")}\` allows ${most} prompts × ${rollout.answers} responses = ${most * rollout.answers} samples, fewer than one batch of ${size}: the schedule has 0 steps.`;
+    const message = `\`${flags.name("data.max_samples")}\` allows ${most} prompts × ${rollout.responses} responses = ${most * rollout.responses} samples, fewer than one batch of ${size}: the schedule has 0 steps.`;
     return [
       { message, ...flags.placed("data.max_samples", "train.batch_size", "rollout.n_samples_per_prompt") },
     ];

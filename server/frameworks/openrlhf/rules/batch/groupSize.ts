@@ -9,15 +9,15 @@ export const groupSize = openrlhfRule({
   title: "Group of one",
   why: "`rloo`, `reinforce_baseline`, `group_norm` and `dr_grpo` compare a response with the others to its prompt. openrlhf/cli/train_ppo_ray.py refuses them with `n_samples_per_prompt` 1, the default.",
   check(flags) {
-    const [estimator, answers] = [
+    const [estimator, responses] = [
       flags.text("algo.advantage.estimator"),
       flags.number("rollout.n_samples_per_prompt"),
     ];
-    if (estimator === undefined || !grouped.includes(estimator) || answers === undefined || answers > 1)
+    if (estimator === undefined || !grouped.includes(estimator) || responses === undefined || responses > 1)
       return [];
     const name = flags.name("rollout.n_samples_per_prompt");
     const written = flags.written("rollout.n_samples_per_prompt");
-    const message = `\`${estimator}\` compares the responses to a prompt, and \`${name}\` is ${answers}${written === undefined ? " by default" : ""}: OpenRLHF refuses it. Use 2 or more; 8 is usual.`;
+    const message = `\`${estimator}\` compares the responses to a prompt, and \`${name}\` is ${responses}${written === undefined ? " by default" : ""}: OpenRLHF refuses it. Use 2 or more; 8 is usual.`;
     return [
       {
         message,

@@ -39,7 +39,7 @@ function groupsOf(flags: Flags): ModelGroup[] {
 }
 
 function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): FrameworkDiagnostic {
-  const { prompts, answers, samples } = rollout;
+  const { prompts, responses, samples } = rollout;
   const actors = actorsOf(flags, group) ?? 1;
   const batches = Math.floor(samples / micro);
   const place = flags.placed(
@@ -49,9 +49,9 @@ function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: n
     `${group}.num_gpus_per_node`,
     `${group}.num_nodes`,
   );
-  const message = `${prompts} prompts × ${answers} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${groupNames[group]}. Each needs one.`;
+  const message = `${prompts} prompts × ${responses} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${groupNames[group]}. Each needs one.`;
   const most = Math.floor(samples / actors);
-  const needed = Math.ceil((actors * micro) / answers);
+  const needed = Math.ceil((actors * micro) / responses);
   const fixes = [
     ...(most >= 1
       ? changes(
@@ -63,7 +63,7 @@ function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: n
     ...changes(
       flags.written("rollout.batch_size"),
       [needed],
-      (value) => `${value} × ${answers} / ${micro} = ${Math.floor((value * answers) / micro)} batches`,
+      (value) => `${value} × ${responses} / ${micro} = ${Math.floor((value * responses) / micro)} batches`,
     ),
   ].map(({ title, edits }) => ({ title, edits }));
   return { message, ...place, fixes };

@@ -26,7 +26,7 @@ const switchOf = ({ model }: Flags): string =>
   [level, "algo.advantage.is_correction_enable"].find((key) => model.fact(key) !== undefined) ??
   "enable_vllm_is_correction";
 
-/** A name of another release is meant as well. */
+/** A name of another release counts too. */
 function corrects({ model }: Flags): boolean | undefined {
   const others = ["algo.advantage.is_correction_enable", "enable_vllm_is_correction", "use_icepop"];
   if (others.some((key) => model.written(key) !== undefined)) return true;

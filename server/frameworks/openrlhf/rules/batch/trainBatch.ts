@@ -44,7 +44,7 @@ function shareOf(flags: Flags, group: ModelGroup, micro: number): ModelShare[] {
 interface BatchSizes {
   readonly size: number;
   readonly micro: number;
-  /** What divides for all models. */
+  /** A multiple that fits all models. */
   readonly all: number;
 }
 

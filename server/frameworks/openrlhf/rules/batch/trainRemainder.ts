@@ -10,14 +10,14 @@ export const trainRemainder = openrlhfRule({
     const rollout = samplesOf(flags);
     const size = flags.number("train.batch_size");
     if (rollout === undefined || size === undefined || size < 1 || rollout.samples % size === 0) return [];
-    const { prompts, answers, samples } = rollout;
+    const { prompts, responses, samples } = rollout;
     const place = flags.placed("train.batch_size", "rollout.batch_size", "rollout.n_samples_per_prompt");
     const steps = Math.floor(samples / size);
     const left = `${samples} = ${steps} × ${size} + ${samples % size}`;
     const fate = flags.on("train.dynamic_batch_enable")
       ? "never train"
       : "mix into the next rollout's first step";
-    const message = `A rollout is ${prompts} prompts × ${answers} responses = ${samples} samples, and \`${flags.name("train.batch_size")}\` ${size}: ${left}. The last ${samples % size} ${fate}.`;
+    const message = `A rollout is ${prompts} prompts × ${responses} responses = ${samples} samples, and \`${flags.name("train.batch_size")}\` ${size}: ${left}. The last ${samples % size} ${fate}.`;
     return [{ message, ...place, fixes: [] }];
   },
 });

@@ -6,7 +6,7 @@ export const evaluationSplit: FrameworkRule = {
   id: "trl-evaluation-split",
   framework: "trl",
   severity: "warning",
-  title: "Evaluation on the prompts that train",
+  title: "Evaluation on training prompts",
   why: "`trl grpo` trains on `dataset_train_split` and evaluates on `dataset_test_split` of the same dataset (trl/scripts/grpo.py). If both are the same split, evaluation measures memorised prompts.",
   check(model) {
     const [train, test] = [model.text("dataset_train_split"), model.text("dataset_test_split")];

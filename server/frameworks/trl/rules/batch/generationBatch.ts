@@ -27,7 +27,7 @@ function both(model: FrameworkModel): FrameworkDiagnostic[] {
   return [{ message, at, related, fixes }];
 }
 
-/** What a slice of a generation holds: none of its parts may be zero. */
+/** The factors of a slice of a generation: none may be zero. */
 export const emptyBatch: FrameworkRule = {
   id: "trl-empty-batch",
   framework: "trl",

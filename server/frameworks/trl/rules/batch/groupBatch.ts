@@ -95,5 +95,5 @@ function fixesOf(
   ];
 }
 
-/** One of several ways: none of them is the only sensible one. */
+/** One of several possible fixes: none is preferred. */
 const chosen = ({ title, edits }: Fix): Fix => ({ title, edits });

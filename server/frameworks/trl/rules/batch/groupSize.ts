@@ -7,7 +7,7 @@ export const groupSize: FrameworkRule = {
   framework: "trl",
   trees: rewarded,
   severity: "error",
-  title: "A group of one",
+  title: "Group of one",
   why: "A completion is compared with the others of its prompt; alone, its advantage is always zero. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses fewer than two.",
   check(model) {
     const at = model.written("num_generations");

@@ -11,7 +11,7 @@ export const learningRate: FrameworkRule = {
   id: "trl-learning-rate",
   framework: "trl",
   severity: "warning",
-  title: "A learning rate far from what is used",
+  title: "Unusual learning rate",
   why: "Policy gradients are noisy, so rates are far below those of supervised training: 1e-6 to 5e-6 if the whole model trains, 1e-5 to 1e-4 if an adapter does. Above ten times as much, runs collapse within a few dozen steps; far below, nothing moves. This is a convention, not a limit of TRL's.",
   check(model) {
     const [at, rate] = [model.written("learning_rate"), model.number("learning_rate")];

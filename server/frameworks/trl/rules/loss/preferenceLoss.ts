@@ -2,7 +2,7 @@ import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../.
 import { refusedByTrainer } from "../../python.ts";
 import { placed } from "../../../placed.ts";
 
-/** Losses whose reward is a difference, so that another divergence has a meaning. */
+/** Losses whose reward is a difference, to which another divergence applies. */
 const divergent = ["sigmoid", "sigmoid_norm", "hinge", "ipo", "exo_pair", "robust", "discopop", "sft"];
 
 function ofDpo(model: FrameworkModel): FrameworkDiagnostic[] {

@@ -5,7 +5,7 @@ export const temperature: FrameworkRule = {
   id: "trl-temperature",
   framework: "trl",
   severity: "error",
-  title: "Sampling that gives the same answer every time",
+  title: "Sampling without randomness",
   why: "The completions of a group are compared with each other; without randomness they are equal, and every advantage is zero. Transformers' generation refuses a `temperature` of 0 or below, and since TRL 1.14 so does `add_fused_lm_head` (trl/trainer/utils.py), which divides logits by it. Nothing refuses `top_k: 1`.",
   check: (model) => [...frozen(model), ...single(model)],
 };

@@ -15,7 +15,7 @@ export const noReward: FrameworkRule = {
   check: (model) => [...absent(model), ...unfound(model)],
 };
 
-/** Of a YAML file alone nobody can tell: the command line may add what it lacks. */
+/** Not decidable for a YAML file alone: the command line may add what it lacks. */
 function absent(model: FrameworkModel): FrameworkDiagnostic[] {
   const { incomplete } = model.document;
   if (startsOwnProgram(model) && !incomplete && model.written("model_name_or_path") !== undefined) {

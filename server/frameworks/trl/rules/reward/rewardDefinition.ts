@@ -28,7 +28,7 @@ export const rewardDefinition: FrameworkRule = {
         .filter((token) => token.kind === "name" && !inside(token))
         .map(({ text }) => text),
     );
-    // A sketch leaves its data out as well.
+    // A sketch omits its data too.
     const others = trainer.call.keywords.flatMap(({ name, value: one }) =>
       name !== "reward_funcs" && isPlainName(one) ? [one.name] : [],
     );

@@ -1,7 +1,7 @@
 import type { FrameworkRule } from "../../../rule.ts";
 import { rewardsOf } from "../../rewards.ts";
 
-/** What TRL's own functions pay between their worst and their best: trl/rewards. */
+/** The range of the rewards of TRL's own functions: trl/rewards. */
 const ranges: Readonly<Record<string, { readonly range: number; readonly correctness: boolean }>> = {
   accuracy_reward: { range: 1, correctness: true },
   reasoning_accuracy_reward: { range: 1, correctness: true },

@@ -4,7 +4,7 @@ import { groupSize } from "../../shape.ts";
 
 const estimator = "algorithm.adv_estimator";
 
-/** What each estimator makes of a group of one. */
+/** The advantage that each estimator computes for a group of one. */
 const alone: Readonly<Record<string, string>> = {
   grpo: "the advantage is the raw score",
   grpo_vectorized: "the advantage is the raw score",

@@ -10,7 +10,7 @@ import { gpus, hasEngineWorkers, sequenceParallel, usesCritic, usesReference } f
 interface ForwardRole {
   readonly section: string;
   readonly name: string;
-  /** Where the choice is made whether it is asked for. */
+  /** The key that switches it off. */
   readonly dynamic: string;
 }
 const roles = (model: FrameworkModel): ForwardRole[] => [
@@ -81,7 +81,7 @@ function perGpu(model: FrameworkModel, setting: Setting, each: string): Fix | un
   };
 }
 
-/** What is set nowhere is told of once: one flag makes all of it needless. */
+/** All unset keys are one diagnostic, because one flag makes all of them unnecessary. */
 function absent(model: FrameworkModel): FrameworkDiagnostic[] {
   const keys = roles(model)
     .filter(({ section, name, dynamic }) => {

@@ -32,7 +32,7 @@ function indivisible(model: FrameworkModel, { key, mini, n, ranks }: MiniBatchSh
   return found(model, [key, groupSize, ...ranks.keys], message, { fixes });
 }
 
-/** The micro-batches of one rank: up to 0.7 what the division leaves over is dropped before. */
+/** The micro-batches of one rank; up to 0.7 the remainder of the division is dropped first. */
 function ragged(
   model: FrameworkModel,
   { key, mini, n, ranks }: MiniBatchShare,

@@ -16,7 +16,7 @@ import { rolloutsPerGpu } from "./rolloutsPerGpu.ts";
 
 const key = `${actor}.ppo_mini_batch_size`;
 
-/** What comes of the prompts that are left over, by who trains. */
+/** What each trainer does with the remaining prompts. */
 function consequence(model: FrameworkModel, { prompts, n }: StepBatch, mini: number): [Severity, string] {
   const rest = prompts % mini;
   if (isV1(model)) {
@@ -46,7 +46,7 @@ export const miniBatchRemainder = verlRule({
     if (batch === undefined || mini === undefined || batch.prompts <= mini || batch.prompts % mini === 0)
       return [];
     if (isV1(model) && trainerMode(model) !== "sync") return [];
-    // Refused before: its mend looks at mini-batches as well.
+    // Another rule refuses it first, and its fix considers mini-batches too.
     if (rolloutsPerGpu.check(model).length > 0) return [];
     const [severity, what] = consequence(model, batch, mini);
     const fixes = [

@@ -8,7 +8,7 @@ import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
 
 const [files, prompt] = ["data.train_files", "data.prompt_key"];
 
-/** What `default_compute_score` has a reward for; what begins with `aime` is another. */
+/** What `default_compute_score` has a reward for, in addition to names that begin with `aime`. */
 const sources = [
   ...["openai/gsm8k", "lighteval/MATH", "DigitalLearningGmbH/MATH-lighteval", "HuggingFaceH4/MATH-500"],
   ...[
@@ -45,7 +45,7 @@ function missing(model: FrameworkModel, row: JsonObject): FrameworkDiagnostic[] 
   return found(model, absent.includes(column) ? [prompt, files] : [files], message);
 }
 
-/** Only verl's own reward asks where a prompt is from. */
+/** Only verl's own reward reads the source of a prompt. */
 function unknownSource(model: FrameworkModel, rows: readonly JsonObject[]): FrameworkDiagnostic[] {
   if (
     rewardFunction(model) !== undefined ||

@@ -3,7 +3,7 @@ import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { FrameworkModel } from "../../../rule.ts";
 
-/** Where the settings of the old sections stand now. */
+/** The new keys of the old sections' settings. */
 const now: Readonly<Record<string, string>> = {
   "custom_reward_function.path": "reward.custom_reward_function.path",
   "custom_reward_function.name": "reward.custom_reward_function.name",
@@ -31,7 +31,7 @@ function newName(key: string): string | undefined {
   return moved === key ? undefined : moved;
 }
 
-/** In a launch script the whole key is there to be renamed; a map of a file has to be moved by hand. */
+/** A launch script has the whole key, which can be renamed; a map in a file must be moved by hand. */
 function renamed(model: FrameworkModel, { keyRange, shared }: Setting, to: string): Fix | undefined {
   if (model.document.form !== "script" || shared === true) return undefined;
   return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };

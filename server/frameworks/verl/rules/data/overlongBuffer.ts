@@ -3,7 +3,7 @@ import { found, size, verlRule } from "../../rule.ts";
 import { managerKey } from "../../reward.ts";
 import type { FrameworkModel } from "../../../rule.ts";
 
-/** Where the manager's own arguments stand. */
+/** The section of the manager's own arguments. */
 const section = (model: FrameworkModel): string =>
   model.since("0.9.0") || model.written("reward.reward_kwargs.overlong_buffer_cfg.len") !== undefined
     ? "reward.reward_kwargs"

@@ -16,7 +16,7 @@ export const promptTruncation = verlRule({
   check(model) {
     const mode = model.text(truncation);
     if (mode === undefined || model.flag(filter) !== false) return [];
-    // What is done anyway.
+    // verl does this in any case.
     if (mode === "left") return [];
     const tokens = size(model, longest);
     const wish =

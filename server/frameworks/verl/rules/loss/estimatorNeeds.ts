@@ -9,7 +9,7 @@ const [estimator, keys, squared] = [
   `${actor}.calculate_sum_pi_squared`,
 ];
 
-/** What an estimator reads that the newer trainer does not bring it. */
+/** The inputs of estimators that the newer trainer does not pass on. */
 const notInV1: Readonly<Record<string, string>> = {
   remax: "the reward of a greedy response",
   gdpo: "the parts of the reward",

@@ -12,7 +12,7 @@ const [enable, metric, limit, inFlight] = [
 ].map((name) => `${section}.${name}`) as [string, string, string, string];
 const [judge, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
 
-/** Every release but those with the newer trainer takes the section, and reads it nowhere. */
+/** Releases without the newer trainer accept the section and never read it. */
 function unread(model: FrameworkModel): FrameworkDiagnostic[] {
   if (isV1(model)) return [];
   const message = `This trainer of verl ${model.document.version.text} never reads \`${section}\`, so it filters no group.`;

@@ -10,7 +10,7 @@ const [enable, metric] = ["algorithm.filter_groups.enable", "algorithm.filter_gr
 /** Names that the recipes' trainers had for sums of the reward. */
 const ofRecipes = ["seq_reward", "seq_final_reward", "score"];
 
-/** What a group can be judged by; undefined where the reward function cannot be read. */
+/** The metrics that can filter a group; undefined if the reward function cannot be read. */
 function available(model: FrameworkModel): readonly string[] | undefined {
   const always = model.since("0.9.1") ? ["reward"] : [];
   const own = rewardFunction(model);

@@ -9,7 +9,7 @@ const [level, threshold] = [
 ];
 const levels = ["token", "sequence"];
 
-/** What `_parse_rollout_is_threshold` says to it; undefined where it takes it. */
+/** Why `_parse_rollout_is_threshold` refuses it; undefined if it does not. */
 function complaint(model: FrameworkModel): string | undefined {
   const value = model.value(threshold);
   if (value === undefined || value === null) return undefined;

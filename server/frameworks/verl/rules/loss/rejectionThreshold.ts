@@ -21,7 +21,7 @@ const split = (text: string): string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** What `_parse_rollout_rs_thresholds` says to one of them. */
+/** Why `_parse_rollout_rs_thresholds` refuses one of them. */
 function complaint(option: string, text: string): string | undefined {
   const parts = text.split("_");
   const numbers = parts.map((part) => (part.trim() === "" ? Number.NaN : Number(part)));
