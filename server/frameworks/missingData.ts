@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join } from "node:path";
 import type { Json } from "../../shared/json.ts";
 import { nearest } from "../lib/suggest.ts";
 import { changeTo } from "./fix.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "./rule.ts";
+import type { RuleDiagnostic, RuleModel } from "./rule.ts";
 import { placeOfFile } from "./verl/files.ts";
 
 const isData = (path: string): boolean => /\.(?:parquet|jsonl?|csv|arrow)$/.test(path);
@@ -33,16 +33,12 @@ const listOf = (value: Json | undefined): readonly Json[] => {
 };
 
 /** The given keys that the file itself sets; each is a path, or several. */
-export const missingData = (
-  model: FrameworkModel,
-  keys: readonly string[],
-  isMeant = isData,
-): FrameworkDiagnostic[] =>
+export const missingData = (model: RuleModel, keys: readonly string[], isMeant = isData): RuleDiagnostic[] =>
   keys.flatMap((key) => {
     const at = model.written(key);
     if (at === undefined) return [];
     const paths = listOf(model.value(key)).filter((path) => typeof path === "string");
-    return paths.flatMap((path): FrameworkDiagnostic[] => {
+    return paths.flatMap((path): RuleDiagnostic[] => {
       const folder = missingIn(model.document.file, path, isMeant);
       if (folder === undefined) return [];
       const name = existsSync(folder) ? nearest(basename(path), readdirSync(folder)) : undefined;
@@ -59,7 +55,7 @@ export const missingData = (
   });
 
 /** A Python file with rewards or agents; not checked if the script changes its folder. */
-export const missingPython = (model: FrameworkModel, key: string): FrameworkDiagnostic[] =>
+export const missingPython = (model: RuleModel, key: string): RuleDiagnostic[] =>
   /^\s*(cd|pushd)\s/m.test(model.document.text)
     ? []
     : missingData(model, [key], (path) => path.endsWith(".py"));

@@ -5,12 +5,12 @@ import { factsFor } from "./facts.ts";
 import { settingsInForce } from "./inForce.ts";
 import { interpolated } from "./interpolation.ts";
 import { isVerlTrainer } from "./readers/recognise.ts";
-import type { FrameworkModel } from "./rule.ts";
+import type { RuleModel } from "./rule.ts";
 import type { KeyTable } from "./tables/load.ts";
 import type { KeyFact } from "./tables/table.ts";
 import { compareVersions } from "./version.ts";
 
-export class DocumentModel implements FrameworkModel {
+export class DocumentModel implements RuleModel {
   private readonly inForce: ReadonlyMap<string, Setting>;
   /** Keys that `~key` took away, and everything below them. */
   private readonly removed: readonly string[];

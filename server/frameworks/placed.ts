@@ -1,13 +1,13 @@
 /** Which of several settings a file has: the place of a diagnostic about all of them. */
 import type { Setting } from "./document.ts";
-import type { FrameworkModel } from "./rule.ts";
+import type { RuleModel } from "./rule.ts";
 
-export const allWritten = (model: FrameworkModel, ...keys: readonly string[]): Setting[] =>
+export const allWritten = (model: RuleModel, ...keys: readonly string[]): Setting[] =>
   keys.flatMap((key) => model.written(key) ?? []);
 
 /** The first that the file has, and the others as related places. */
 export function placed(
-  model: FrameworkModel,
+  model: RuleModel,
   ...keys: readonly string[]
 ): { at: Setting | undefined; related: readonly Setting[] } {
   const [at, ...related] = allWritten(model, ...keys);

@@ -1,10 +1,10 @@
 /** Fixes that remove a setting. */
 import type { Fix } from "../config/check/diagnostic.ts";
 import type { Setting } from "./document.ts";
-import type { FrameworkModel } from "./rule.ts";
+import type { RuleModel } from "./rule.ts";
 
 /** Removes a setting that has its own line; no fix if it shares one with others. */
-export function removal({ document }: FrameworkModel, setting: Setting): Fix[] {
+export function removal({ document }: RuleModel, setting: Setting): Fix[] {
   const { keyRange, range, key } = setting;
   const line = document.text.split("\n")[keyRange.start.line] ?? "";
   const before = line.slice(0, keyRange.start.character);

@@ -1,10 +1,10 @@
 /** A rule's diagnostic, as the editor and `validate` show it. */
 import type { Diagnostic, Severity } from "../config/check/diagnostic.ts";
 import type { FrameworkDocument } from "./document.ts";
-import type { FrameworkDiagnostic } from "./rule.ts";
+import type { RuleDiagnostic } from "./rule.ts";
 
 export function diagnosed(
-  { message, at, onKey = false, severity, fixes = [], related = [] }: FrameworkDiagnostic,
+  { message, at, onKey = false, severity, fixes = [], related = [] }: RuleDiagnostic,
   rule: { readonly id: string; readonly severity: Severity },
   { file, head }: FrameworkDocument,
 ): Diagnostic {

@@ -4,7 +4,7 @@ import type { Fix, Severity } from "../config/check/diagnostic.ts";
 import type { FrameworkDocument, Framework, Setting } from "./document.ts";
 import type { KeyFact } from "./tables/table.ts";
 
-export interface FrameworkDiagnostic {
+export interface RuleDiagnostic {
   readonly message: string;
   /** The setting that it is about; undefined for the file's head, if the file sets none of those involved. */
   readonly at: Setting | undefined;
@@ -18,7 +18,7 @@ export interface FrameworkDiagnostic {
 }
 
 /** Reads settings over the framework's defaults. */
-export interface FrameworkModel {
+export interface RuleModel {
   readonly document: FrameworkDocument;
   /** The setting in force, if the file sets it. */
   written(key: string): Setting | undefined;
@@ -43,5 +43,5 @@ export interface FrameworkRule {
   /** A heading, and for its page why the framework refuses it, with the file and function of its code. */
   readonly title: string;
   readonly why: string;
-  check(model: FrameworkModel): readonly FrameworkDiagnostic[];
+  check(model: RuleModel): readonly RuleDiagnostic[];
 }

@@ -1,6 +1,6 @@
 /** The rules that check keys and values. They have pages like the others. */
 import type { Severity } from "../../config/check/diagnostic.ts";
-import type { FrameworkDiagnostic } from "../rule.ts";
+import type { RuleDiagnostic } from "../rule.ts";
 
 export interface KeyRule {
   readonly id: string;
@@ -9,7 +9,7 @@ export interface KeyRule {
   readonly why: string;
 }
 
-export type KeyDiagnostic = FrameworkDiagnostic & { readonly rule: KeyRule };
+export type KeyDiagnostic = RuleDiagnostic & { readonly rule: KeyRule };
 
 export const unknownKey: KeyRule = {
   id: "foreign-unknown-key",

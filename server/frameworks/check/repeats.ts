@@ -43,12 +43,12 @@ export function repeats({ document }: DocumentModel): KeyDiagnostic[] {
 const overrides = (setting: Setting, winner: Setting): boolean =>
   setting.sign === "~" || winner.sign === "~" || setting.shared === true;
 
-export interface PlacedFinding {
+export interface PlacedDiagnostic {
   readonly finding: KeyDiagnostic;
   readonly variable: UnsetVariable;
 }
 
-export const unsetVariables = ({ document }: DocumentModel): PlacedFinding[] =>
+export const unsetVariables = ({ document }: DocumentModel): PlacedDiagnostic[] =>
   document.unset.map((variable) => {
     const { name, meant } = variable;
     const hint = meant === undefined ? "" : ` Did you mean \`$${meant}\`?`;

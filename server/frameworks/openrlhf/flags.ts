@@ -2,10 +2,10 @@
 import type { Json } from "../../../shared/json.ts";
 import type { Setting } from "../document.ts";
 import { flatNames } from "../facts/moves.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 
 export class Flags {
-  constructor(readonly model: FrameworkModel) {}
+  constructor(readonly model: RuleModel) {}
 
   /** The setting in force, under either name. */
   written(name: string): Setting | undefined {

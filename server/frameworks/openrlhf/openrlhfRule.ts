@@ -1,9 +1,9 @@
 /** A rule about OpenRLHF: it reads flags by their dotted names. */
-import type { FrameworkDiagnostic, FrameworkRule } from "../rule.ts";
+import type { RuleDiagnostic, FrameworkRule } from "../rule.ts";
 import { Flags } from "./flags.ts";
 
 type OpenrlhfRule = Omit<FrameworkRule, "framework" | "check"> & {
-  readonly check: (flags: Flags) => readonly FrameworkDiagnostic[];
+  readonly check: (flags: Flags) => readonly RuleDiagnostic[];
 };
 
 export const openrlhfRule = ({ check, ...rest }: OpenrlhfRule): FrameworkRule => ({

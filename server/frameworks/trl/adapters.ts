@@ -2,11 +2,11 @@
 import type { Setting } from "../document.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import type { Json } from "../../../shared/json.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { trainerOf } from "./python.ts";
 
 /** The setting that selects the adapter; undefined if none does. */
-export function adapterOf(model: FrameworkModel): Setting | undefined {
+export function adapterOf(model: RuleModel): Setting | undefined {
   if (model.document.form !== "python")
     return model.flag("use_peft") === true ? model.written("use_peft") : undefined;
   const trainer = trainerOf(model);
@@ -15,7 +15,7 @@ export function adapterOf(model: FrameworkModel): Setting | undefined {
 }
 
 /** A keyword of the adapter's configuration. */
-function adapterValue(model: FrameworkModel, name: string): Json | undefined {
+function adapterValue(model: RuleModel, name: string): Json | undefined {
   if (model.document.form !== "python")
     return model.value(name === "target_modules" ? "lora_target_modules" : name);
   const config: PythonExpression | undefined = trainerOf(model)?.get("peft_config");
@@ -24,7 +24,7 @@ function adapterValue(model: FrameworkModel, name: string): Json | undefined {
 }
 
 /** Whether the adapter changes the layer that makes the logits. */
-export function adaptsHead(model: FrameworkModel): boolean {
+export function adaptsHead(model: RuleModel): boolean {
   const modules = adapterValue(model, "target_modules");
   return modules === "lm_head" || (Array.isArray(modules) && modules.includes("lm_head"));
 }

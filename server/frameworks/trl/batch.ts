@@ -1,9 +1,9 @@
 /** How TRL cuts completions into batches: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. */
 import type { Json } from "../../../shared/json.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 
 /** How many processes train, if the file sets it. */
-export const processesOf = (model: FrameworkModel): number | undefined => {
+export const processesOf = (model: RuleModel): number | undefined => {
   const { processes } = model.document;
   return asCount(processes === undefined ? model.value("num_processes") : processes.value);
 };
@@ -22,7 +22,7 @@ export interface CompletionBatch {
 }
 
 /** undefined where a part of it cannot be known, or both ways of writing it are used. */
-export function batchOf(model: FrameworkModel): CompletionBatch | undefined {
+export function batchOf(model: RuleModel): CompletionBatch | undefined {
   const perDevice = model.number("per_device_train_batch_size");
   const whole = model.value("generation_batch_size");
   const slices = model.value("steps_per_generation");
@@ -46,7 +46,7 @@ export const batchKeys = [
 ] as const;
 
 /** Whether the trainer evaluates while it trains. */
-export function evaluates(model: FrameworkModel): boolean | undefined {
+export function evaluates(model: RuleModel): boolean | undefined {
   const strategy = model.value("eval_strategy");
   if (strategy === undefined) return undefined;
   return strategy !== null && strategy !== "no" && strategy !== false;
@@ -64,5 +64,5 @@ export const remainder = (value: number, divisor: number): string =>
   `${value} = ${Math.floor(value / divisor)} × ${divisor} + ${value % divisor}`;
 
 /** Whether a script, or the command in a file's own comment, starts a program of TRL's own. */
-export const startsOwnProgram = ({ document: { program = "" } }: FrameworkModel): boolean =>
+export const startsOwnProgram = ({ document: { program = "" } }: RuleModel): boolean =>
   /^trl \w+$|\btrl[./]scripts[./]/.test(program);

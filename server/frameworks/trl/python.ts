@@ -4,7 +4,7 @@ import { evaluated, type PythonExpression } from "../python/expression.ts";
 import { tokensOf } from "../python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import type { Json } from "../../../shared/json.ts";
 import { trainerOfTree } from "./trainers.ts";
 
@@ -77,7 +77,7 @@ export class TrainerCall {
 const read = new WeakMap<FrameworkDocument, TrainerCall | null>();
 
 /** The last call of the trainer's class in a Python file; undefined where there is none. */
-export function trainerOf({ document }: FrameworkModel): TrainerCall | undefined {
+export function trainerOf({ document }: RuleModel): TrainerCall | undefined {
   if (document.form !== "python") return undefined;
   const known = read.get(document);
   if (known !== undefined) return known ?? undefined;
@@ -101,5 +101,5 @@ export function trainerOf({ document }: FrameworkModel): TrainerCall | undefined
 }
 
 /** The severity of what a trainer refuses and its arguments class accepts: an error if the file trains with it. */
-export const refusedByTrainer = (model: FrameworkModel): "error" | "warning" =>
+export const refusedByTrainer = (model: RuleModel): "error" | "warning" =>
   model.document.form === "python" && trainerOf(model) === undefined ? "warning" : "error";

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Setting } from "../document.ts";
 import type { PythonExpression } from "../python/expression.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { functionsOf, type PythonFunction } from "./functions.ts";
 import { trainerOf } from "./python.ts";
 
@@ -27,7 +27,7 @@ export const ownRewards = [
 ];
 
 /** undefined if they are not named here, or their number is unknown. */
-export function rewardsOf(model: FrameworkModel): NamedRewards | undefined {
+export function rewardsOf(model: RuleModel): NamedRewards | undefined {
   if (model.document.form === "python") return inPython(model);
   const functions = model.written("reward_funcs");
   const judge = model.written("reward_model_name_or_path");
@@ -51,7 +51,7 @@ const named = (written: string, separator: string): NamedReward => ({
   name: written.split(separator).at(-1),
 });
 
-function inPython(model: FrameworkModel): NamedRewards | undefined {
+function inPython(model: RuleModel): NamedRewards | undefined {
   const trainer = trainerOf(model);
   const value = trainer?.get("reward_funcs");
   if (trainer === undefined || value === undefined) return undefined;
@@ -62,7 +62,7 @@ function inPython(model: FrameworkModel): NamedRewards | undefined {
   return single ? { at, rewards: [expressed(value, model)] } : undefined;
 }
 
-function expressed(item: PythonExpression, { document }: FrameworkModel): NamedReward {
+function expressed(item: PythonExpression, { document }: RuleModel): NamedReward {
   const written = document.text.slice(item.start, item.end);
   if (item.kind === "name") return { written, name: item.name.split(".").at(-1) };
   if (item.kind === "value" && typeof item.value === "string") return named(item.value, "/");
@@ -70,17 +70,14 @@ function expressed(item: PythonExpression, { document }: FrameworkModel): NamedR
 }
 
 /** Functions that the Python file itself defines. */
-export const functionsIn = ({ document }: FrameworkModel): ReadonlyMap<string, PythonFunction> =>
+export const functionsIn = ({ document }: RuleModel): ReadonlyMap<string, PythonFunction> =>
   document.form === "python" ? parsed(document.text) : new Map<string, PythonFunction>();
 
 const largest = 1 << 18;
 const files = new Map<string, { readonly stamp: string; readonly text: string }>();
 
 /** The module of a dotted path, if it is next to the configuration. */
-export function moduleOf(
-  { document }: FrameworkModel,
-  path: string,
-): { file: string; text: string } | undefined {
+export function moduleOf({ document }: RuleModel, path: string): { file: string; text: string } | undefined {
   const parts = path.split(".").slice(0, -1);
   if (parts.length === 0 || parts.some((part) => !/^\w+$/.test(part))) return undefined;
   const file = join(dirname(document.file), ...parts.slice(0, -1), `${parts.at(-1)!}.py`);

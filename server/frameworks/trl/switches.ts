@@ -1,32 +1,32 @@
 /** Settings of TRL's that count only while another one is on: where trl/trainer/grpo_trainer.py reads them. */
 import type { Form } from "../document.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 
 export interface Switch {
   readonly keys: readonly string[];
   /** What switches them. */
   readonly by: readonly string[];
   /** Why they are not read; undefined where they are, or where that cannot be known. */
-  readonly off: (model: FrameworkModel) => string | undefined;
+  readonly off: (model: RuleModel) => string | undefined;
   readonly forms?: readonly Form[];
 }
 
 const whileOff =
   (flag: string) =>
-  (model: FrameworkModel): string | undefined =>
+  (model: RuleModel): string | undefined =>
     model.flag(flag) === false ? `\`${flag}\` is off` : undefined;
 
 /** Read with some losses only. */
 const withLoss =
   (...losses: readonly string[]) =>
-  (model: FrameworkModel): string | undefined => {
+  (model: RuleModel): string | undefined => {
     const loss = model.text("loss_type");
     return loss === undefined || losses.includes(loss) ? undefined : `the loss is \`${loss}\``;
   };
 
 const mode =
   (other: string) =>
-  (model: FrameworkModel): string | undefined =>
+  (model: RuleModel): string | undefined =>
     model.flag("use_vllm") === true && model.text("vllm_mode") === other
       ? `\`vllm_mode\` is \`${other}\``
       : undefined;

@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { UserError } from "../../../shared/errors.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { isObject } from "../values.ts";
 import { isParquet, parquetSample, parquetShape } from "../../lib/parquet.ts";
 import { placeOfFile, textOfFile } from "./files.ts";
@@ -17,7 +17,7 @@ const looked = 200;
 const known = new Map<string, DatasetRows>();
 
 /** undefined where a file is not there, large, or of another kind, or the user's own class reads it. */
-export function rowsOf(model: FrameworkModel): DatasetRows | undefined {
+export function rowsOf(model: RuleModel): DatasetRows | undefined {
   if (model.text("data.custom_cls.path") !== undefined) return undefined;
   const value = model.value("data.train_files");
   const files = (Array.isArray(value) ? value : [value]).map((file) => rowsOfFile(model.document.file, file));

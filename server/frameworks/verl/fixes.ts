@@ -2,18 +2,13 @@
 import type { Fix, TextEdit } from "../../config/check/diagnostic.ts";
 import type { Setting } from "../document.ts";
 import { changeTo } from "../fix.ts";
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { shortName } from "./rule.ts";
 
 type NewValue = string | number | boolean;
 
 /** Sets a key, wherever it has to be written for that. @param because the arithmetic: `8 × 128` */
-export function setTo(
-  model: FrameworkModel,
-  key: string,
-  value: NewValue,
-  because?: string,
-): Fix | undefined {
+export function setTo(model: RuleModel, key: string, value: NewValue, because?: string): Fix | undefined {
   const written = model.written(key);
   const text = spelt(model, value);
   const title = `Set \`${shortName(key)}\` to ${text}${because === undefined ? "" : ` (${because})`}`;
@@ -22,18 +17,18 @@ export function setTo(
 
 /** Changes a key where it is written, and offers nothing where it is not. */
 export const changed = (
-  model: FrameworkModel,
+  model: RuleModel,
   key: string,
   value: number | undefined,
   because?: string,
 ): Fix | undefined =>
   value === undefined || model.written(key) === undefined ? undefined : setTo(model, key, value, because);
 
-const spelt = ({ document }: FrameworkModel, value: NewValue): string =>
+const spelt = ({ document }: RuleModel, value: NewValue): string =>
   typeof value === "boolean" && document.form === "script" ? (value ? "True" : "False") : String(value);
 
 /** Adds a setting after the last one of the launch, or next to its neighbours in the file. */
-function inserted({ document }: FrameworkModel, key: string, value: string, title: string): Fix | undefined {
+function inserted({ document }: RuleModel, key: string, value: string, title: string): Fix | undefined {
   const placed = document.settings.filter(({ shared, inherited }) => shared !== true && inherited !== true);
   const edit =
     document.form === "script"

@@ -1,5 +1,5 @@
 /** The reward that a configuration trains on: the user's own function, or verl's by `data_source`. */
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { placeOfFile, textOfFile } from "./files.ts";
 
 export interface RewardFunction {
@@ -12,7 +12,7 @@ export interface RewardFunction {
 }
 
 /** The section moved below `reward` in 0.7.1; verl does not read the old one since 0.9. */
-export function rewardFunction(model: FrameworkModel): RewardFunction | undefined {
+export function rewardFunction(model: RuleModel): RewardFunction | undefined {
   const sections = [
     ...(model.since("0.7.1") ? ["reward.custom_reward_function"] : []),
     ...(model.since("0.9.0") ? [] : ["custom_reward_function"]),
@@ -32,7 +32,7 @@ export function rewardFunction(model: FrameworkModel): RewardFunction | undefine
 }
 
 /** The key that names the reward manager in this release. */
-export const managerKey = (model: FrameworkModel): string =>
+export const managerKey = (model: RuleModel): string =>
   model.since("0.7.1") && (model.since("0.9.0") || model.written("reward_model.reward_manager") === undefined)
     ? "reward.reward_manager.name"
     : "reward_model.reward_manager";

@@ -1,7 +1,7 @@
 /** What the rules of verl share: which launches they check, and how they make diagnostics. */
 import type { Fix, Severity } from "../../config/check/diagnostic.ts";
 import { isVerlTrainer } from "../readers/recognise.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../rule.ts";
 
 export const actor = "actor_rollout_ref.actor";
 export const rollout = "actor_rollout_ref.rollout";
@@ -19,7 +19,7 @@ export interface VerlRule {
   readonly since?: string;
   /** The first release that it no longer holds for. */
   readonly before?: string;
-  check(model: FrameworkModel): readonly FrameworkDiagnostic[];
+  check(model: RuleModel): readonly RuleDiagnostic[];
 }
 
 /** A rule about verl's own trainer: programs that build on it (`recipe.…`, the asynchronous ones) differ. */
@@ -44,11 +44,11 @@ export interface DiagnosticExtras {
 
 /** A diagnostic at the first of these keys that the file sets; none if it sets none, because then it cannot be fixed here. */
 export function found(
-  model: FrameworkModel,
+  model: RuleModel,
   keys: readonly string[],
   message: string,
   { fixes = [], severity }: DiagnosticExtras = {},
-): FrameworkDiagnostic[] {
+): RuleDiagnostic[] {
   const written = [...new Set(keys)].flatMap((key) => model.written(key) ?? []);
   const [at, ...related] = written.filter(({ sign }) => sign !== "~");
   if (at === undefined) return [];
@@ -59,10 +59,10 @@ export function found(
 
 /** A diagnostic about something missing. Only a command that starts verl is complete: a command may complete a file. */
 export function lacking(
-  model: FrameworkModel,
+  model: RuleModel,
   message: string,
   { fixes = [], severity }: DiagnosticExtras = {},
-): FrameworkDiagnostic[] {
+): RuleDiagnostic[] {
   if (!isWholeLaunch(model)) return [];
   return [
     {
@@ -74,7 +74,7 @@ export function lacking(
   ];
 }
 
-const isWholeLaunch = ({ document: { form, program, incomplete } }: FrameworkModel): boolean =>
+const isWholeLaunch = ({ document: { form, program, incomplete } }: RuleModel): boolean =>
   form === "script" && program !== undefined && !incomplete;
 
 const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
@@ -84,16 +84,16 @@ const preferringFirst = (fixes: readonly (Fix | undefined)[]): Fix[] => {
 };
 
 /** A whole number above zero, for arithmetic. Any other value is reported by the check of its type. */
-export function size(model: FrameworkModel, key: string): number | undefined {
+export function size(model: RuleModel, key: string): number | undefined {
   const value = model.number(key);
   return value !== undefined && Number.isInteger(value) && value > 0 ? value : undefined;
 }
 
 /** Whether the user's own modules are imported, which may register names. */
-export const namesPlugIn = ({ document }: FrameworkModel): boolean =>
+export const namesPlugIn = ({ document }: RuleModel): boolean =>
   /VERL_USE_EXTERNAL_MODULES|external_lib/.test(document.text);
 
-export const isNull = (model: FrameworkModel, key: string): boolean => model.value(key) === null;
+export const isNull = (model: RuleModel, key: string): boolean => model.value(key) === null;
 
 /** A key with its value: `rollout.n` 8. */
 export const shown = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;

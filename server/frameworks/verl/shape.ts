@@ -1,5 +1,5 @@
 /** How verl spreads its work: GPUs, model parallelism, data-parallel ranks, and the generation of workers and trainer. */
-import type { FrameworkModel } from "../rule.ts";
+import type { RuleModel } from "../rule.ts";
 import { actor, shown, size } from "./rule.ts";
 
 /** A number with the settings that make it, and how. */
@@ -21,14 +21,14 @@ const nodes = "trainer.nnodes";
  * GPUs that train: `validate_config` of verl/utils/config.py. Only if the file sets the GPUs per node: the default
  * of 8 describes verl's machines, and a launch elsewhere overrides it.
  */
-export function gpus(model: FrameworkModel): CountedBy | undefined {
+export function gpus(model: RuleModel): CountedBy | undefined {
   if (model.written(perNode) === undefined && !model.document.base.has(perNode)) return undefined;
   const [each, many] = [size(model, perNode), size(model, nodes)];
   return each === undefined || many === undefined ? undefined : product(model, [perNode, nodes]);
 }
 
 /** Undefined where a factor is unknown. */
-export function product(model: FrameworkModel, keys: readonly string[]): CountedBy | undefined {
+export function product(model: RuleModel, keys: readonly string[]): CountedBy | undefined {
   const factors = keys.map((key) => size(model, key));
   if (factors.some((factor) => factor === undefined)) return undefined;
   const named = keys.map((key, i) => ({ key, factor: factors[i] ?? 1 }));
@@ -49,7 +49,7 @@ export interface TrainingEngine {
   readonly section: string;
 }
 
-export function engineOf(model: FrameworkModel, role = actor): TrainingEngine | undefined {
+export function engineOf(model: RuleModel, role = actor): TrainingEngine | undefined {
   const strategy = model.text(`${role}.strategy`);
   if (strategy === undefined) return undefined;
   const kind = /^fsdp2?$/.test(strategy)
@@ -61,7 +61,7 @@ export function engineOf(model: FrameworkModel, role = actor): TrainingEngine | 
 }
 
 /** GPUs that hold one sample's tokens together: Ulysses' sequence parallelism, or Megatron's context parallelism. */
-export function sequenceParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
+export function sequenceParallel(model: RuleModel, role = actor): CountedBy | undefined {
   const engine = engineOf(model, role);
   switch (engine?.kind) {
     case "fsdp": {
@@ -83,7 +83,7 @@ export function sequenceParallel(model: FrameworkModel, role = actor): CountedBy
 }
 
 /** GPUs that hold one copy of the model and one share of the data. */
-export function modelParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
+export function modelParallel(model: RuleModel, role = actor): CountedBy | undefined {
   const engine = engineOf(model, role);
   if (engine?.kind !== "megatron") return sequenceParallel(model, role);
   const names = ["tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"];
@@ -94,7 +94,7 @@ export function modelParallel(model: FrameworkModel, role = actor): CountedBy | 
 }
 
 /** Shares that a batch is cut into; undefined where unknown, or where the GPUs do not divide into whole ones. */
-export function dataParallel(model: FrameworkModel, role = actor): CountedBy | undefined {
+export function dataParallel(model: RuleModel, role = actor): CountedBy | undefined {
   const [all, each] = [gpus(model), modelParallel(model, role)];
   if (all === undefined || each === undefined || all.count % each.count !== 0) return undefined;
   if (
@@ -107,21 +107,20 @@ export function dataParallel(model: FrameworkModel, role = actor): CountedBy | u
 }
 
 /** Since 0.8 one implementation of the workers is left: verl/workers/engine_workers.py. */
-export const hasEngineWorkers = (model: FrameworkModel): boolean => model.since("0.8.0");
+export const hasEngineWorkers = (model: RuleModel): boolean => model.since("0.8.0");
 
 /** Since 0.9 verl/trainer/ppo/v1 trains, unless the older trainer is selected. */
-export const isV1 = (model: FrameworkModel): boolean =>
+export const isV1 = (model: RuleModel): boolean =>
   model.since("0.9.0") && model.flag("trainer.use_v1") === true;
 
-export const trainerMode = (model: FrameworkModel): string | undefined =>
-  model.text("trainer.v1.trainer_mode");
+export const trainerMode = (model: RuleModel): string | undefined => model.text("trainer.v1.trainer_mode");
 
 /** `need_reference_policy` of verl/trainer/ppo/utils.py. */
-export const usesReference = (model: FrameworkModel): boolean =>
+export const usesReference = (model: RuleModel): boolean =>
   model.flag("algorithm.use_kl_in_reward") === true || model.flag(`${actor}.use_kl_loss`) === true;
 
 /** `need_critic` of verl/trainer/ppo/utils.py. */
-export function usesCritic(model: FrameworkModel): boolean {
+export function usesCritic(model: RuleModel): boolean {
   const asked = model.value("critic.enable");
   if (typeof asked === "boolean") return asked;
   return model.text("algorithm.adv_estimator") === "gae";
@@ -135,7 +134,7 @@ export interface StepBatch {
 export const trainBatch = "data.train_batch_size";
 export const groupSize = "actor_rollout_ref.rollout.n";
 
-export function batchOf(model: FrameworkModel): StepBatch | undefined {
+export function batchOf(model: RuleModel): StepBatch | undefined {
   const [prompts, n] = [size(model, trainBatch), size(model, groupSize)];
   return prompts === undefined || n === undefined ? undefined : { prompts, n };
 }

@@ -1,5 +1,5 @@
 import { removal } from "../../removal.ts";
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -11,7 +11,7 @@ export const asynchronous = openrlhfRule({
   check: (flags) => [...asleep(flags), ...partial(flags), ...oversampled(flags)],
 });
 
-function asleep(flags: Flags): FrameworkDiagnostic[] {
+function asleep(flags: Flags): RuleDiagnostic[] {
   const at = flags.written("vllm.enable_sleep");
   if (!flags.on("vllm.enable_sleep") || at === undefined) return [];
   const [colocated, name] = [flags.value("train.colocate_all"), flags.name("vllm.enable_sleep")];
@@ -25,14 +25,14 @@ function asleep(flags: Flags): FrameworkDiagnostic[] {
   return [{ ...flags.placed("vllm.enable_sleep", "train.async_enable"), message, fixes }];
 }
 
-function partial(flags: Flags): FrameworkDiagnostic[] {
+function partial(flags: Flags): RuleDiagnostic[] {
   if (!flags.on("train.partial_rollout_enable") || flags.value("train.async_enable") !== false) return [];
   const at = flags.written("train.partial_rollout_enable");
   const message = `\`${flags.name("train.partial_rollout_enable")}\` needs \`${flags.name("train.async_enable")}\`: only then does generation continue across an update.`;
   return [{ at, message }];
 }
 
-function oversampled(flags: Flags): FrameworkDiagnostic[] {
+function oversampled(flags: Flags): RuleDiagnostic[] {
   const [wanted, size] = [
     flags.number("rollout.vllm_generate_batch_size"),
     flags.number("rollout.batch_size"),

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import { gpusOf, hasCritic, gpusText, groupNames, totalOf, type ModelGroup } from "../cluster.ts";
 import type { Flags } from "../flags.ts";
 import { changes } from "../../multiples.ts";
@@ -24,7 +24,7 @@ export const colocation = openrlhfRule({
   },
 });
 
-function engines(flags: Flags): FrameworkDiagnostic[] {
+function engines(flags: Flags): RuleDiagnostic[] {
   const [count, size] = [flags.number("vllm.num_engines"), flags.number("vllm.tensor_parallel_size")];
   const gpus = gpusOf(flags, "actor");
   if (
@@ -52,7 +52,7 @@ function engines(flags: Flags): FrameworkDiagnostic[] {
   return [{ message, ...place, fixes }];
 }
 
-function pair(flags: Flags, one: ModelGroup, other: ModelGroup, cause: string): FrameworkDiagnostic[] {
+function pair(flags: Flags, one: ModelGroup, other: ModelGroup, cause: string): RuleDiagnostic[] {
   const [first, second] = [gpusOf(flags, one), gpusOf(flags, other)];
   if (first === undefined || second === undefined) return [];
   if (first.nodes === second.nodes && first.each === second.each) return [];

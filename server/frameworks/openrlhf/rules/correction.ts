@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -17,7 +17,7 @@ export const correction = openrlhfRule({
   },
 });
 
-function cut(flags: Flags): FrameworkDiagnostic[] {
+function cut(flags: Flags): RuleDiagnostic[] {
   const [unit, statistic] = [flags.text(level), flags.text(gating)];
   if (flags.text(mode) !== "clip" || unit === undefined || statistic === undefined) return [];
   if (unit !== "seq" && statistic === "ratio") return [];
@@ -30,7 +30,7 @@ function cut(flags: Flags): FrameworkDiagnostic[] {
   ];
 }
 
-function bounded(flags: Flags): FrameworkDiagnostic[] {
+function bounded(flags: Flags): RuleDiagnostic[] {
   const [unit, statistic, limits] = [flags.text(level), flags.text(gating), flags.value(threshold)];
   const low = Array.isArray(limits) && limits.length === 2 ? limits[0] : 0;
   if (unit === undefined || unit === "off" || statistic === undefined || statistic === "ratio") return [];

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const inputTemplate = openrlhfRule({
@@ -10,7 +10,7 @@ export const inputTemplate = openrlhfRule({
     const at = flags.written("data.input_template");
     const template = flags.text("data.input_template");
     if (at === undefined || template === undefined || template === "") return [];
-    const finding = (message: string): FrameworkDiagnostic[] => [{ at, message }];
+    const finding = (message: string): RuleDiagnostic[] => [{ at, message }];
     if (flags.on("data.apply_chat_template"))
       return finding(
         `\`${flags.name("data.input_template")}\` is never read: \`${flags.name("data.apply_chat_template")}\` uses the tokenizer's own template.`,

@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -19,14 +19,14 @@ export const klEstimator = openrlhfRule({
   },
 });
 
-function unused(flags: Flags): FrameworkDiagnostic[] {
+function unused(flags: Flags): RuleDiagnostic[] {
   const place = flags.placed("algo.kl.use_loss", "algo.kl.init_coef");
   if (!flags.on("algo.kl.use_loss") || place.at === undefined) return [];
   const message = `\`${flags.name("algo.kl.use_loss")}\` does nothing: \`${flags.name("algo.kl.init_coef")}\` is 0, so there is no reference model.`;
   return [{ ...place, message, severity: "info" }];
 }
 
-function inLoss(flags: Flags): FrameworkDiagnostic[] {
+function inLoss(flags: Flags): RuleDiagnostic[] {
   const written = flags.written("algo.kl.estimator");
   const origin = written === undefined ? ", the default," : "";
   const message = `With \`${flags.name("algo.kl.use_loss")}\` the estimate k1${origin} has a gradient of zero on average, so it does not restrain the policy: use \`k3\` or \`k2\`.`;
@@ -40,7 +40,7 @@ function inLoss(flags: Flags): FrameworkDiagnostic[] {
   ];
 }
 
-function inReward(flags: Flags, estimator: string): FrameworkDiagnostic[] {
+function inReward(flags: Flags, estimator: string): RuleDiagnostic[] {
   const message = `As a reward penalty \`${estimator}\` is a biased estimate of the KL divergence: use \`k1\`, which OpenRLHF recommends where \`${flags.name("algo.kl.use_loss")}\` is off.`;
   return [{ ...flags.placed("algo.kl.estimator"), message, severity: "info" }];
 }

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -15,7 +15,7 @@ export const learningRate = openrlhfRule({
   check: (flags) => rate(flags),
 });
 
-function rate(flags: Flags): FrameworkDiagnostic[] {
+function rate(flags: Flags): RuleDiagnostic[] {
   const [at, value] = [flags.written("actor.adam.lr"), flags.number("actor.adam.lr")];
   if (at === undefined || value === undefined) return [];
   const adapter = (flags.number("ds.lora.rank") ?? 0) > 0;

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { changes } from "../../multiples.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
@@ -11,7 +11,7 @@ export const lengthPenalty = openrlhfRule({
   check: (flags) => [...buffer(flags), ...coefficient(flags)],
 });
 
-function buffer(flags: Flags): FrameworkDiagnostic[] {
+function buffer(flags: Flags): RuleDiagnostic[] {
   const length = flags.number("reward.overlong_buffer_len");
   const own = flags.number("rollout.max_new_tokens");
   const limit =
@@ -33,7 +33,7 @@ function buffer(flags: Flags): FrameworkDiagnostic[] {
   ];
 }
 
-function coefficient(flags: Flags): FrameworkDiagnostic[] {
+function coefficient(flags: Flags): RuleDiagnostic[] {
   const at = flags.written("reward.stop_properly_penalty_coef");
   const value = flags.number("reward.stop_properly_penalty_coef");
   if (at === undefined || value === undefined || value <= 1) return [];

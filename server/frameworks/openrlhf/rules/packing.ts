@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { FrameworkDiagnostic } from "../../rule.ts";
+import type { RuleDiagnostic } from "../../rule.ts";
 import type { Flags } from "../flags.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -11,7 +11,7 @@ export const packing = openrlhfRule({
   check: (flags) => [...implied(flags), ...attention(flags)],
 });
 
-function implied(flags: Flags): FrameworkDiagnostic[] {
+function implied(flags: Flags): RuleDiagnostic[] {
   if (flags.value("ds.packing_samples") !== false) return [];
   const ring =
     (flags.number("ds.ring_attn_size") ?? 1) > 1 && flags.model.since("0.8.5")
@@ -31,7 +31,7 @@ function implied(flags: Flags): FrameworkDiagnostic[] {
   ];
 }
 
-function attention(flags: Flags): FrameworkDiagnostic[] {
+function attention(flags: Flags): RuleDiagnostic[] {
   const at = flags.written("ds.attn_implementation");
   const wanted = flags.text("ds.attn_implementation");
   const packs =

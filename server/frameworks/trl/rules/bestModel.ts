@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { placed } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
 
@@ -12,7 +12,7 @@ const keys = [
 ] as const;
 
 /** Equal strategies evaluate what they save. */
-function differentStrategies(model: FrameworkModel, saves: string, evaluates: string): FrameworkDiagnostic[] {
+function differentStrategies(model: RuleModel, saves: string, evaluates: string): RuleDiagnostic[] {
   const at = model.written("eval_strategy");
   const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);
   const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint, but \`save_strategy\` is \`${saves}\` and \`eval_strategy\` is \`${evaluates}\`: set both to the same, or \`save_strategy: best\`.`;
@@ -25,7 +25,7 @@ function differentStrategies(model: FrameworkModel, saves: string, evaluates: st
   ];
 }
 
-function differentSteps(model: FrameworkModel): FrameworkDiagnostic[] {
+function differentSteps(model: RuleModel): RuleDiagnostic[] {
   const [save, written] = [model.number("save_steps"), model.value("eval_steps")];
   const evaluation =
     written === null || written === 0 ? model.number("logging_steps") : model.number("eval_steps");

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { placed } from "../../placed.ts";
 import { adapterOf, adaptsHead } from "../adapters.ts";
 import { trainerOf } from "../python.ts";
@@ -25,7 +25,7 @@ export const headAdapter: FrameworkRule = {
   },
 };
 
-function finding(model: FrameworkModel, reason: string): FrameworkDiagnostic {
+function finding(model: RuleModel, reason: string): RuleDiagnostic {
   const message = `The adapter covers \`lm_head\`, and TRL ${reason}: remove \`lm_head\` from its target modules.`;
   const trainer = trainerOf(model);
   const place = placed(model, "lora_target_modules", "cast_lm_head_to_fp32");

@@ -1,6 +1,6 @@
 import { compareVersions, installedVersion } from "../../version.ts";
 import type { Setting } from "../../document.ts";
-import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../rule.ts";
 import { trainerOf } from "../python.ts";
 import { everyTrainer } from "../trainers.ts";
 
@@ -29,7 +29,7 @@ interface LeastTransformers {
   readonly least: string;
 }
 
-function needs(model: FrameworkModel): LeastTransformers[] {
+function needs(model: RuleModel): LeastTransformers[] {
   const trainer = trainerOf(model);
   const flag =
     model.flag("use_transformers_continuous_batching") === true

@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { placed } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
 
@@ -13,7 +13,7 @@ export const precision: FrameworkRule = {
   check: (model) => [...both(model, "fp16", "bf16"), ...both(model, "fp16_full_eval", "bf16_full_eval")],
 };
 
-function both(model: FrameworkModel, first: string, second: string): FrameworkDiagnostic[] {
+function both(model: RuleModel, first: string, second: string): RuleDiagnostic[] {
   const [half, brain] = [model.flag(first), model.flag(second)];
   const { at, related } = placed(model, first, second);
   if (half !== true || brain !== true || at === undefined) return [];

@@ -1,5 +1,5 @@
 import { isObject } from "../../values.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import type { Setting } from "../../document.ts";
 import { trainerOf } from "../python.ts";
 import { everyTrainer, rewarded } from "../trainers.ts";
@@ -17,7 +17,7 @@ export const quantization: FrameworkRule = {
       : bothWidths(model),
 };
 
-function quantized(model: FrameworkModel): FrameworkDiagnostic[] {
+function quantized(model: RuleModel): RuleDiagnostic[] {
   const inside = model.written("model_init_kwargs");
   const own = ownConfig(model);
   if (inside === undefined || own === undefined || !holds(inside) || !model.since("1.8.0")) return [];
@@ -30,7 +30,7 @@ const holds = ({ value, text }: Setting): boolean =>
     ? "quantization_config" in value
     : /["']quantization_config["']\s*:/.test(text) || /\bquantization_config\s*=/.test(text);
 
-function ownConfig(model: FrameworkModel): Setting | undefined {
+function ownConfig(model: RuleModel): Setting | undefined {
   const trainer = trainerOf(model);
   if (trainer !== undefined)
     return trainer.has("quantization_config") ? trainer.setting("quantization_config") : undefined;
@@ -39,7 +39,7 @@ function ownConfig(model: FrameworkModel): Setting | undefined {
     .map((key) => model.written(key))[0];
 }
 
-function adapted(model: FrameworkModel): FrameworkDiagnostic[] {
+function adapted(model: RuleModel): RuleDiagnostic[] {
   const trainer = trainerOf(model);
   const made = trainer?.get("model");
   const wrapped =
@@ -59,7 +59,7 @@ function adapted(model: FrameworkModel): FrameworkDiagnostic[] {
 }
 
 /** `BitsAndBytesConfig` of Transformers takes one of them. */
-function bothWidths(model: FrameworkModel): FrameworkDiagnostic[] {
+function bothWidths(model: RuleModel): RuleDiagnostic[] {
   const [four, eight] = [model.written("load_in_4bit"), model.written("load_in_8bit")];
   if (model.flag("load_in_4bit") !== true || model.flag("load_in_8bit") !== true || eight === undefined)
     return [];

@@ -1,5 +1,5 @@
 import { changeTo } from "../../fix.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { placed } from "../../placed.ts";
 import { adapterOf } from "../adapters.ts";
 
@@ -15,7 +15,7 @@ export const referenceModel: FrameworkRule = {
   },
 };
 
-function withoutReference(model: FrameworkModel): FrameworkDiagnostic[] {
+function withoutReference(model: RuleModel): RuleDiagnostic[] {
   if (model.number("beta") !== 0) return [];
   const { at, related } = placed(model, "sync_ref_model", "beta");
   const shown = model.written("beta") === undefined ? "0, its default" : "0";
@@ -25,7 +25,7 @@ function withoutReference(model: FrameworkModel): FrameworkDiagnostic[] {
   return [{ message, at, related, fixes: off === undefined ? [] : [off] }];
 }
 
-function adapted(model: FrameworkModel): FrameworkDiagnostic[] {
+function adapted(model: RuleModel): RuleDiagnostic[] {
   const adapter = adapterOf(model);
   if (adapter === undefined || model.number("beta") === 0) return [];
   const message =

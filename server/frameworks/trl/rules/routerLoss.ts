@@ -1,4 +1,4 @@
-import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../rule.ts";
 import { refusedByTrainer, trainerOf } from "../python.ts";
 import { evaluated } from "../../python/expression.ts";
 import { placed } from "../../placed.ts";
@@ -7,7 +7,7 @@ import { placed } from "../../placed.ts";
 const dense =
   /(^|\/)(Qwen2(\.5)?(-Math|-Coder)?-\d+(\.\d+)?B|Qwen3-\d+(\.\d+)?B(?!-A\d)|(Meta-)?Llama-[23]|gemma-[23]-|SmolLM[23]?-|Mistral-7B)/i;
 
-function nameOf(model: FrameworkModel): string | undefined {
+function nameOf(model: RuleModel): string | undefined {
   if (model.document.form !== "python") return model.text("model_name_or_path");
   const value = evaluated(trainerOf(model)?.get("model"));
   return typeof value === "string" ? value : undefined;

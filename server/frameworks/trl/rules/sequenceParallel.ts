@@ -1,5 +1,5 @@
 import type { Setting } from "../../document.ts";
-import type { FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../rule.ts";
 import { rewarded } from "../trainers.ts";
 
 export const sequenceParallel: FrameworkRule = {
@@ -24,7 +24,7 @@ interface Wider {
 }
 
 /** `ParallelismConfig(cp_size=2)` in Python, `--parallelism_config_cp_size 2` for `accelerate launch`. */
-function wider(model: FrameworkModel): Wider | undefined {
+function wider(model: RuleModel): Wider | undefined {
   const at = model.written("parallelism_config");
   const { form, text } = model.document;
   const [where, pattern] =

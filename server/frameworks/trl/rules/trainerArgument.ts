@@ -1,7 +1,7 @@
 import { nearest } from "../../../lib/suggest.ts";
 import type { Fix } from "../../../config/check/diagnostic.ts";
 import { hasTree } from "../../facts.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { historyOf, keyTable, tableOf } from "../../tables/load.ts";
 import { trainerOf, type TrainerCall } from "../python.ts";
 import { everyTrainer, trainerOfTree } from "../trainers.ts";
@@ -31,17 +31,15 @@ export const trainerArgument: FrameworkRule = {
 };
 
 /** Unsloth's trainers drop what they do not know. */
-const softenedIfPatched = (
-  { document: { patched } }: FrameworkModel,
-  found: FrameworkDiagnostic,
-): FrameworkDiagnostic => (patched === undefined ? found : { ...found, severity: "warning" });
+const softenedIfPatched = ({ document: { patched } }: RuleModel, found: RuleDiagnostic): RuleDiagnostic =>
+  patched === undefined ? found : { ...found, severity: "warning" };
 
 function finding(
-  model: FrameworkModel,
+  model: RuleModel,
   trainer: TrainerCall,
   name: string,
   taken: readonly string[],
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const { version, tree } = model.document;
   const { trainer: title = "", config = "" } = trainerOfTree(tree) ?? {};
   const at = trainer.setting(name);

@@ -1,6 +1,6 @@
 import type { Severity } from "../../../config/check/diagnostic.ts";
 import type { Setting } from "../../document.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
 import { switches, type Switch } from "../switches.ts";
 
 export const unread: FrameworkRule = {
@@ -12,7 +12,7 @@ export const unread: FrameworkRule = {
   check: (model) => switches.flatMap((one) => ofSwitch(model, one)),
 };
 
-function ofSwitch(model: FrameworkModel, one: Switch): FrameworkDiagnostic[] {
+function ofSwitch(model: RuleModel, one: Switch): RuleDiagnostic[] {
   if (one.forms !== undefined && !one.forms.includes(model.document.form)) return [];
   const reason = one.off(model);
   if (reason === undefined) return [];
@@ -25,5 +25,5 @@ function ofSwitch(model: FrameworkModel, one: Switch): FrameworkDiagnostic[] {
 }
 
 /** Writing out a default is harmless. */
-const counts = (model: FrameworkModel, { key, value }: Setting): boolean =>
+const counts = (model: RuleModel, { key, value }: Setting): boolean =>
   value !== null && value !== false && JSON.stringify(value) !== JSON.stringify(model.fact(key)?.default);

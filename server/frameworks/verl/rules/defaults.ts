@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { verlRule } from "../rule.ts";
-import type { FrameworkModel } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 
 /** Read by `main_ppo` and `validate_config` before anything trains. */
 const needed = [
@@ -17,7 +17,7 @@ const needed = [
 const command = /^\s*#.*\bmain_ppo\b.*--config-name(?:=|\s+)['"]?([\w./-]+)/m;
 
 /** A file that Hydra starts from: it sets Hydra up, a comment starts verl with it, or it is one of verl's own. */
-function isPrimary({ document: { file, text } }: FrameworkModel): boolean {
+function isPrimary({ document: { file, text } }: RuleModel): boolean {
   const named = command.exec(text)?.[1];
   const isNamed = named !== undefined && basename(named, ".yaml") === basename(file).replace(/\.ya?ml$/, "");
   return isNamed || /^hydra:/m.test(text) || /(^|[\\/])verl[\\/]trainer[\\/]config[\\/][^\\/]+$/.test(file);

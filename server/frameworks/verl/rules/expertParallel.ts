@@ -1,6 +1,6 @@
 import { setTo } from "../fixes.ts";
 import { found, rollout, size, verlRule } from "../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 const key = (name: string): string => `${rollout}.${name}`;
 const [expert, tensor, data, moe, pipeline, engine] = [
@@ -12,7 +12,7 @@ const [expert, tensor, data, moe, pipeline, engine] = [
   key("name"),
 ];
 
-function experts(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
+function experts(model: RuleModel, name: string): RuleDiagnostic[] {
   const [experts, tensors, copies] = [size(model, expert), size(model, tensor), size(model, data)];
   if (experts === undefined || experts === 1 || tensors === undefined || copies === undefined) return [];
   if (name === "trtllm") return withTensorRt(model, experts, tensors);
@@ -23,7 +23,7 @@ function experts(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
   });
 }
 
-function withTensorRt(model: FrameworkModel, experts: number, tensors: number): FrameworkDiagnostic[] {
+function withTensorRt(model: RuleModel, experts: number, tensors: number): RuleDiagnostic[] {
   const split = size(model, moe);
   if (split === undefined || split === 1 || split * experts === tensors) return [];
   const message = `\`moe_tensor_parallel_size\` ${split} × \`expert_parallel_size\` ${experts} = ${split * experts} is not \`tensor_model_parallel_size\` ${tensors}.`;

@@ -4,12 +4,12 @@ import { changed } from "../fixes.ts";
 import { found, policy, rollout, shortName, size, verlRule } from "../rule.ts";
 import { treeOnDisk } from "../../readers/base.ts";
 import { isObject } from "../../values.ts";
-import type { FrameworkModel } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 
 const [context, path] = [`${rollout}.max_model_len`, `${policy}.path`];
 
 /** `max_position_embeddings` of a model on this machine. */
-function positions(model: FrameworkModel): number | undefined {
+function positions(model: RuleModel): number | undefined {
   const folder = model.text(path);
   if (folder === undefined || !/^[~./\\]/.test(folder)) return undefined;
   const place = resolve(dirname(model.document.file), folder.replace(/^~(?=\/)/, homedir()));

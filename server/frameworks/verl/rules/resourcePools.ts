@@ -1,6 +1,6 @@
 import { setTo } from "../fixes.ts";
 import { found, verlRule } from "../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 /** Sections that may have GPUs of their own, and the flag that gives them some. */
 const pools = [
@@ -8,7 +8,7 @@ const pools = [
   { flag: "distillation.enabled", section: "distillation", who: "teacher" },
 ];
 
-const empty = (model: FrameworkModel, flag: string, section: string, who: string): FrameworkDiagnostic[] =>
+const empty = (model: RuleModel, flag: string, section: string, who: string): RuleDiagnostic[] =>
   ["n_gpus_per_node", "nnodes"].flatMap((name) => {
     const key = `${section}.${name}`;
     const count = model.number(key);

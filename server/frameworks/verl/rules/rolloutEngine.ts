@@ -1,11 +1,11 @@
 import { listed, nearest } from "../../../lib/suggest.ts";
 import { setTo } from "../fixes.ts";
 import { found, lacking, namesPlugIn, rollout, verlRule } from "../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 const [key, split] = [`${rollout}.name`, `${rollout}.disaggregation.enabled`];
 
-function named(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
+function named(model: RuleModel, name: string): RuleDiagnostic[] {
   const engines = model.since("0.7.1") ? ["vllm", "sglang", "trtllm"] : ["vllm", "sglang"];
   // `hf` generated with Transformers until servers replaced it.
   if (engines.includes(name) || !model.since("0.7.0") || namesPlugIn(model)) return [];
@@ -16,7 +16,7 @@ function named(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
   });
 }
 
-function disaggregated(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
+function disaggregated(model: RuleModel, name: string): RuleDiagnostic[] {
   if (model.flag(split) !== true || /^(vllm|sglang)$/.test(name)) return [];
   const message = `\`rollout.disaggregation\` works with vLLM and SGLang only, but the engine is \`${name}\`.`;
   return found(model, [split, key], message, { fixes: [setTo(model, split, false)] });

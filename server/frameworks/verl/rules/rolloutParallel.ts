@@ -2,12 +2,12 @@ import { divisorsNear } from "../arithmetic.ts";
 import { changed, setTo } from "../fixes.ts";
 import { found, rollout, verlRule } from "../rule.ts";
 import { equation, gpus, product } from "../shape.ts";
-import type { FrameworkModel } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 
 const tensor = `${rollout}.tensor_model_parallel_size`;
 
 /** One inference engine's GPUs. */
-const engineSize = (model: FrameworkModel): ReturnType<typeof product> =>
+const engineSize = (model: RuleModel): ReturnType<typeof product> =>
   product(
     model,
     [tensor, `${rollout}.data_parallel_size`, `${rollout}.pipeline_model_parallel_size`].filter(

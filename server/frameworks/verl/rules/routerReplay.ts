@@ -2,7 +2,7 @@ import { listed } from "../../../lib/suggest.ts";
 import { setTo } from "../fixes.ts";
 import { isV1 } from "../shape.ts";
 import { actor, found, policy, rollout, shortName, verlRule } from "../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 const [replayed, bypass] = [
   `${rollout}.enable_rollout_routing_replay`,
@@ -15,7 +15,7 @@ const modeKeys = ["router_replay.mode", "megatron.router_replay.mode", "veomni.r
   (name) => `${actor}.${name}`,
 );
 
-function ofMode(model: FrameworkModel, key: string): FrameworkDiagnostic[] {
+function ofMode(model: RuleModel, key: string): RuleDiagnostic[] {
   const mode = model.text(key);
   if (mode === undefined || model.written(key) === undefined || mode === "disabled") return [];
   if (!modes.includes(mode))
@@ -51,7 +51,7 @@ function ofMode(model: FrameworkModel, key: string): FrameworkDiagnostic[] {
     : [];
 }
 
-function padded(model: FrameworkModel): FrameworkDiagnostic[] {
+function padded(model: RuleModel): RuleDiagnostic[] {
   const [key, padding] = [`${actor}.veomni.router_replay.mode`, `${policy}.use_remove_padding`];
   const mode = model.text(key);
   if (mode === undefined || mode === "disabled" || model.flag(padding) !== false) return [];

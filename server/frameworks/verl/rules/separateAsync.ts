@@ -1,7 +1,7 @@
 import { changed, setTo } from "../fixes.ts";
 import { actor, found, rollout, size, verlRule } from "../rule.ts";
 import { isV1, trainBatch, trainerMode } from "../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 const mode = "trainer.v1.trainer_mode";
 const section = "trainer.v1.separate_async";
@@ -13,7 +13,7 @@ const [sync, mini, nodes, perNode, backend] = [
   `${rollout}.checkpoint_engine.backend`,
 ];
 
-function batch(model: FrameworkModel): FrameworkDiagnostic[] {
+function batch(model: RuleModel): RuleDiagnostic[] {
   const [prompts, steps, part] = [trainBatch, sync, mini].map((key) => size(model, key));
   if (prompts === undefined || steps === undefined || part === undefined || prompts === steps * part)
     return [];
@@ -30,7 +30,7 @@ function batch(model: FrameworkModel): FrameworkDiagnostic[] {
   return found(model, [trainBatch, mini, sync, mode], message, { fixes });
 }
 
-function servers(model: FrameworkModel): FrameworkDiagnostic[] {
+function servers(model: RuleModel): RuleDiagnostic[] {
   return [nodes, perNode].flatMap((key) => {
     const count = model.number(key);
     if (count === undefined || count > 0) return [];
@@ -45,7 +45,7 @@ function servers(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-const weights = (model: FrameworkModel): FrameworkDiagnostic[] =>
+const weights = (model: RuleModel): RuleDiagnostic[] =>
   model.text(backend) === "naive"
     ? found(
         model,
@@ -57,7 +57,7 @@ const weights = (model: FrameworkModel): FrameworkDiagnostic[] =>
       )
     : [];
 
-function judge(model: FrameworkModel): FrameworkDiagnostic[] {
+function judge(model: RuleModel): RuleDiagnostic[] {
   const [enable, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
   if (model.flag(enable) !== true || model.flag(pool) !== false) return [];
   const message =
@@ -65,7 +65,7 @@ function judge(model: FrameworkModel): FrameworkDiagnostic[] {
   return found(model, [pool, enable, mode], message, { fixes: [setTo(model, pool, true)] });
 }
 
-function switching(model: FrameworkModel): FrameworkDiagnostic[] {
+function switching(model: RuleModel): RuleDiagnostic[] {
   const [change, split] = [`${section}.hybrid_rollout.enable_switch`, `${rollout}.disaggregation.enabled`];
   if (
     model.flag(change) !== true ||

@@ -2,7 +2,7 @@ import { listed } from "../../../lib/suggest.ts";
 import { setTo } from "../fixes.ts";
 import { found, size, verlRule } from "../rule.ts";
 import { isV1 } from "../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 
 const [threshold, strategy] = [
   "trainer.v1.sampler.max_off_policy_threshold",
@@ -10,7 +10,7 @@ const [threshold, strategy] = [
 ];
 const strategies = ["drop", "wait"];
 
-function bound(model: FrameworkModel): FrameworkDiagnostic[] {
+function bound(model: RuleModel): RuleDiagnostic[] {
   const value = model.value(threshold);
   if (value === undefined || value === null || size(model, threshold) !== undefined) return [];
   if (!model.since("0.9.1") && typeof value !== "number") return [];
@@ -18,7 +18,7 @@ function bound(model: FrameworkModel): FrameworkDiagnostic[] {
   return found(model, [threshold], message, { fixes: [setTo(model, threshold, 1)] });
 }
 
-function way(model: FrameworkModel): FrameworkDiagnostic[] {
+function way(model: RuleModel): RuleDiagnostic[] {
   const name = model.text(strategy);
   if (name === undefined || strategies.includes(name)) return [];
   return found(

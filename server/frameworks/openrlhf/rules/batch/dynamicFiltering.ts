@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic } from "../../../rule.ts";
+import type { RuleDiagnostic } from "../../../rule.ts";
 import { scoredOutside } from "../../cluster.ts";
 import type { Flags } from "../../flags.ts";
 import { changes } from "../../../multiples.ts";
@@ -15,7 +15,7 @@ export const dynamicFiltering = openrlhfRule({
   },
 });
 
-function interval(flags: Flags): FrameworkDiagnostic[] {
+function interval(flags: Flags): RuleDiagnostic[] {
   const range = flags.value("algo.dynamic_filtering_range");
   const [low, high] = Array.isArray(range) ? range : [];
   if (typeof low !== "number" || typeof high !== "number" || low < high) return [];
@@ -23,13 +23,13 @@ function interval(flags: Flags): FrameworkDiagnostic[] {
   return [{ ...flags.placed("algo.dynamic_filtering_range", "algo.dynamic_filtering_enable"), message }];
 }
 
-function scores(flags: Flags): FrameworkDiagnostic[] {
+function scores(flags: Flags): RuleDiagnostic[] {
   if (scoredOutside(flags) !== false) return [];
   const message = `\`${flags.name("algo.dynamic_filtering_enable")}\` needs \`${flags.name("reward.remote_url")}\` or \`${flags.name("train.agent_func_path")}\`: a reward model scores too late to filter by.`;
   return [{ ...flags.placed("algo.dynamic_filtering_enable", "reward.model_name_or_path"), message }];
 }
 
-function responsesCompared(flags: Flags): FrameworkDiagnostic[] {
+function responsesCompared(flags: Flags): RuleDiagnostic[] {
   const count = flags.number("rollout.n_samples_per_prompt");
   if (count === undefined || count > 1) return [];
   const written = flags.written("rollout.n_samples_per_prompt");

@@ -1,5 +1,5 @@
 import { changes } from "../../../multiples.ts";
-import type { FrameworkDiagnostic } from "../../../rule.ts";
+import type { RuleDiagnostic } from "../../../rule.ts";
 import {
   actorsOf,
   hasCritic,
@@ -38,7 +38,7 @@ function groupsOf(flags: Flags): ModelGroup[] {
   return dynamic ? ["actor"] : ["actor", ...others];
 }
 
-function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): FrameworkDiagnostic {
+function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): RuleDiagnostic {
   const { prompts, responses, samples } = rollout;
   const actors = actorsOf(flags, group) ?? 1;
   const batches = Math.floor(samples / micro);

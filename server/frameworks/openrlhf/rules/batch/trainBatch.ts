@@ -1,5 +1,5 @@
 import { changes, lcm, multiplesAround } from "../../../multiples.ts";
-import type { FrameworkDiagnostic } from "../../../rule.ts";
+import type { RuleDiagnostic } from "../../../rule.ts";
 import { actorsOf, hasCritic, scoredOutside, groupNames, type ModelGroup } from "../../cluster.ts";
 import type { Flags } from "../../flags.ts";
 import { openrlhfRule } from "../../openrlhfRule.ts";
@@ -52,7 +52,7 @@ function finding(
   flags: Flags,
   { size, micro, all }: BatchSizes,
   { group, processes, step }: ModelShare,
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
   const name = flags.name("train.batch_size");
   const message = `\`${name}\` is ${size}, not a multiple of ${micro} samples × ${processes} processes of the ${groupNames[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;

@@ -1,5 +1,5 @@
 import { changes, lcm, multiplesAround } from "../../../multiples.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
@@ -20,11 +20,11 @@ export const batchSlices: FrameworkRule = {
 };
 
 function finding(
-  model: FrameworkModel,
+  model: RuleModel,
   { perDevice, processes }: CompletionBatch,
   whole: number,
   slice: number,
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const { at, related } = placed(model, "generation_batch_size", "per_device_train_batch_size");
   const group = model.number("num_generations") ?? 1;
   // What divides into slices should hold whole groups as well.

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { startsOwnProgram } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { everyTrainer, rewarded, trainerOfTree } from "../../trainers.ts";
@@ -18,7 +18,7 @@ export const dataSource: FrameworkRule = {
         : [],
 };
 
-function onCommandLine(model: FrameworkModel): FrameworkDiagnostic[] {
+function onCommandLine(model: RuleModel): RuleDiagnostic[] {
   const { incomplete } = model.document;
   const [name, mixture] = [model.value("dataset_name"), model.value("datasets")];
   const empty = mixture === null || (Array.isArray(mixture) && mixture.length === 0);
@@ -41,7 +41,7 @@ function onCommandLine(model: FrameworkModel): FrameworkDiagnostic[] {
   return [{ at: first, message, severity: "warning", related: [second] }];
 }
 
-function inTrainer(model: FrameworkModel): FrameworkDiagnostic[] {
+function inTrainer(model: RuleModel): RuleDiagnostic[] {
   const trainer = trainerOf(model);
   if (trainer === undefined || !trainer.complete || trainer.has("train_dataset")) return [];
   const at = trainer.setting("train_dataset");

@@ -1,5 +1,5 @@
 import { changes, divisorsAround, gcd, multiplesAround } from "../../../multiples.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { equation, evaluates, processesOf, remainder } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
@@ -21,18 +21,18 @@ export const evaluationBatch: FrameworkRule = {
   },
 };
 
-function groupOf(model: FrameworkModel): number | undefined {
+function groupOf(model: RuleModel): number | undefined {
   const own = model.since("0.26.0") ? model.number("num_generations_eval") : undefined;
   const group = own === undefined || own === 0 ? model.number("num_generations") : own;
   return group === undefined || group < 1 ? undefined : group;
 }
 
 function finding(
-  model: FrameworkModel,
+  model: RuleModel,
   device: number,
   group: number,
   processes: number | undefined,
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const own =
     model.written("num_generations_eval") === undefined ? "num_generations" : "num_generations_eval";
   const place = placed(model, "per_device_eval_batch_size", own, "eval_strategy");

@@ -1,5 +1,5 @@
 import type { Setting } from "../../../document.ts";
-import type { FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../../rule.ts";
 import { allWritten } from "../../../placed.ts";
 import { isObject } from "../../../values.ts";
 import type { Json } from "../../../../../shared/json.ts";
@@ -32,7 +32,7 @@ interface CutDataset {
   readonly count: number;
 }
 
-function rowsOf(model: FrameworkModel): CutDataset | undefined {
+function rowsOf(model: RuleModel): CutDataset | undefined {
   if (model.document.form === "python") return rowsInPython(model);
   const at = model.written("datasets");
   if (at === undefined || !Array.isArray(at.value) || at.value.length === 0) return undefined;
@@ -41,7 +41,7 @@ function rowsOf(model: FrameworkModel): CutDataset | undefined {
   return known.length === counts.length ? { at, count: known.reduce((a, b) => a + b, 0) } : undefined;
 }
 
-function rowsInPython(model: FrameworkModel): CutDataset | undefined {
+function rowsInPython(model: RuleModel): CutDataset | undefined {
   const trainer = trainerOf(model);
   const data = trainer?.get("train_dataset");
   if (trainer === undefined || data?.kind !== "call" || !data.callee.endsWith("load_dataset"))

@@ -1,5 +1,5 @@
 import { changes } from "../../../multiples.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { removal } from "../../../removal.ts";
 import { rewarded } from "../../trainers.ts";
@@ -19,7 +19,7 @@ export const generationBatch: FrameworkRule = {
   },
 };
 
-function both(model: FrameworkModel): FrameworkDiagnostic[] {
+function both(model: RuleModel): RuleDiagnostic[] {
   const { at, related } = placed(model, "steps_per_generation", "generation_batch_size");
   const fixes = at === undefined ? [] : removal(model, at);
   const message =

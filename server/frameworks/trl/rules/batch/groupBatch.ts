@@ -1,6 +1,6 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { changes, divisorsAround, gcd, lcm, multiplesAround } from "../../../multiples.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { batchKeys, batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
@@ -27,10 +27,10 @@ export const groupBatch: FrameworkRule = {
 const keys = ["num_generations", ...batchKeys] as const;
 
 function whole(
-  model: FrameworkModel,
+  model: RuleModel,
   { whole: size = 0, perDevice, processes = 1 }: CompletionBatch,
   group: number,
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const slice = Math.max(1, perDevice * processes);
   const step = lcm(slice, group);
   const fixes = [
@@ -50,11 +50,11 @@ function whole(
 }
 
 function sliced(
-  model: FrameworkModel,
+  model: RuleModel,
   batch: CompletionBatch & { readonly slices: number },
   group: number,
   size: number,
-): FrameworkDiagnostic {
+): RuleDiagnostic {
   const { perDevice, slices, processes } = batch;
   const place = placed(model, ...keys);
   const named =
@@ -71,7 +71,7 @@ function sliced(
 }
 
 function fixesOf(
-  model: FrameworkModel,
+  model: RuleModel,
   { perDevice, slices, processes }: CompletionBatch & { readonly slices: number; readonly processes: number },
   group: number,
   named: string,

@@ -1,12 +1,12 @@
 import { changeTo } from "../../../fix.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { everyTrainer } from "../../trainers.ts";
 
 const kinds = ["logging", "eval", "save"] as const;
 
 /** `logging_steps`, `eval_steps` and `save_steps`: shares below 1, whole numbers above. */
-function broken(model: FrameworkModel): FrameworkDiagnostic[] {
+function broken(model: RuleModel): RuleDiagnostic[] {
   return kinds.flatMap((kind) => {
     const steps = model.number(`${kind}_steps`);
     const at = model.written(`${kind}_steps`);
@@ -18,7 +18,7 @@ function broken(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-function never(model: FrameworkModel): FrameworkDiagnostic[] {
+function never(model: RuleModel): RuleDiagnostic[] {
   const logging = model.number("logging_steps");
   if (model.text("logging_strategy") === "steps" && logging === 0) {
     const message =

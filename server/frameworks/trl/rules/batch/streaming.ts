@@ -1,5 +1,5 @@
 import { isObject } from "../../../values.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { trainerOf } from "../../python.ts";
 import type { Setting } from "../../../document.ts";
@@ -25,7 +25,7 @@ export const streaming: FrameworkRule = {
 };
 
 /** The setting that asks for a stream. */
-function streamOf(model: FrameworkModel): Setting | undefined {
+function streamOf(model: RuleModel): Setting | undefined {
   if (model.document.form !== "python")
     return ["dataset_streaming", "streaming"]
       .filter((key) => model.flag(key) === true)
@@ -41,7 +41,7 @@ function streamOf(model: FrameworkModel): Setting | undefined {
   return streams ? trainer?.setting("train_dataset") : undefined;
 }
 
-function endless(model: FrameworkModel, at: Setting): FrameworkDiagnostic[] {
+function endless(model: RuleModel, at: Setting): RuleDiagnostic[] {
   const steps = model.number("max_steps");
   const untold = model.document.form === "yaml" && model.written("max_steps") === undefined;
   if (steps === undefined || steps > 0 || untold) return [];
@@ -56,7 +56,7 @@ function endless(model: FrameworkModel, at: Setting): FrameworkDiagnostic[] {
   ];
 }
 
-function dispatched(model: FrameworkModel, at: Setting): FrameworkDiagnostic[] {
+function dispatched(model: RuleModel, at: Setting): RuleDiagnostic[] {
   const config = model.written("accelerator_config");
   if (config === undefined || !isObject(config.value) || config.value["dispatch_batches"] !== true) return [];
   return [
@@ -68,7 +68,7 @@ function dispatched(model: FrameworkModel, at: Setting): FrameworkDiagnostic[] {
   ];
 }
 
-function workers(model: FrameworkModel, stream: Setting): FrameworkDiagnostic[] {
+function workers(model: RuleModel, stream: Setting): RuleDiagnostic[] {
   const count = model.number("dataloader_num_workers");
   if (count === undefined || count === 0) return [];
   const message = `\`dataloader_num_workers\` is ${count}, but only one process reads a streamed dataset: TRL sets it to 0.`;

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 
 const [low, high] = ["vllm_importance_sampling_clip_min", "vllm_importance_sampling_clip_max"];
@@ -13,23 +13,23 @@ export const importanceBounds: FrameworkRule = {
   check: (model) => (model.since("1.6.0") ? [...crossed(model), ...missing(model)] : []),
 };
 
-const upper = (model: FrameworkModel): number | null | undefined => {
+const upper = (model: RuleModel): number | null | undefined => {
   const old = model.value(cap);
   return bound(model, old === undefined || old === null ? high : cap);
 };
 
 /** null: there is none. */
-const bound = (model: FrameworkModel, key: string): number | null | undefined =>
+const bound = (model: RuleModel, key: string): number | null | undefined =>
   model.value(key) === null ? null : model.number(key);
 
-function crossed(model: FrameworkModel): FrameworkDiagnostic[] {
+function crossed(model: RuleModel): RuleDiagnostic[] {
   const [least, most] = [bound(model, low), upper(model)];
   if (typeof least !== "number" || typeof most !== "number" || least < most) return [];
   const message = `The importance ratio is cut to ${least} … ${most}: TRL refuses a lower bound that is not below the upper one.`;
   return [{ message, ...placed(model, low, cap, high) }];
 }
 
-function missing(model: FrameworkModel): FrameworkDiagnostic[] {
+function missing(model: RuleModel): RuleDiagnostic[] {
   const mode = model.text("vllm_importance_sampling_mode");
   const corrects = model.flag("vllm_importance_sampling_correction") === true;
   if (!corrects || mode === undefined || !mode.endsWith("_truncate")) return [];

@@ -1,5 +1,5 @@
 import type { Setting } from "../../../document.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { adaptsHead } from "../../adapters.ts";
 
 export const ligerLoss: FrameworkRule = {
@@ -17,8 +17,8 @@ export const ligerLoss: FrameworkRule = {
   },
 };
 
-function whole(model: FrameworkModel, liger: Setting): FrameworkDiagnostic[] {
-  const found = (key: string, says: string): FrameworkDiagnostic[] => {
+function whole(model: RuleModel, liger: Setting): RuleDiagnostic[] {
+  const found = (key: string, says: string): RuleDiagnostic[] => {
     const at = model.written(key);
     return at === undefined
       ? []
@@ -53,12 +53,12 @@ function whole(model: FrameworkModel, liger: Setting): FrameworkDiagnostic[] {
   ];
 }
 
-const set = (model: FrameworkModel, key: string): boolean => typeof model.value(key) === "number";
+const set = (model: RuleModel, key: string): boolean => typeof model.value(key) === "number";
 
-const sequences = (model: FrameworkModel): boolean =>
+const sequences = (model: RuleModel): boolean =>
   model.text("importance_sampling_level") === "sequence" && !model.since("1.0.0");
 
-function fused(model: FrameworkModel, liger: Setting): FrameworkDiagnostic[] {
+function fused(model: RuleModel, liger: Setting): RuleDiagnostic[] {
   const config = model.written("liger_kernel_config");
   if (
     config === undefined ||

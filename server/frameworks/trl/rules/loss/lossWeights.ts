@@ -1,4 +1,4 @@
-import type { FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../../rule.ts";
 import { plural } from "../../../../../shared/format.ts";
 import type { Json } from "../../../../../shared/json.ts";
 import { placed } from "../../../placed.ts";
@@ -23,7 +23,7 @@ export const lossWeights: FrameworkRule = {
 const namesOf = (value: Json | undefined): number | undefined =>
   Array.isArray(value) ? value.length : typeof value === "string" ? 1 : undefined;
 
-function messageOf(model: FrameworkModel, weights: number, losses: number): string {
+function messageOf(model: RuleModel, weights: number, losses: number): string {
   const by = model.written("loss_type") === undefined ? ", the default" : "";
   return `\`loss_weights\` has ${plural(weights, "weight")}, and \`loss_type\` names ${losses === 1 ? "1 loss" : `${losses} losses`}${by}: TRL needs one for each.`;
 }

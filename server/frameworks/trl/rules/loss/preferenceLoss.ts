@@ -1,14 +1,14 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { refusedByTrainer } from "../../python.ts";
 import { placed } from "../../../placed.ts";
 
 /** Losses whose reward is a difference, to which another divergence applies. */
 const divergent = ["sigmoid", "sigmoid_norm", "hinge", "ipo", "exo_pair", "robust", "discopop", "sft"];
 
-function ofDpo(model: FrameworkModel): FrameworkDiagnostic[] {
+function ofDpo(model: RuleModel): RuleDiagnostic[] {
   const value = model.value("loss_type");
   const losses = Array.isArray(value) ? value.map(String) : typeof value === "string" ? [value] : [];
-  const found: FrameworkDiagnostic[] = [];
+  const found: RuleDiagnostic[] = [];
   const divergence = model.text("f_divergence_type");
   const strange = losses.find((loss) => !divergent.includes(loss));
   if (
@@ -35,9 +35,9 @@ function ofDpo(model: FrameworkModel): FrameworkDiagnostic[] {
   return found;
 }
 
-function ofKto(model: FrameworkModel): FrameworkDiagnostic[] {
+function ofKto(model: RuleModel): RuleDiagnostic[] {
   if (model.text("loss_type") !== "kto" || !model.since("1.0.0")) return [];
-  const found: FrameworkDiagnostic[] = [];
+  const found: RuleDiagnostic[] = [];
   const sampling = model.text("train_sampling_strategy");
   if (
     model.fact("train_sampling_strategy")?.default === "sequential" &&
@@ -58,7 +58,7 @@ function ofKto(model: FrameworkModel): FrameworkDiagnostic[] {
   return found;
 }
 
-function ofReference(model: FrameworkModel): FrameworkDiagnostic[] {
+function ofReference(model: RuleModel): RuleDiagnostic[] {
   if (model.flag("sync_ref_model") !== true || model.flag("precompute_ref_log_probs") !== true) return [];
   return [
     {

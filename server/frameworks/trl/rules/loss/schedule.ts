@@ -1,12 +1,12 @@
 import type { Json } from "../../../../../shared/json.ts";
 import { isObject } from "../../../values.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { evaluates } from "../../batch.ts";
 import { everyTrainer } from "../../trainers.ts";
 
 /** Arguments of a schedule, written as a map or as JSON. */
-function givenTo(model: FrameworkModel): ReadonlySet<string> | undefined {
+function givenTo(model: RuleModel): ReadonlySet<string> | undefined {
   const below = model.document.settings.flatMap(
     ({ key }) => /^lr_scheduler_kwargs\.(\w+)$/.exec(key)?.[1] ?? [],
   );
@@ -16,7 +16,7 @@ function givenTo(model: FrameworkModel): ReadonlySet<string> | undefined {
   return isObject(value) ? new Set(Object.keys(value)) : undefined;
 }
 
-function bounds(model: FrameworkModel, schedule: string): FrameworkDiagnostic[] {
+function bounds(model: RuleModel, schedule: string): RuleDiagnostic[] {
   const given = givenTo(model);
   if (given === undefined || !/^cosine(_warmup)?_with_min_lr$/.test(schedule)) return [];
   const named = ["min_lr", "min_lr_rate"].filter((name) => given.has(name));
@@ -28,7 +28,7 @@ function bounds(model: FrameworkModel, schedule: string): FrameworkDiagnostic[] 
   return [{ message, ...placed(model, "lr_scheduler_type", "lr_scheduler_kwargs") }];
 }
 
-function decay(model: FrameworkModel, schedule: string): FrameworkDiagnostic[] {
+function decay(model: RuleModel, schedule: string): RuleDiagnostic[] {
   const given = givenTo(model);
   if (given === undefined || schedule !== "warmup_stable_decay" || given.has("num_decay_steps")) return [];
   const message = "`warmup_stable_decay` needs `num_decay_steps` in `lr_scheduler_kwargs`.";

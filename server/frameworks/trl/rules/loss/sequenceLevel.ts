@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 
 const level = "importance_sampling_level";
@@ -25,9 +25,9 @@ export const sequenceLevel: FrameworkRule = {
   },
 };
 
-const weighted = (model: FrameworkModel, loss: string): string =>
+const weighted = (model: RuleModel, loss: string): string =>
   `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weights each sequence by its length: for GSPO use \`loss_type: grpo\`.`;
 
-const finding = (model: FrameworkModel, message: string): FrameworkDiagnostic[] => [
+const finding = (model: RuleModel, message: string): RuleDiagnostic[] => [
   { message, ...placed(model, level, "loss_type") },
 ];

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { changes } from "../../../multiples.ts";
 
 export const temperature: FrameworkRule = {
@@ -10,7 +10,7 @@ export const temperature: FrameworkRule = {
   check: (model) => [...frozen(model), ...single(model)],
 };
 
-function frozen(model: FrameworkModel): FrameworkDiagnostic[] {
+function frozen(model: RuleModel): RuleDiagnostic[] {
   const [at, value] = [model.written("temperature"), model.number("temperature")];
   if (at === undefined || value === undefined || value > 0) return [];
   const refused = model.since("1.14.0") || model.flag("use_vllm") === false;
@@ -21,7 +21,7 @@ function frozen(model: FrameworkModel): FrameworkDiagnostic[] {
   return [{ at, message, severity: refused ? "error" : "warning", fixes: changes(at, [1]) }];
 }
 
-function single(model: FrameworkModel): FrameworkDiagnostic[] {
+function single(model: RuleModel): RuleDiagnostic[] {
   const at = model.written("top_k");
   if (at === undefined || model.number("top_k") !== 1) return [];
   const message =

@@ -1,4 +1,4 @@
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { nearest } from "../../../../lib/suggest.ts";
 import { startsOwnProgram } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
@@ -16,7 +16,7 @@ export const noReward: FrameworkRule = {
 };
 
 /** Not decidable for a YAML file alone: the command line may add what it lacks. */
-function absent(model: FrameworkModel): FrameworkDiagnostic[] {
+function absent(model: RuleModel): RuleDiagnostic[] {
   const { incomplete } = model.document;
   if (startsOwnProgram(model) && !incomplete && model.written("model_name_or_path") !== undefined) {
     const none = ["reward_funcs", "reward_model_name_or_path"].every((key) => model.value(key) === null);
@@ -50,7 +50,7 @@ function absent(model: FrameworkModel): FrameworkDiagnostic[] {
     : [];
 }
 
-function unfound(model: FrameworkModel): FrameworkDiagnostic[] {
+function unfound(model: RuleModel): RuleDiagnostic[] {
   if (model.document.form === "python") return [];
   const own = model.since("0.26.0")
     ? ownRewards

@@ -3,7 +3,7 @@ import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
 import { tokensOf } from "../../../python/tokens.ts";
 import type { CodeSpan } from "../../../shell/traced.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { functionsIn } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
@@ -43,10 +43,10 @@ type Name = Extract<PythonExpression, { readonly kind: "name" }>;
 
 const isPlainName = (item: PythonExpression): item is Name => item.kind === "name" && /^\w+$/.test(item.name);
 
-const meantBy = (model: FrameworkModel, name: string): string | undefined =>
+const meantBy = (model: RuleModel, name: string): string | undefined =>
   nearest(name, [...functionsIn(model).keys()]);
 
-function finding(model: FrameworkModel, item: Name): FrameworkDiagnostic {
+function finding(model: RuleModel, item: Name): RuleDiagnostic {
   const at = trainerOf(model)?.place(item, "reward_funcs");
   const { name } = item;
   const meant = meantBy(model, name);

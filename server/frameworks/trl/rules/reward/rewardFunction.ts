@@ -1,7 +1,7 @@
 import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { Lines } from "../../../readers/lines.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import type { PythonFunction } from "../../functions.ts";
 import { functionsIn, moduleOf, ownRewards, parsed, rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
@@ -17,7 +17,7 @@ export const rewardFunction: FrameworkRule = {
 };
 
 /** What every call gives. */
-const given = (model: FrameworkModel): string[] => [
+const given = (model: RuleModel): string[] => [
   "prompts",
   "completions",
   "completion_ids",
@@ -25,7 +25,7 @@ const given = (model: FrameworkModel): string[] => [
   ...(model.since("1.0.0") ? ["log_extra", "log_metric"] : []),
 ];
 
-function inFile(model: FrameworkModel): FrameworkDiagnostic[] {
+function inFile(model: RuleModel): RuleDiagnostic[] {
   const functions = functionsIn(model);
   const lines = new Lines(model.document.text);
   return (rewardsOf(model)?.rewards ?? []).flatMap(({ written }) => {
@@ -39,7 +39,7 @@ function inFile(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-function inModules(model: FrameworkModel): FrameworkDiagnostic[] {
+function inModules(model: RuleModel): RuleDiagnostic[] {
   const { at, rewards } = rewardsOf(model) ?? { at: undefined, rewards: [] };
   return rewards.flatMap(({ written, name = "" }) => {
     const module = ownRewards.includes(written) ? undefined : moduleOf(model, written);
@@ -53,7 +53,7 @@ function inModules(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-function faults(model: FrameworkModel, one: PythonFunction): { message: string; missing: boolean }[] {
+function faults(model: RuleModel, one: PythonFunction): { message: string; missing: boolean }[] {
   const left = one.takesAny ? [] : given(model).filter((name) => !one.parameters.includes(name));
   const missing = `TRL calls \`${one.name}\` with ${left.map((name) => `\`${name}\``).join(", ")} too, which it does not accept: add \`**kwargs\` to its parameters.`;
   const scalar =

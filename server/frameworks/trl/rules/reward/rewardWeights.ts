@@ -1,7 +1,7 @@
 import { plural } from "../../../../../shared/format.ts";
 import type { Json } from "../../../../../shared/json.ts";
 import type { Setting } from "../../../document.ts";
-import type { FrameworkDiagnostic, FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { rewardsOf, type NamedRewards } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
@@ -27,11 +27,7 @@ export const rewardWeights: FrameworkRule = {
 const listed = (value: Json | undefined): readonly Json[] | undefined =>
   Array.isArray(value) ? value : typeof value === "number" ? [value] : undefined;
 
-function weighed(
-  at: Setting,
-  values: readonly Json[],
-  rewards: NamedRewards | undefined,
-): FrameworkDiagnostic[] {
+function weighed(at: Setting, values: readonly Json[], rewards: NamedRewards | undefined): RuleDiagnostic[] {
   const count = rewards?.rewards.length;
   if (rewards !== undefined && count !== undefined && count !== values.length) {
     const names = rewards.rewards.map(({ written }) => `\`${written}\``).join(", ");
@@ -44,7 +40,7 @@ function weighed(
   return [{ at, message, severity: "warning" }];
 }
 
-function tokenizers(model: FrameworkModel, rewards: NamedRewards | undefined): FrameworkDiagnostic[] {
+function tokenizers(model: RuleModel, rewards: NamedRewards | undefined): RuleDiagnostic[] {
   const given = trainerOf(model)?.get("reward_processing_classes");
   if (rewards === undefined || given?.kind !== "list" || given.items.length === rewards.rewards.length)
     return [];

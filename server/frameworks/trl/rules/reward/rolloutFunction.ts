@@ -1,7 +1,7 @@
 import { functionsIn } from "../../rewards.ts";
 import { trainerOf } from "../../python.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
-import type { FrameworkModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel, FrameworkRule } from "../../../rule.ts";
 
 const wanted = ["prompt_ids", "completion_ids", "logprobs"];
 
@@ -32,9 +32,7 @@ const missing = (value: PythonExpression): string[] => {
   return keys.includes(undefined) ? [] : wanted.filter((key) => !keys.includes(key));
 };
 
-const related = (
-  model: FrameworkModel,
-): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
+const related = (model: RuleModel): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
   const trainer = trainerOf(model);
   return trainer === undefined ? [] : [trainer.setting("rollout_func")];
 };

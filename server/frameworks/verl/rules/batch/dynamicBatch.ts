@@ -1,10 +1,10 @@
 import { setTo } from "../../fixes.ts";
 import { actor, found, isNull, rollout, shortName, verlRule } from "../../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [training, scoring] = [`${actor}.use_dynamic_bsz`, `${rollout}.log_prob_use_dynamic_bsz`];
 
-function unequal(model: FrameworkModel): FrameworkDiagnostic[] {
+function unequal(model: RuleModel): RuleDiagnostic[] {
   const [train, score] = [model.flag(training), model.flag(scoring)];
   if (train === undefined || score === undefined || train === score) return [];
   const key = model.written(scoring) === undefined ? training : scoring;
@@ -14,7 +14,7 @@ function unequal(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-function unbounded(model: FrameworkModel): FrameworkDiagnostic[] {
+function unbounded(model: RuleModel): RuleDiagnostic[] {
   if (model.flag(training) !== true) return [];
   return [`${actor}.ppo_max_token_len_per_gpu`, `${rollout}.log_prob_max_token_len_per_gpu`]
     .filter((key) => isNull(model, key) && model.written(key) !== undefined)

@@ -11,10 +11,10 @@ import {
   usesCritic,
   usesReference,
 } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 /** Rollouts that a rank scores at once; undefined where that is not known before generating. */
-function share(model: FrameworkModel, ranks: number): number | undefined {
+function share(model: RuleModel, ranks: number): number | undefined {
   const batch = batchOf(model);
   // A conversation may come back as several samples, and asynchronous trainers take what is there.
   if (batch === undefined || model.flag(`${rollout}.multi_turn.enable`) !== false) return undefined;
@@ -27,12 +27,7 @@ function share(model: FrameworkModel, ranks: number): number | undefined {
   return (Math.ceil(rollouts / multiple) * multiple) / ranks;
 }
 
-function ofSection(
-  model: FrameworkModel,
-  section: string,
-  samples: number,
-  ranks: number,
-): FrameworkDiagnostic[] {
+function ofSection(model: RuleModel, section: string, samples: number, ranks: number): RuleDiagnostic[] {
   const key = `${section}.log_prob_micro_batch_size_per_gpu`;
   const micro = size(model, key);
   if (

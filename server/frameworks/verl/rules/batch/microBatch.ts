@@ -1,6 +1,6 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { Setting } from "../../../document.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { valueEdit } from "../../../fix.ts";
 import { setTo } from "../../fixes.ts";
 import { actor, found, isNull, lacking, ref, rollout, shortName, size, verlRule } from "../../rule.ts";
@@ -13,7 +13,7 @@ interface ForwardRole {
   /** The key that switches it off. */
   readonly dynamic: string;
 }
-const roles = (model: FrameworkModel): ForwardRole[] => [
+const roles = (model: RuleModel): ForwardRole[] => [
   { section: actor, name: "ppo_micro_batch_size", dynamic: `${actor}.use_dynamic_bsz` },
   { section: rollout, name: "log_prob_micro_batch_size", dynamic: `${actor}.use_dynamic_bsz` },
   ...(usesReference(model)
@@ -24,9 +24,9 @@ const roles = (model: FrameworkModel): ForwardRole[] => [
     : []),
 ];
 
-const isSet = (model: FrameworkModel, key: string): boolean => (model.value(key) ?? null) !== null;
+const isSet = (model: RuleModel, key: string): boolean => (model.value(key) ?? null) !== null;
 
-function ofRole(model: FrameworkModel, { section, name, dynamic }: ForwardRole): FrameworkDiagnostic[] {
+function ofRole(model: RuleModel, { section, name, dynamic }: ForwardRole): RuleDiagnostic[] {
   if (model.flag(dynamic) !== false) return [];
   const [all, each] = [`${section}.${name}`, `${section}.${name}_per_gpu`];
   if (isSet(model, all) && model.written(each) !== undefined && isSet(model, each))
@@ -35,7 +35,7 @@ function ofRole(model: FrameworkModel, { section, name, dynamic }: ForwardRole):
   return [];
 }
 
-function both(model: FrameworkModel, all: string, each: string): FrameworkDiagnostic[] {
+function both(model: RuleModel, all: string, each: string): RuleDiagnostic[] {
   const message = `\`${shortName(all)}\` and \`${shortName(each)}\` are both set, but verl accepts only one: keep the second. The first counts over all GPUs and is deprecated.`;
   return found(model, [all, each], message, { fixes: [emptied(model.written(all))] });
 }
@@ -50,7 +50,7 @@ const emptied = (setting: Setting | undefined): Fix | undefined =>
       };
 
 /** The critic's own default copies the old name's value into the new one, and then both are set. */
-function oldOnly(model: FrameworkModel, all: string, each: string): FrameworkDiagnostic[] {
+function oldOnly(model: RuleModel, all: string, each: string): RuleDiagnostic[] {
   const critic = all.startsWith("critic");
   if (!critic && !hasEngineWorkers(model)) return [];
   const why = critic
@@ -64,7 +64,7 @@ function oldOnly(model: FrameworkModel, all: string, each: string): FrameworkDia
 }
 
 /** Renames the setting, with its share of the value where that is whole. */
-function perGpu(model: FrameworkModel, setting: Setting, each: string): Fix | undefined {
+function perGpu(model: RuleModel, setting: Setting, each: string): Fix | undefined {
   const [total, gpu, sequence] = [
     size(model, setting.key),
     gpus(model)?.count,
@@ -82,7 +82,7 @@ function perGpu(model: FrameworkModel, setting: Setting, each: string): Fix | un
 }
 
 /** All unset keys are one diagnostic, because one flag makes all of them unnecessary. */
-function absent(model: FrameworkModel): FrameworkDiagnostic[] {
+function absent(model: RuleModel): RuleDiagnostic[] {
   const keys = roles(model)
     .filter(({ section, name, dynamic }) => {
       const both = [`${section}.${name}`, `${section}.${name}_per_gpu`];

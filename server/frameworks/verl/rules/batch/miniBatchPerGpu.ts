@@ -2,7 +2,7 @@ import { divisorsNear, gcd, multiplesNear } from "../../arithmetic.ts";
 import { changed } from "../../fixes.ts";
 import { actor, found, shortName, size, verlRule } from "../../rule.ts";
 import { dataParallel, groupSize, hasEngineWorkers, usesCritic, type CountedBy } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 interface MiniBatchShare {
   readonly key: string;
@@ -11,7 +11,7 @@ interface MiniBatchShare {
   readonly ranks: CountedBy;
 }
 
-function ofRole(model: FrameworkModel, role: string): FrameworkDiagnostic[] {
+function ofRole(model: RuleModel, role: string): RuleDiagnostic[] {
   const key = `${role}.ppo_mini_batch_size`;
   const [mini, n, ranks] = [size(model, key), size(model, groupSize), dataParallel(model, role)];
   if (mini === undefined || n === undefined || ranks === undefined) return [];
@@ -23,7 +23,7 @@ function ofRole(model: FrameworkModel, role: string): FrameworkDiagnostic[] {
     : [];
 }
 
-function indivisible(model: FrameworkModel, { key, mini, n, ranks }: MiniBatchShare): FrameworkDiagnostic[] {
+function indivisible(model: RuleModel, { key, mini, n, ranks }: MiniBatchShare): RuleDiagnostic[] {
   const unit = ranks.count / gcd(ranks.count, n);
   const fixes = multiplesNear(mini, unit).map((fit) =>
     changed(model, key, fit, `${fit} × ${n} = ${ranks.count} × ${(fit * n) / ranks.count}`),
@@ -34,10 +34,10 @@ function indivisible(model: FrameworkModel, { key, mini, n, ranks }: MiniBatchSh
 
 /** The micro-batches of one rank; up to 0.7 the remainder of the division is dropped first. */
 function ragged(
-  model: FrameworkModel,
+  model: RuleModel,
   { key, mini, n, ranks }: MiniBatchShare,
   microKey: string,
-): FrameworkDiagnostic[] {
+): RuleDiagnostic[] {
   const micro = size(model, microKey);
   const share = Math.floor((mini * n) / ranks.count);
   if (micro === undefined || share % micro === 0) return [];

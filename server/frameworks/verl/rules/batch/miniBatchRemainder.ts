@@ -11,13 +11,13 @@ import {
   trainerMode,
   type StepBatch,
 } from "../../shape.ts";
-import type { FrameworkModel } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 import { rolloutsPerGpu } from "./rolloutsPerGpu.ts";
 
 const key = `${actor}.ppo_mini_batch_size`;
 
 /** What each trainer does with the remaining prompts. */
-function consequence(model: FrameworkModel, { prompts, n }: StepBatch, mini: number): [Severity, string] {
+function consequence(model: RuleModel, { prompts, n }: StepBatch, mini: number): [Severity, string] {
   const rest = prompts % mini;
   if (isV1(model)) {
     const multiple = lcm(mini * n, dataParallel(model)?.count ?? 1);

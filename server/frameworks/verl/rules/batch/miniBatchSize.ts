@@ -1,9 +1,9 @@
 import { changed } from "../../fixes.ts";
 import { actor, found, shortName, size, verlRule } from "../../rule.ts";
 import { trainBatch, usesCritic } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
-function ofRole(model: FrameworkModel, role: string): FrameworkDiagnostic[] {
+function ofRole(model: RuleModel, role: string): RuleDiagnostic[] {
   const key = `${role}.ppo_mini_batch_size`;
   const [mini, prompts] = [size(model, key), size(model, trainBatch)];
   if (model.flag(`${role}.use_dynamic_bsz`) !== false) return [];

@@ -2,10 +2,10 @@ import { gcd, lcm, multiplesNear } from "../../arithmetic.ts";
 import { changed } from "../../fixes.ts";
 import { actor, found, size, verlRule } from "../../rule.ts";
 import { batchOf, dataParallel, engineOf, gpus, groupSize, trainBatch, type CountedBy } from "../../shape.ts";
-import type { FrameworkModel } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 
 /** What a step's rollouts must divide by. */
-function least(model: FrameworkModel): CountedBy | undefined {
+function least(model: RuleModel): CountedBy | undefined {
   const all = gpus(model);
   if (engineOf(model)?.kind !== "megatron") return all;
   const [shares, key] = [dataParallel(model), `${actor}.ppo_micro_batch_size_per_gpu`];
@@ -16,7 +16,7 @@ function least(model: FrameworkModel): CountedBy | undefined {
 }
 
 /** Whole mini-batches too, as long as that is near. */
-function roundTo(model: FrameworkModel, prompts: number, unit: number): number {
+function roundTo(model: RuleModel, prompts: number, unit: number): number {
   const both = lcm(unit, size(model, `${actor}.ppo_mini_batch_size`) ?? 1);
   return both <= prompts ? both : unit;
 }

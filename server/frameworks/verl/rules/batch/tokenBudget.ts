@@ -1,11 +1,11 @@
 import { setTo } from "../../fixes.ts";
 import { actor, found, ref, rollout, shortName, size, verlRule } from "../../rule.ts";
 import { sequenceParallel, usesReference } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const lengths = ["data.max_prompt_length", "data.max_response_length"];
 
-function ofBudget(model: FrameworkModel, flag: string, key: string): FrameworkDiagnostic[] {
+function ofBudget(model: RuleModel, flag: string, key: string): RuleDiagnostic[] {
   const [prompt, response, budget] = [...lengths, key].map((name) => size(model, name));
   const sequence = sequenceParallel(model)?.count;
   if (model.flag(flag) !== true || sequence === undefined) return [];

@@ -4,7 +4,7 @@ import { rewardFunction } from "../../reward.ts";
 import { rowsOf } from "../../dataset.ts";
 import { isObject } from "../../../values.ts";
 import type { JsonObject } from "../../../../../shared/json.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [files, prompt] = ["data.train_files", "data.prompt_key"];
 
@@ -32,7 +32,7 @@ const sources = [
   ...["searchR1_2wikimultihopqa", "searchR1_musique", "searchR1_bamboogle"],
 ];
 
-function missing(model: FrameworkModel, row: JsonObject): FrameworkDiagnostic[] {
+function missing(model: RuleModel, row: JsonObject): RuleDiagnostic[] {
   const column = model.text(prompt) ?? "prompt";
   const answer = isObject(row["reward_model"]) && "ground_truth" in row["reward_model"];
   const absent = [
@@ -46,7 +46,7 @@ function missing(model: FrameworkModel, row: JsonObject): FrameworkDiagnostic[] 
 }
 
 /** Only verl's own reward reads the source of a prompt. */
-function unknownSource(model: FrameworkModel, rows: readonly JsonObject[]): FrameworkDiagnostic[] {
+function unknownSource(model: RuleModel, rows: readonly JsonObject[]): RuleDiagnostic[] {
   if (
     rewardFunction(model) !== undefined ||
     model.flag("reward.reward_model.enable") === true ||

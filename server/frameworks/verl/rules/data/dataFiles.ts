@@ -1,10 +1,10 @@
 import { listed } from "../../../../lib/suggest.ts";
 import { found, verlRule } from "../../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const endings = [".parquet", ".json", ".jsonl"];
 
-function ofKey(model: FrameworkModel, key: string): FrameworkDiagnostic[] {
+function ofKey(model: RuleModel, key: string): RuleDiagnostic[] {
   const value = model.value(key);
   const files = Array.isArray(value) ? value : [value];
   const readable = model.since("0.6.0") ? endings : [".parquet"];

@@ -1,10 +1,10 @@
 import { setTo } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 import { managerKey } from "../../reward.ts";
-import type { FrameworkModel } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 
 /** The section of the manager's own arguments. */
-const section = (model: FrameworkModel): string =>
+const section = (model: RuleModel): string =>
   model.since("0.9.0") || model.written("reward.reward_kwargs.overlong_buffer_cfg.len") !== undefined
     ? "reward.reward_kwargs"
     : "reward_model.reward_kwargs";

@@ -4,12 +4,9 @@ import { found, verlRule } from "../../rule.ts";
 import { functionsOf, namesOf, returnedKeys } from "../../python.ts";
 import { missingPython } from "../../../missingData.ts";
 import { rewardFunction as ownFunction, type RewardFunction } from "../../reward.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
-function missing(
-  model: FrameworkModel,
-  { key, name, path, source = "" }: RewardFunction,
-): FrameworkDiagnostic[] {
+function missing(model: RuleModel, { key, name, path, source = "" }: RewardFunction): RuleDiagnostic[] {
   const bound = namesOf(source);
   if (bound.has(name) || bound.has("*")) return [];
   const nameKey = key.replace(/path$/, "name");
@@ -21,17 +18,14 @@ function missing(
   });
 }
 
-function scoreless(
-  model: FrameworkModel,
-  { key, name, path, source = "" }: RewardFunction,
-): FrameworkDiagnostic[] {
+function scoreless(model: RuleModel, { key, name, path, source = "" }: RewardFunction): RuleDiagnostic[] {
   const keys = returnedKeys(source, name);
   if (keys === undefined || keys.length === 0 || keys.includes("score")) return [];
   const message = `\`${name}\` of ${path} returns a dict without \`score\`, the reward: verl stops at the first rollout.`;
   return found(model, [key], message);
 }
 
-function nullName(model: FrameworkModel): FrameworkDiagnostic[] {
+function nullName(model: RuleModel): RuleDiagnostic[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   if (model.text(`${section}.path`) === undefined || model.value(`${section}.name`) !== null) return [];
   return found(
@@ -45,14 +39,14 @@ function nullName(model: FrameworkModel): FrameworkDiagnostic[] {
 }
 
 /** Its file is loaded when the workers start. */
-function absent(model: FrameworkModel, { key }: RewardFunction): FrameworkDiagnostic[] {
+function absent(model: RuleModel, { key }: RewardFunction): RuleDiagnostic[] {
   return missingPython(model, key).map((finding) => ({
     ...finding,
     message: `${finding.message} verl loads the reward from it and stops without it.`,
   }));
 }
 
-function pathless(model: FrameworkModel): FrameworkDiagnostic[] {
+function pathless(model: RuleModel): RuleDiagnostic[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   const name = model.text(`${section}.name`);
   if (model.value(`${section}.path`) !== null || name === undefined || name === "compute_score") return [];

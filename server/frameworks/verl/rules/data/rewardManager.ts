@@ -3,12 +3,12 @@ import { setTo } from "../../fixes.ts";
 import { found, namesPlugIn, verlRule } from "../../rule.ts";
 import { functionsOf } from "../../python.ts";
 import { managerKey, rewardFunction } from "../../reward.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [source, modulePath] = ["reward.reward_manager.source", "reward.reward_manager.module.path"];
 
 /** `@register` of verl/experimental/reward_loop/reward_manager, and before it of verl/workers/reward_manager. */
-function managers(model: FrameworkModel): readonly string[] {
+function managers(model: RuleModel): readonly string[] {
   const loop = ["naive", "dapo", "rate_limited", "remote"];
   if (model.since("0.9.0")) return [...loop, "gdpo"];
   const before = ["naive", "dapo", "batch", "prime"];
@@ -16,7 +16,7 @@ function managers(model: FrameworkModel): readonly string[] {
   return [...before, "rate_limited", "remote", ...(model.since("0.7.1") ? ["gdpo"] : [])];
 }
 
-function unknown(model: FrameworkModel, key: string, name: string): FrameworkDiagnostic[] {
+function unknown(model: RuleModel, key: string, name: string): RuleDiagnostic[] {
   const all = managers(model);
   // A file of rewards may register a manager of its own while it is loaded.
   if (all.includes(name) || rewardFunction(model) !== undefined || namesPlugIn(model)) return [];
@@ -27,7 +27,7 @@ function unknown(model: FrameworkModel, key: string, name: string): FrameworkDia
   });
 }
 
-function imported(model: FrameworkModel): FrameworkDiagnostic[] {
+function imported(model: RuleModel): RuleDiagnostic[] {
   if (model.value(modulePath) !== null) return [];
   return found(
     model,
@@ -36,7 +36,7 @@ function imported(model: FrameworkModel): FrameworkDiagnostic[] {
   );
 }
 
-function asynchronous(model: FrameworkModel, key: string): FrameworkDiagnostic[] {
+function asynchronous(model: RuleModel, key: string): RuleDiagnostic[] {
   const own = rewardFunction(model);
   if (
     own?.source === undefined ||

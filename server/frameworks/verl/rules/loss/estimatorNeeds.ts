@@ -1,7 +1,7 @@
 import { setTo } from "../../fixes.ts";
 import { actor, found, size, verlRule } from "../../rule.ts";
 import { groupSize, isV1 } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [estimator, keys, squared] = [
   "algorithm.adv_estimator",
@@ -17,7 +17,7 @@ const notInV1: Readonly<Record<string, string>> = {
   tir_optimal_token_baseline: "Σπ²",
 };
 
-function missingInput(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
+function missingInput(model: RuleModel, name: string): RuleDiagnostic[] {
   const input = Object.hasOwn(notInV1, name) ? notInV1[name] : undefined;
   if (input === undefined || !isV1(model)) return [];
   const message = `\`${name}\` reads ${input}, but verl's trainer since 0.9 does not pass it on: the first step stops. The older trainer passes it on.`;
@@ -27,7 +27,7 @@ function missingInput(model: FrameworkModel, name: string): FrameworkDiagnostic[
   });
 }
 
-function ownNeed(model: FrameworkModel, name: string): FrameworkDiagnostic[] {
+function ownNeed(model: RuleModel, name: string): RuleDiagnostic[] {
   const n = size(model, groupSize);
   if (name === "grpo_passk" && n === 1)
     return found(

@@ -1,7 +1,7 @@
 import { setTo } from "../../fixes.ts";
 import { found, size, verlRule } from "../../rule.ts";
 import { isV1 } from "../../shape.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const section = "algorithm.filter_groups";
 const [enable, metric, limit, inFlight] = [
@@ -13,7 +13,7 @@ const [enable, metric, limit, inFlight] = [
 const [judge, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];
 
 /** Releases without the newer trainer accept the section and never read it. */
-function unread(model: FrameworkModel): FrameworkDiagnostic[] {
+function unread(model: RuleModel): RuleDiagnostic[] {
   if (isV1(model)) return [];
   const message = `This trainer of verl ${model.document.version.text} never reads \`${section}\`, so it filters no group.`;
   return found(model, [enable], message, {
@@ -22,7 +22,7 @@ function unread(model: FrameworkModel): FrameworkDiagnostic[] {
   });
 }
 
-const withoutMetric = (model: FrameworkModel): FrameworkDiagnostic[] =>
+const withoutMetric = (model: RuleModel): RuleDiagnostic[] =>
   model.value(metric) === null || model.value(metric) === ""
     ? found(
         model,
@@ -34,7 +34,7 @@ const withoutMetric = (model: FrameworkModel): FrameworkDiagnostic[] =>
       )
     : [];
 
-const lateRewards = (model: FrameworkModel): FrameworkDiagnostic[] =>
+const lateRewards = (model: RuleModel): RuleDiagnostic[] =>
   model.flag(judge) === true && model.flag(pool) === false
     ? found(
         model,
@@ -46,7 +46,7 @@ const lateRewards = (model: FrameworkModel): FrameworkDiagnostic[] =>
       )
     : [];
 
-function limits(model: FrameworkModel): FrameworkDiagnostic[] {
+function limits(model: RuleModel): RuleDiagnostic[] {
   const batches = model.number(limit);
   const ignored =
     batches !== undefined && batches > 0

@@ -4,14 +4,14 @@ import { isV1 } from "../../shape.ts";
 import { rewardFunction } from "../../reward.ts";
 import { returnedKeys } from "../../python.ts";
 import { listed } from "../../../../lib/suggest.ts";
-import type { FrameworkModel } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 
 const [enable, metric] = ["algorithm.filter_groups.enable", "algorithm.filter_groups.metric"];
 /** Names that the recipes' trainers had for sums of the reward. */
 const ofRecipes = ["seq_reward", "seq_final_reward", "score"];
 
 /** The metrics that can filter a group; undefined if the reward function cannot be read. */
-function available(model: FrameworkModel): readonly string[] | undefined {
+function available(model: RuleModel): readonly string[] | undefined {
   const always = model.since("0.9.1") ? ["reward"] : [];
   const own = rewardFunction(model);
   if (own === undefined) return [...always, "acc", "score"];

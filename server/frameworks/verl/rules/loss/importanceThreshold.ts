@@ -1,7 +1,7 @@
 import { listed, nearest } from "../../../../lib/suggest.ts";
 import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
-import type { FrameworkModel } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 
 const [level, threshold] = [
   "algorithm.rollout_correction.rollout_is",
@@ -10,7 +10,7 @@ const [level, threshold] = [
 const levels = ["token", "sequence"];
 
 /** Why `_parse_rollout_is_threshold` refuses it; undefined if it does not. */
-function complaint(model: FrameworkModel): string | undefined {
+function complaint(model: RuleModel): string | undefined {
   const value = model.value(threshold);
   if (value === undefined || value === null) return undefined;
   if (typeof value === "boolean" || typeof value === "object") return "must be a number, or `lower_upper`";

@@ -1,6 +1,6 @@
 import { setTo } from "../../fixes.ts";
 import { actor, found, shortName, verlRule } from "../../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const mode = `${actor}.policy_loss.loss_mode`;
 
@@ -18,11 +18,7 @@ const needs: readonly LossParameter[] = [
   { losses: ["kl_cov"], key: `${actor}.policy_loss.kl_cov_ratio`, above: 0, usual: "0.0002" },
 ];
 
-function unmet(
-  model: FrameworkModel,
-  loss: string,
-  { key, above, usual }: LossParameter,
-): FrameworkDiagnostic[] {
+function unmet(model: RuleModel, loss: string, { key, above, usual }: LossParameter): RuleDiagnostic[] {
   const value = model.value(key);
   const number = model.number(key);
   if (value === undefined || (number !== undefined && number > above)) return [];

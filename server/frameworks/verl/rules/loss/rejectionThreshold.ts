@@ -1,7 +1,7 @@
 import { listed, nearest } from "../../../../lib/suggest.ts";
 import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [rule, threshold] = [
   "algorithm.rollout_correction.rollout_rs",
@@ -37,7 +37,7 @@ function complaint(option: string, text: string): string | undefined {
     : undefined;
 }
 
-function thresholds(model: FrameworkModel, chosen: readonly string[]): FrameworkDiagnostic[] {
+function thresholds(model: RuleModel, chosen: readonly string[]): RuleDiagnostic[] {
   const value = model.value(threshold);
   if (value === undefined) return [];
   if (value === null)

@@ -1,6 +1,6 @@
 import { setTo } from "../../fixes.ts";
 import { found, rollout, verlRule } from "../../rule.ts";
-import type { FrameworkDiagnostic, FrameworkModel } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const section = "algorithm.rollout_correction";
 const [bypass, loss, level, rejection] = [
@@ -11,7 +11,7 @@ const [bypass, loss, level, rejection] = [
 ];
 const recorded = `${rollout}.calculate_log_probs`;
 
-function withoutLogProbs(model: FrameworkModel): FrameworkDiagnostic[] {
+function withoutLogProbs(model: RuleModel): RuleDiagnostic[] {
   if (model.flag(recorded) !== false) return [];
   const fixes = [setTo(model, recorded, true)];
   if (model.flag(bypass) === true) {
@@ -25,7 +25,7 @@ function withoutLogProbs(model: FrameworkModel): FrameworkDiagnostic[] {
   return found(model, [...asked, recorded], message, { severity: "warning", fixes });
 }
 
-function lossType(model: FrameworkModel): FrameworkDiagnostic[] {
+function lossType(model: RuleModel): RuleDiagnostic[] {
   const type = model.text(loss);
   if (model.flag(bypass) !== true || type === undefined || type === "reinforce" || type === "ppo_clip")
     return [];
