@@ -16,13 +16,13 @@ import { trlRules } from "./trl/rules/index.ts";
 import { verlRules } from "./verl/rules/index.ts";
 import { versionOf, type ReleaseHints } from "./version.ts";
 
-export type { FrameworkDocument as ForeignDocument, Framework, Setting } from "./document.ts";
-export { frameworkCompletions as foreignCompletions } from "./assist/completion.ts";
-export { frameworkHover as foreignHover } from "./assist/hover.ts";
+export type { FrameworkDocument, Framework, Setting } from "./document.ts";
+export { frameworkCompletions } from "./assist/completion.ts";
+export { frameworkHover } from "./assist/hover.ts";
 export { keyRules } from "./check/keyRules.ts";
-export { checkedAgainst as judgedBy, releaseText, type CheckedRelease as JudgedBy } from "./check/release.ts";
+export { checkedAgainst, releaseText, type CheckedRelease } from "./check/release.ts";
 export { geometryOf } from "./geometry.ts";
-export { DocumentModel as Model } from "./model.ts";
+export { DocumentModel } from "./model.ts";
 
 export const frameworkRules: readonly FrameworkRule[] = [...verlRules, ...trlRules, ...openrlhfRules];
 

@@ -5,7 +5,7 @@ import type { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/contributions.ts";
-import { readFrameworkDocument, type ForeignDocument } from "../frameworks/index.ts";
+import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { ReleaseHints } from "../frameworks/version.ts";
 
@@ -28,7 +28,7 @@ export interface OpenConfig {
 export interface OpenForeign {
   readonly uri: string;
   readonly version: number;
-  readonly document: ForeignDocument;
+  readonly document: FrameworkDocument;
 }
 
 /** Files that are not on a disk are read as if they lay in the working folder. */

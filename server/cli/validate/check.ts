@@ -11,9 +11,9 @@ import { startOfFile } from "../../config/text/node.ts";
 import { aliasesBeyond, tooManyAliases } from "../../frameworks/composed.ts";
 import {
   checkFrameworkDocument,
-  judgedBy,
+  checkedAgainst,
   readFrameworkDocument,
-  type JudgedBy,
+  type CheckedRelease,
 } from "../../frameworks/index.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
@@ -25,7 +25,7 @@ export interface Checked {
   readonly kind: FileKind;
   readonly diagnostics: readonly Diagnostic[];
   /** Of another framework's: the release that it was judged by. */
-  readonly release?: JudgedBy;
+  readonly release?: CheckedRelease;
   /** Its text was mended before it was checked. */
   readonly fixed: boolean;
 }
@@ -50,7 +50,7 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
       return {
         file,
         kind: foreign.framework,
-        release: judgedBy(document),
+        release: checkedAgainst(document),
         diagnostics: checkFrameworkDocument(document),
         fixed,
       };

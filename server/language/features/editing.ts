@@ -1,6 +1,6 @@
 /** Completion, and the mends of what was found. */
 import { CodeActionKind, type CompletionItem } from "vscode-languageserver";
-import { foreignCompletions } from "../../frameworks/index.ts";
+import { frameworkCompletions } from "../../frameworks/index.ts";
 import { actions, fixAllKind } from "../actions.ts";
 import { completionsAt, type Completions } from "../completion/completion.ts";
 import type { Feature } from "../feature.ts";
@@ -23,7 +23,7 @@ export const completion: Feature = {
         if (open === undefined) {
           last = undefined;
           const other = foreign(textDocument.uri);
-          return other === undefined ? [] : foreignCompletions(other.document, position);
+          return other === undefined ? [] : frameworkCompletions(other.document, position);
         }
         const { client, suggest } = wishes();
         const item = client.textDocument?.completion?.completionItem;

@@ -1,5 +1,5 @@
 /** What a config says of itself. */
-import { foreignHover } from "../../frameworks/index.ts";
+import { frameworkHover } from "../../frameworks/index.ts";
 import { wholeTree } from "../half/halfRead.ts";
 import { hoverAt } from "../hovers/hover.ts";
 import { signatureHelpAt } from "../signatureHelp.ts";
@@ -13,7 +13,7 @@ export const hover: Feature = {
     context.connection.onHover(
       context.guarded("hover", null, async ({ textDocument: { uri }, position }) => {
         const other = context.foreign(uri);
-        if (other !== undefined) return foreignHover(other.document, position) ?? null;
+        if (other !== undefined) return frameworkHover(other.document, position) ?? null;
         const open = context.config(uri);
         const root = open === undefined ? undefined : wholeTree(open);
         if (open === undefined || root === undefined) return null;

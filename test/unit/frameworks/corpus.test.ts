@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import {
   checkFrameworkDocument,
   geometryOf,
-  Model,
+  DocumentModel,
   readFrameworkDocument,
 } from "../../../server/frameworks/index.ts";
 
@@ -40,7 +40,7 @@ for (const { framework, names } of files)
           found.map(({ rule, message }) => `${rule}: ${message}`),
           expected[`${framework}/${name}`] ?? [],
         );
-        assert.ok(geometryOf(new Model(document)).length > 3);
+        assert.ok(geometryOf(new DocumentModel(document)).length > 3);
       });
   });
 

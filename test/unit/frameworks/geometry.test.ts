@@ -1,11 +1,11 @@
 /** One step in numbers. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { geometryOf, Model } from "../../../server/frameworks/index.ts";
+import { geometryOf, DocumentModel } from "../../../server/frameworks/index.ts";
 import { read } from "./support.ts";
 
 const numbers = (name: string, text: string): (number | undefined)[] =>
-  geometryOf(new Model(read(name, text))).map(({ value }) => value);
+  geometryOf(new DocumentModel(read(name, text))).map(({ value }) => value);
 
 describe("the batches of one step", () => {
   it("of verl", () => {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { geometryOf, Model, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import { geometryOf, DocumentModel, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { briefly, check, isForeign, mended, read } from "./support.ts";
 
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;
@@ -84,7 +84,7 @@ describe("TRL's trainers", () => {
   it("have their numbers: pairs are two sequences", () => {
     const text = "loss_weights: [1]\nper_device_train_batch_size: 4\ngradient_accumulation_steps: 8\n";
     assert.deepEqual(
-      geometryOf(new Model(read("x.yaml", text))).map(({ value }) => value),
+      geometryOf(new DocumentModel(read("x.yaml", text))).map(({ value }) => value),
       [32, 64, 32, 8],
     );
   });

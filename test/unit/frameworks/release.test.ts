@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   checkFrameworkDocument,
-  foreignHover,
-  judgedBy,
+  frameworkHover,
+  checkedAgainst,
   readFrameworkDocument,
   releaseText,
 } from "../../../server/frameworks/index.ts";
@@ -57,8 +57,8 @@ describe("a release between two tables", () => {
 
   it("is told of by every hover", () => {
     const at = { line: 4, character: 6 };
-    assert.match(JSON.stringify(foreignHover(document("0.22.1", ""), at)), /From the table of 0\.\d+\.\d+/);
-    assert.doesNotMatch(JSON.stringify(foreignHover(document("0.22.2", ""), at)), /Told as of/);
+    assert.match(JSON.stringify(frameworkHover(document("0.22.1", ""), at)), /From the table of 0\.\d+\.\d+/);
+    assert.doesNotMatch(JSON.stringify(frameworkHover(document("0.22.2", ""), at)), /From the table of/);
   });
 });
 
@@ -86,8 +86,12 @@ describe("a release that came after the tables", () => {
   });
 
   it("is named beside what was found", () => {
-    assert.deepEqual(judgedBy(document("0.22.2", "")), { framework: "TRL", version: "0.22.2", from: "file" });
-    const later = judgedBy(document("99.1.0", ""));
+    assert.deepEqual(checkedAgainst(document("0.22.2", "")), {
+      framework: "TRL",
+      version: "0.22.2",
+      from: "file",
+    });
+    const later = checkedAgainst(document("99.1.0", ""));
     assert.deepEqual(later, { framework: "TRL", version: "99.1.0", from: "file", table: newest });
     assert.equal(releaseText(later), `TRL 99.1.0, by the keys of ${newest}`);
   });
@@ -95,7 +99,7 @@ describe("a release that came after the tables", () => {
 
 describe("words for learning-rate schedules", () => {
   it("are told where the cursor is on one", () => {
-    const shown = JSON.stringify(foreignHover(document("0.22.2", ""), { line: 5, character: 25 }));
+    const shown = JSON.stringify(frameworkHover(document("0.22.2", ""), { line: 5, character: 25 }));
     assert.match(shown, /`cosine`: lr · ½ \(1 \+ cos/);
   });
 

@@ -7,14 +7,14 @@ import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import {
   checkFrameworkDocument,
   readFrameworkDocument,
-  type ForeignDocument,
+  type FrameworkDocument,
   type Setting,
 } from "../../../server/frameworks/index.ts";
 
 /** A folder without environments or requirements above it. */
 const nowhere = join(tmpdir(), "gradus-foreign-nowhere");
 
-export function read(name: string, text: string): ForeignDocument {
+export function read(name: string, text: string): FrameworkDocument {
   const document = readFrameworkDocument(join(nowhere, name), text, { environment: "" });
   assert.ok(document, `${name} is not recognised`);
   return document;
@@ -43,7 +43,7 @@ export interface Shown {
 }
 
 /** Every setting with the text at its key, its value and the value's source. */
-export const shown = (document: ForeignDocument): Shown[] =>
+export const shown = (document: FrameworkDocument): Shown[] =>
   document.settings.map(({ key, value, keyRange, range, source, sign }) => ({
     key: `${sign}${key}`,
     value,

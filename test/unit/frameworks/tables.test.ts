@@ -4,7 +4,11 @@ import { mkdirSync, mkdtempSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument, Model, readFrameworkDocument } from "../../../server/frameworks/index.ts";
+import {
+  checkFrameworkDocument,
+  DocumentModel,
+  readFrameworkDocument,
+} from "../../../server/frameworks/index.ts";
 import { historyOf, keyTable, tableOf } from "../../../server/frameworks/tables/load.ts";
 import { tabulated } from "../../../server/frameworks/tables/table.ts";
 import { read } from "./support.ts";
@@ -130,7 +134,9 @@ describe("the release that a file is judged by", () => {
 
 describe("the model", () => {
   it("has defaults behind what is written, with what they refer to", () => {
-    const model = new Model(read("x.sh", "python3 -m verl.trainer.main_ppo data.max_response_length=99"));
+    const model = new DocumentModel(
+      read("x.sh", "python3 -m verl.trainer.main_ppo data.max_response_length=99"),
+    );
     assert.equal(model.number("actor_rollout_ref.rollout.response_length"), 99);
     assert.equal(model.number("actor_rollout_ref.rollout.prompt_length"), 512);
     assert.equal(model.flag("trainer.balance_batch"), true);
@@ -139,7 +145,9 @@ describe("the model", () => {
   });
 
   it("assumes none where something could not be read", () => {
-    const model = new Model(read("x.sh", "python3 -m verl.trainer.main_ppo --config-name=mine data.seed=1"));
+    const model = new DocumentModel(
+      read("x.sh", "python3 -m verl.trainer.main_ppo --config-name=mine data.seed=1"),
+    );
     assert.equal(model.number("data.seed"), 1);
     assert.equal(model.value("data.train_batch_size"), undefined);
   });
@@ -151,7 +159,7 @@ describe("the model", () => {
       environment: "",
     });
     assert.ok(script);
-    const model = new Model(script);
+    const model = new DocumentModel(script);
     assert.deepEqual(
       [model.number("num_generations"), model.number("beta"), model.number("epsilon")],
       [4, 0.3, 0.2],

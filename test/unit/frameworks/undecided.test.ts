@@ -1,7 +1,7 @@
 /** Branches of a script whose tests ask the machine: what stands in them is not taken for unset. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { checkFrameworkDocument, Model } from "../../../server/frameworks/index.ts";
+import { checkFrameworkDocument, DocumentModel } from "../../../server/frameworks/index.ts";
 import { briefly, read } from "./support.ts";
 
 const launch = (branches: string): string => `DEVICE=\${DEVICE:-$(which nvidia-smi && echo gpu || echo npu)}
@@ -20,8 +20,8 @@ const rules = (text: string): string[] =>
 describe("a branch that a command decides", () => {
   it("leaves what it sets unknown", () => {
     const key = "actor_rollout_ref.rollout.data_parallel_size";
-    assert.equal(new Model(read("run.sh", launch(inBranch))).value(key), undefined);
-    assert.equal(new Model(read("run.sh", launch(""))).value(key), 1);
+    assert.equal(new DocumentModel(read("run.sh", launch(inBranch))).value(key), undefined);
+    assert.equal(new DocumentModel(read("run.sh", launch(""))).value(key), 1);
   });
 
   it("is no reason for an alarm, and none for silence about the rest", () => {

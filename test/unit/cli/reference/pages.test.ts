@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { test } from "node:test";
-import { keyRules } from "../../../../server/frameworks/check/finding.ts";
-import { foreignRules } from "../../../../server/frameworks/index.ts";
+import { keyRules } from "../../../../server/frameworks/check/keyRules.ts";
+import { frameworkRules } from "../../../../server/frameworks/index.ts";
 import { rules } from "../../../../server/rules/index.ts";
 import { structural } from "../../../../server/rules/structural.ts";
 import { methods } from "../../../../server/methods/index.ts";
@@ -50,7 +50,7 @@ test("every slot and every rule has a page", () => {
   const pages = generatedPages();
   for (const { slot, name } of methods)
     assert.ok(anchors(pages.get(`methods/${slot}.md`) ?? "").has(name), `no page tells of ${slot} ${name}`);
-  for (const { id } of [...rules, ...structural, ...keyRules, ...foreignRules])
+  for (const { id } of [...rules, ...structural, ...keyRules, ...frameworkRules])
     assert.ok(pages.has(`rules/${id}.md`), `no page of ${id}`);
 });
 
