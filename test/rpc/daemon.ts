@@ -30,8 +30,13 @@ reward: { terms: { correct: { use: equation } } }
 steps: 5
 `;
 
-/** The command line and the test's worker, built once into a folder of their own. */
+/** The command line and the test's worker: built for all of `npm test`, else once into a folder of their own. */
 export async function program(): Promise<{ cli: string; worker: string }> {
+  const { GRADUS_TEST_CLI: cli, GRADUS_TEST_WORKER: worker } = process.env;
+  return cli === undefined || worker === undefined ? ownProgram() : { cli, worker };
+}
+
+async function ownProgram(): Promise<{ cli: string; worker: string }> {
   const base = join(process.cwd(), "out", "test", `rpc-${process.pid}`);
   if (!existsSync(base)) {
     // Not bundled into the test: it knows the repository by its own place.

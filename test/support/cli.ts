@@ -10,8 +10,9 @@ const banner =
 
 let built: Promise<string> | undefined;
 
-/** Path of a `cli.mjs` built from the sources as they are. */
-export const builtCli = (): Promise<string> => (built ??= buildCli());
+/** Path of a `cli.mjs` built from the sources as they are: once for all of `npm test`, else once a process. */
+export const builtCli = (): Promise<string> =>
+  (built ??= Promise.resolve(process.env["GRADUS_TEST_CLI"] ?? buildCli()));
 
 async function buildCli(): Promise<string> {
   mkdirSync("out", { recursive: true });

@@ -8,6 +8,7 @@ import { z } from "zod";
 import { allFindings } from "../../../server/rules/load.ts";
 import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
+import { some } from "../../support/thorough.ts";
 
 type Schema = z.infer<typeof schema>;
 const schema = z.looseObject({
@@ -37,7 +38,7 @@ function numeric(value: unknown, path: readonly string[], found: Set<string>): S
 it("at every key that takes a number", async () => {
   const paths = [...numeric(root, [], new Set())];
   assert.ok(paths.includes("model.heads") && paths.includes("rollout.group") && paths.length > 60);
-  for (const path of paths) {
+  for (const path of some(paths, 24)) {
     const [top = "", ...rest] = path.split(".");
     const inner = rest.reduceRight<unknown>((value, key) => ({ [key]: value }), 1e9);
     const base = { extends: "grpo", model: { base: "tiny" }, tasks: [{ env: "countdown" }] };

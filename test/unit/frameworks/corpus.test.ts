@@ -9,6 +9,7 @@ import {
   DocumentModel,
   readFrameworkDocument,
 } from "../../../server/frameworks/index.ts";
+import { some } from "../../support/thorough.ts";
 
 const root = "test/fixtures/foreign";
 const files = (["verl", "trl", "openrlhf"] as const).map((framework) => ({
@@ -47,7 +48,7 @@ for (const { framework, names } of files)
 describe("any text", () => {
   it("that is cut short or broken is read without a failure", () => {
     for (const { framework, names } of files)
-      for (const name of names.slice(0, 12)) {
+      for (const name of some(names.slice(0, 12), 4)) {
         const text = readFileSync(join(root, framework, name), "utf8");
         for (let end = 1; end < text.length; end += 1 + Math.floor(text.length / 40)) {
           const pieces = [

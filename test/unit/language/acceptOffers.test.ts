@@ -9,6 +9,7 @@ import type { MapNode } from "../../../server/config/text/node.ts";
 import { parseSource } from "../../../server/config/text/source.ts";
 import { completionsAt } from "../../../server/language/completion/completion.ts";
 import { applied } from "../../support/lspServer.ts";
+import { some } from "../../support/thorough.ts";
 
 const origin = { file: "f", folder: "", via: [], layer: "file" } as const;
 const problems = (text: string): string[] =>
@@ -76,9 +77,10 @@ function depthBelow(lines: readonly string[], at: number): number {
 }
 
 describe("accepting what is offered", () => {
-  const files = [...inFolder("examples"), ...inFolder("presets").filter((_, index) => index % 4 === 0)].map(
-    read,
-  );
+  const files = some(
+    [...inFolder("examples"), ...inFolder("presets").filter((_, index) => index % 4 === 0)],
+    16,
+  ).map(read);
 
   it("in the place of every word", () => {
     let accepted = 0;
@@ -89,13 +91,13 @@ describe("accepting what is offered", () => {
         for (const start of wordsOf(line)) accepted += acceptAll(file, file.text, at, start, true);
       });
     }
-    assert.ok(accepted > 5_000, String(accepted));
+    assert.ok(accepted > 1_000, String(accepted));
   });
 
   for (const snippets of [true, false])
     it(`on an empty line at any depth, ${snippets ? "with" : "without"} places to fill in`, () => {
       let accepted = 0;
-      for (const file of files.slice(0, 12)) {
+      for (const file of some(files.slice(0, 12), 4)) {
         const lines = file.text.split("\n");
         lines.forEach((above, at) => {
           if (/>-$|^\s+\S.*(?:[a-z,]|\w\.)$/.test(above) && file.name.startsWith("presets")) return;
@@ -107,6 +109,6 @@ describe("accepting what is offered", () => {
           }
         });
       }
-      assert.ok(accepted > 5_000, String(accepted));
+      assert.ok(accepted > 1_000, String(accepted));
     });
 });

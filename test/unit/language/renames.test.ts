@@ -18,6 +18,7 @@ import { folds, symbols } from "../../../server/language/outline.ts";
 import { selectionAt } from "../../../server/language/selection.ts";
 import { semanticTokens } from "../../../server/language/semanticTokens.ts";
 import { applied } from "../../support/lspServer.ts";
+import { count } from "../../support/thorough.ts";
 
 const configs = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -117,7 +118,7 @@ describe("what is asked of a config while it is being written", () => {
           );
         },
       ),
-      { numRuns: 400, seed: 11 },
+      { numRuns: count(100, 400), seed: 11 },
     );
   });
 });

@@ -1,0 +1,20 @@
+// The programs that tests start, built once for all of them: dist/ as it ships, and the worker of the tests of daemons.
+import { build } from "esbuild";
+import { rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { entries, tests } from "../../esbuild.mjs";
+
+/** Environment by which tests find the programs; a test that is run alone builds its own. */
+export async function buildPrograms() {
+  const base = resolve("out", "programs");
+  rmSync(base, { recursive: true, force: true });
+  const [program] = entries;
+  await Promise.all([
+    build({ ...program, outdir: join(base, "dist") }),
+    build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") }),
+  ]);
+  return {
+    GRADUS_TEST_CLI: join(base, "dist", "cli.mjs"),
+    GRADUS_TEST_WORKER: join(base, "test", "rpc", "worker.mjs"),
+  };
+}

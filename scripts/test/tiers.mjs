@@ -1,0 +1,175 @@
+// Every check and tier of `npm test`, and the jobs they come to: one a check, a suite of the workbench, or a file of tests.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildNodeTests, buildWorkbenchTests, filesOf } from "../testFiles.mjs";
+import { runProgram } from "./runner.mjs";
+
+const bin = (name, file = name) => join("node_modules", name, file);
+
+export const checks = [
+  { name: "types", limit: 300, run: [bin("typescript", "bin/tsc"), "-p", "."] },
+  { name: "lint", limit: 600, run: [bin("eslint", "bin/eslint.js"), "."] },
+  // Who imports whom: .dependency-cruiser.mjs is the table of floors.
+  {
+    name: "floors",
+    limit: 120,
+    run: [
+      bin("dependency-cruiser", "bin/dependency-cruise.mjs"),
+      "--config",
+      ".dependency-cruiser.mjs",
+      "server",
+      "shared",
+      "extension",
+      "webviews",
+    ],
+  },
+  {
+    name: "format",
+    limit: 300,
+    run: [bin("prettier", "bin/prettier.cjs"), "--check", "--log-level=warn", "."],
+  },
+];
+
+/**
+ * `file`: seconds that one file may take, several times what it does on two cores. `needs`: what set-up may not have
+ * found. `likes`: what single tests look for themselves, and say why they were skipped. Tiers that `wait` spend most of
+ * their time waiting for other processes: one of their jobs runs at a time, next to jobs that compute.
+ */
+export const tiers = [
+  { name: "rpc", file: 300, waits: true },
+  { name: "scenario", file: 420, waits: true, needs: "workbench" },
+  { name: "workbench", file: 300, waits: true, needs: "workbench" },
+  { name: "webview", file: 120, waits: true, needs: "browser" },
+  { name: "lsp", file: 120, likes: ["neovim", "preCommit"] },
+  { name: "unit", file: 300 },
+];
+
+/** What takes minutes: runs only where it is named, within `limit` seconds in all. */
+export const long = { name: "long", file: 2700, limit: 2700 };
+
+/** Unit tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
+const thoroughFiles = () =>
+  filesOf("unit").filter((file) => readFileSync(file, "utf8").includes("support/thorough.ts"));
+
+export const longFiles = () => [...filesOf("long"), ...thoroughFiles()];
+
+/** Counts of one program and, where the program itself went wrong, why. */
+function outcome({ status, timedOut, seconds, counter, output }, limit) {
+  const notes = counter.reasons.map((reason) => `skipped: ${reason}`);
+  const { passed, skipped, failures } = counter;
+  const wrong = timedOut
+    ? `did not end within ${limit} s`
+    : status !== 0 && counter.failed === 0
+      ? `ended with status ${status}`
+      : passed + counter.failed + skipped === 0
+        ? "ran no test"
+        : undefined;
+  if (wrong !== undefined) notes.push(wrong);
+  const failed = Math.max(counter.failed, wrong === undefined ? 0 : 1);
+  return {
+    passed,
+    failed,
+    skipped,
+    seconds,
+    notes,
+    failures: failed > 0 && failures.length === 0 ? output.trimEnd().split("\n") : failures,
+  };
+}
+
+export const checkJob = ({ name, limit, run }, node) => ({
+  tier: name,
+  name,
+  run: async (env) => {
+    const { status, timedOut, seconds, output } = await runProgram(node, run, { env, limit, quiet: true });
+    const failed = status === 0 && !timedOut ? 0 : 1;
+    return {
+      passed: 1 - failed,
+      failed,
+      skipped: 0,
+      seconds,
+      notes: timedOut ? [`did not end within ${limit} s`] : [],
+      failures: failed === 0 ? [] : output.trimEnd().split("\n"),
+    };
+  },
+});
+
+const fileJob = (tier, file, built, node, more = {}) => ({
+  tier: tier.name,
+  name: file,
+  group: tier.waits ? "waits" : undefined,
+  run: async (env) =>
+    outcome(
+      await runProgram(node, ["--enable-source-maps", "--test-reporter=spec", built], {
+        env: { ...env, ...more },
+        limit: tier.file,
+        quiet: true,
+      }),
+      tier.file,
+    ),
+});
+
+const suiteJob = (tier, label, node) => ({
+  tier: tier.name,
+  name: `workbench ${label}`,
+  group: "waits",
+  run: async (env) =>
+    outcome(
+      await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], {
+        env,
+        limit: tier.file,
+        style: "mocha",
+        quiet: true,
+      }),
+      tier.file,
+    ),
+});
+
+async function workbenchJobs(tier, node) {
+  await buildWorkbenchTests();
+  const { suites } = await import("../../.vscode-test.mjs");
+  return suites
+    .filter(({ label }) => existsSync(join("out", "test", "workbench", label)))
+    .map(({ label }) => suiteJob(tier, label, node));
+}
+
+/** A tier's jobs; without any, `notes` says why. */
+export async function tierJobs(tier, node, available) {
+  const files = filesOf(tier.name);
+  const reason =
+    files.length === 0
+      ? `no tests in test/${tier.name}`
+      : tier.needs === undefined
+        ? undefined
+        : available[tier.needs].skip;
+  if (reason !== undefined)
+    return { jobs: [], skipped: Math.max(1, files.length), notes: [`skipped: ${reason}`] };
+  if (tier.name === "workbench") return { jobs: await workbenchJobs(tier, node), skipped: 0, notes: [] };
+  const built = await buildNodeTests(files);
+  return {
+    jobs: files.map((file, index) => fileJob(tier, file, built[index], node)),
+    skipped: 0,
+    notes: [],
+  };
+}
+
+/** Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does. */
+export async function longJobs(passed, node) {
+  const files = longFiles();
+  const built = await buildNodeTests(files);
+  const jobs = files.map((file, index) => fileJob(long, file, built[index], node, { GRADUS_THOROUGH: "1" }));
+  const open = jobs.filter(({ name }) => !passed.has(name));
+  return {
+    jobs: open.map((job) => ({
+      ...job,
+      run: async (env) => {
+        const result = await job.run(env);
+        if (result.failed === 0) passed.add(job.name);
+        return result;
+      },
+    })),
+    skipped: jobs.length - open.length,
+    notes: jobs
+      .filter((job) => !open.includes(job))
+      .map(({ name }) => `skipped: ${name} passed for these sources; --again runs it once more`),
+  };
+}

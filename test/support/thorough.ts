@@ -1,0 +1,15 @@
+/** Tests that go through many presets, positions or seeds: some of them in `npm test`, all in `npm run test:long`. */
+
+/** The tier `long` runs whatever imports this file once more, with everything. */
+const thorough = process.env["GRADUS_THOROUGH"] === "1";
+
+/** `all` where tests are thorough, else `few`. */
+export const count = (few: number, all: number): number => (thorough ? all : few);
+
+/** All items where tests are thorough; else `few` of them, spread evenly from the first to the last. */
+export function some<T>(items: readonly T[], few: number): readonly T[] {
+  const wanted = count(few, items.length);
+  if (items.length <= wanted) return items;
+  const step = (items.length - 1) / Math.max(1, wanted - 1);
+  return Array.from({ length: wanted }, (_, index) => items[Math.round(index * step)]!);
+}
