@@ -26,7 +26,7 @@ import {
   placed,
   rewardsOfUnits,
   spreadOver,
-  type Source,
+  type RewardSource,
 } from "../../methods/advantage/sources.ts";
 import { unitsOf } from "../../methods/advantage/units.ts";
 import { create } from "../../core/create.ts";
@@ -149,7 +149,7 @@ export class AdvantageChain implements Stateful {
     combined.sources.forEach((column, i) => {
       const weight = combined.weights?.[i] ?? 1;
       if (weight === 0) return;
-      const source: Source = { column, weight };
+      const source: RewardSource = { column, weight };
       const level = coarser(column.level, this.level);
       const own = level === this.level ? units : unitsOf(step.batch, level);
       const values = this.ofSource(source, own, totals, step);
@@ -166,7 +166,12 @@ export class AdvantageChain implements Stateful {
     };
   }
 
-  private ofSource({ column, weight }: Source, units: Units, all: Float64Array, step: Step): Float64Array {
+  private ofSource(
+    { column, weight }: RewardSource,
+    units: Units,
+    all: Float64Array,
+    step: Step,
+  ): Float64Array {
     const { batch } = step;
     const totals = new Float64Array(batch.rows).fill(Number.NaN);
     const earned = rewardsOfUnits(

@@ -6,7 +6,7 @@ export const among = z
   .enum(["units", "place"])
   .optional()
   .describe(
-    "Below response level: all units of the group's rollouts are compared (default), or those of the same place (each one's first, second, … unit).",
+    "Below response level: all units of the group's rollouts are compared (default), or only those at the same position (first, second, …).",
   );
 export type Among = "units" | "place";
 

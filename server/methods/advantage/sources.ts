@@ -4,7 +4,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 import { advantageLevels, type AdvantageLevel, type Units } from "../../core/slots/advantage.ts";
 
-export interface Source {
+export interface RewardSource {
   readonly column: RewardColumn;
   /** Factor that the column's values already have. */
   readonly weight: number;

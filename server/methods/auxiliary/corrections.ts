@@ -6,7 +6,7 @@ export const corrections = auxiliary({
   name: "corrections",
   aliases: ["dagger"],
   summary:
-    "Corrected thoughts are imitated: a model (or, where none is named, the task's written solution) says what should have been thought where a rollout thought something else; all corrections so far are learned from (DAgger), the thought alone.",
+    "Imitates corrected thoughts: a model, or the task's written solution where no model is named, says what a rollout should have thought. Every correction so far trains (DAgger), and only its thought.",
   formula:
     "L = −Σ_t log π(c_t | x, o_<k, c_<t) / tokens, c: the corrected thought, o_<k: the response up to it",
   sources: [
@@ -16,28 +16,35 @@ export const corrections = auxiliary({
   params: z.object({
     model: refers({ to: "model", also: ["policy", "reference"] })
       .optional()
-      .describe("The corrector; default: the task's written solution, which an exact solver may have made."),
+      .describe("The corrector; default: the task's written solution, e.g. from an exact solver."),
     ask: template("prompt", "thought", "response", "solution", "answer")
       .default("Question: {prompt}\nThought: {thought}\nThe thought without its mistakes: ")
-      .describe("What the model is asked: `{prompt}`, `{thought}`, `{response}`, `{solution}`, `{answer}`."),
+      .describe(
+        "Template of the corrector's prompt: `{prompt}`, `{thought}`, `{response}`, `{solution}`, `{answer}`.",
+      ),
     max_tokens: z
       .number()
       .int()
       .positive()
       .optional()
-      .describe("Longest correction; default: that of rollouts."),
+      .describe("Longest correction, in tokens; default: the limit of rollouts."),
     tag: z
       .string()
       .default("think")
       .describe(
-        "Tag of the thought in a response: `<think>…</think>`; empty, or not there: the whole response.",
+        "Tag of the thought in a response, e.g. `think` for `<think>…</think>`; where it is empty or missing, the thought is the whole response.",
       ),
     of: z
       .enum(["all", "wrong"])
       .default("all")
-      .describe("Rollouts that are corrected: all, or those that failed."),
-    rows: z.number().int().positive().default(32).describe("Corrections learned each time."),
-    capacity: z.number().int().positive().default(4096).describe("How many are remembered, the newest."),
+      .describe("Which rollouts are corrected: all, or those that failed."),
+    rows: z.number().int().positive().default(32).describe("Corrections in each batch."),
+    capacity: z
+      .number()
+      .int()
+      .positive()
+      .default(4096)
+      .describe("How many of the newest corrections are kept."),
     entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
   }),
   create: ({ model, ask, max_tokens, tag, of, rows, capacity, entropy }) => ({

@@ -6,8 +6,8 @@ export const learner = auxiliary({
   name: "learner",
   aliases: ["critic", "off_policy_critic"],
   summary:
-    "A model learns an `objective` of its own before each step's advantages are computed: a critic with its own weights, its own memory of rollouts and as many updates as it needs. With `rollouts: step` it learns behind them, from this step's rollouts alone, what PPO's critic learns. Slow copies of it are `polyak` models. Its `place` is not read; its optimiser is that of the model.",
-  formula: "φ ← φ − η ∇ L(φ; B), B ~ memory, `updates` times a step",
+    "Trains a model by its own `objective` before each step's advantages are computed: a critic with its own weights, its own replay buffer and as many updates as it needs. With `rollouts: step` it trains after them instead, on this step's rollouts alone, as PPO's critic does. Slow copies of it are `polyak` models. Its `place` is not read; it uses the optimiser of its model.",
+  formula: "φ ← φ − η ∇ L(φ; B), B ~ buffer, `updates` times a step",
   sources: [
     "ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL",
     "Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning",
@@ -16,31 +16,31 @@ export const learner = auxiliary({
     model: refers({ to: "model", also: ["policy"] })
       .min(1)
       .default("policy")
-      .describe("The model that learns: one of `models` that trains, or the policy itself."),
+      .describe("The model that trains: one of `models` that trains, or the policy itself."),
     rollouts: z
       .enum(["memory", "step"])
       .default("memory")
       .describe(
-        "memory: each update draws from what is remembered. step: a round of updates goes once over the rollouts that train, in mini-batches of `rows`, with the values and returns of the step's advantages.",
+        "memory: each update draws from the kept rollouts. step: a round of updates goes once over the rollouts that train, in mini-batches of `rows`, with the values and returns of the step's advantages.",
       ),
     capacity: z
       .number()
       .int()
       .positive()
       .default(2048)
-      .describe("Rollouts remembered, those of the step among them: bounds memory."),
-    rows: z.number().int().positive().default(64).describe("Rollouts of each update."),
+      .describe("Rollouts kept, including those of the step; this bounds memory."),
+    rows: z.number().int().positive().default(64).describe("Rollouts in each update."),
     updates: z
       .number()
       .int()
       .positive()
       .default(1)
-      .describe("Updates a step; with `rollouts: step`, rounds over it."),
+      .describe("Updates per step; with `rollouts: step`, rounds over the step's rollouts."),
     each: z
       .enum(["rollout", "turn", "step", "token"])
       .default("rollout")
       .describe(
-        "What counts alike in the loss: rollouts, whatever their length, or their turns, steps or tokens.",
+        "What counts equally in the loss: rollouts of whatever length, or their turns, steps or tokens.",
       ),
   }),
   create: ({ model, rollouts, capacity, rows, updates, each }) => ({

@@ -7,7 +7,7 @@ export const nextToken = auxiliary({
   name: "next_token",
   aliases: ["ntp", "ptx"],
   summary:
-    "Next-token prediction on plain text beside the reinforcement, so that the language is not forgotten: every token of a piece trains, averaged over tokens.",
+    "Next-token prediction on plain text in addition to reinforcement learning, so that the policy does not forget its language. Every token of a chunk trains; the loss is the mean over tokens.",
   formula: "L = −Σ_t log π(x_t | x_<t) / tokens",
   sources: [
     "Training language models to follow instructions with human feedback",
@@ -17,8 +17,8 @@ export const nextToken = auxiliary({
     path: refers({ to: "file", ends: [".txt", ".md", ".jsonl"] })
       .min(1)
       .describe("A text file, or .jsonl whose lines have `text`; relative to the config."),
-    rows: z.number().int().positive().default(16).describe("Pieces each time."),
-    length: z.number().int().min(2).default(64).describe("Tokens of a piece."),
+    rows: z.number().int().positive().default(16).describe("Chunks in each batch."),
+    length: z.number().int().min(2).default(64).describe("Tokens in a chunk."),
   }),
   create: ({ path, rows, length }, { folder }) => ({
     kind: "likelihood",

@@ -5,7 +5,7 @@ export const privacy = auxiliary({
   name: "privacy",
   aliases: ["dp"],
   summary:
-    "Differentially private steps: the gradient of each sequence is clipped to a norm before they are added, and Gaussian noise is added to the sum. With a group baseline a rollout's advantage depends on its siblings, so this bounds a sequence's part in a step, not a prompt's. `privacy/epsilon` composes all steps so far without amplification by sampling. Its own `weight`, `when` and `place` are not read.",
+    "Differentially private steps: each sequence's gradient is clipped to a norm, and Gaussian noise is added to the sum. With a group baseline a rollout's advantage depends on its siblings, so this bounds what a sequence contributes to a step, not what a prompt does. `privacy/epsilon` composes all steps so far without amplification by sampling. Its own `weight`, `when` and `place` are not read.",
   formula: "g = Σ_i g_i · min(1, C/‖g_i‖) + N(0, (noise · C)²); ε = ρ + 2√(ρ ln 1/δ), ρ = steps / (2 noise²)",
   sources: [
     "Privately Aligning Language Models with Reinforcement Learning",
@@ -13,14 +13,9 @@ export const privacy = auxiliary({
     "Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds",
   ],
   params: z.object({
-    clip: z.number().positive().describe("C: norm that a sequence's share of the gradient is clipped to."),
+    clip: z.number().positive().describe("C: norm that each sequence's gradient is clipped to."),
     noise: z.number().nonnegative().default(1).describe("Standard deviation of the noise, in units of C."),
-    delta: z
-      .number()
-      .gt(0)
-      .lt(1)
-      .default(1e-5)
-      .describe("δ of the running (ε, δ) read-out, `privacy/epsilon`."),
+    delta: z.number().gt(0).lt(1).default(1e-5).describe("δ of the (ε, δ) that `privacy/epsilon` reports."),
   }),
   create: ({ clip, noise, delta }) => ({ kind: "privacy", clip, noise, delta }),
 });

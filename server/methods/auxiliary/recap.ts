@@ -4,7 +4,7 @@ import { auxiliary } from "../../core/declaration.ts";
 export const recap = auxiliary({
   name: "recap",
   summary:
-    "Weighs the losses of a step (the objective's and the auxiliary ones) by how little and how unsteadily each has fallen of late. Its own `weight`, `when` and `place` are not read. Losses are taken by magnitude; before two windows are full every weight is 1.",
+    "Weights the losses of a step (the objective's and the auxiliary ones): a loss that has lately fallen little or unsteadily counts more. Its own `weight`, `when` and `place` are not read. Losses count by their magnitude. Until two windows are full, every weight is 1.",
   formula: "λ_k = K · softmax(s_k / T), s_k = μ_k/μ̃_k + σ_k/(μ_k + μ̃_k)",
   sources: ["Beyond Reasoning Gains: Mitigating General Capabilities Forgetting in Large Reasoning Models"],
   params: z.object({
@@ -13,7 +13,7 @@ export const recap = auxiliary({
       .int()
       .min(2)
       .default(10)
-      .describe("Steps of a window; the one before it is of the same size."),
+      .describe("Steps in a window; the window before it has the same size."),
     temperature: z.number().positive().default(5).describe("T; 5 in the source."),
   }),
   create: ({ window, temperature }) => ({ kind: "reweighting", window, temperature }),

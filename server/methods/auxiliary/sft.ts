@@ -8,7 +8,7 @@ export const sft = auxiliary({
   name: "sft",
   aliases: ["likelihood", "bc", "behaviour_cloning"],
   summary:
-    "Supervised learning beside the reinforcement: the likelihood of demonstrations, of the tasks' written solutions, or of the policy's own successes (rejection sampling), averaged over their tokens.",
+    "Supervised learning in addition to reinforcement learning: raises the likelihood of demonstrations, of the tasks' written solutions, or of the policy's own successes (rejection sampling). The loss is the mean over their tokens.",
   formula: "L = −Σ_t log π(y_t) / tokens − entropy · H + gap · Σ_t [max log π − log π(y_t)] / tokens",
   sources: [
     "Learning What Reinforcement Learning Can't: Interleaved Online Fine-Tuning for Hardest Questions",
@@ -21,7 +21,9 @@ export const sft = auxiliary({
       data: z
         .enum(["solutions", "successes", "file"])
         .default("solutions")
-        .describe("solutions: of the tasks; successes: the policy's own; file: demonstrations in `path`."),
+        .describe(
+          "solutions: the tasks' written solutions; successes: the policy's own; file: demonstrations in `path`.",
+        ),
       path: refers({ to: "file", ends: [".jsonl"] })
         .min(1)
         .optional()
@@ -30,26 +32,26 @@ export const sft = auxiliary({
         .enum(["leave_out", "train"])
         .optional()
         .describe(
-          "For `file`: demonstrations of tasks that this run's evaluation holds out are left out (default), or train all the same.",
+          "For `file`: whether demonstrations of tasks that this run's evaluation holds out are dropped (default) or train anyway.",
         ),
-      rows: z.number().int().positive().default(32).describe("Sequences each time."),
+      rows: z.number().int().positive().default(32).describe("Sequences in each batch."),
       capacity: z
         .number()
         .int()
         .positive()
         .default(2048)
-        .describe("For `successes`: how many are remembered."),
+        .describe("For `successes`: how many of the newest are kept."),
       entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
       gap: z
         .number()
         .min(0)
         .default(0)
         .describe(
-          "Coefficient on what their log-probs lack of the likeliest token's: where logits are a Q, |A| of demonstrations over α (B-Coder).",
+          "Coefficient on the gap between their log-probs and the likeliest token's; where logits are a Q, the gap is |A| of demonstrations over α (B-Coder).",
         ),
     })
     .refine(({ data, path }) => (data === "file") === (path !== undefined), {
-      message: "`path` is needed for `data: file`, and only for it",
+      message: "`data: file` needs `path`, and no other `data` takes it",
     }),
   create: ({ data, path, held_out: heldOut = "leave_out", rows, capacity, entropy, gap }, { folder }) => {
     const from: AuxiliaryData =

@@ -16,7 +16,7 @@ import {
   unitParam,
   weightMetrics,
   type Distributions,
-  type Unit,
+  type RatioUnit,
 } from "./weights.ts";
 
 /** Keeps both logarithms of a binary divergence finite. */
@@ -32,7 +32,7 @@ function divergence(kind: "binary_kl" | "tv", drawn: number, wanted: number): nu
 
 interface Gate extends Distributions {
   readonly statistic: "ratio" | "binary_kl" | "tv";
-  readonly level: Unit;
+  readonly level: RatioUnit;
   readonly clamp_log_ratio: number | null;
 }
 
@@ -53,7 +53,7 @@ export const mask = correction({
   name: "mask",
   aliases: ["icepop", "mis", "token_mask"],
   summary:
-    "Masked importance sampling: tokens or responses outside the bounds count nothing; the others are weighed by the ratio.",
+    "Masked importance sampling: tokens or responses outside the bounds get weight 0; the others are weighted by the ratio.",
   formula: "w = π_numerator / π_denominator where low ≤ statistic ≤ high, else 0",
   sources: [
     "Every Step Evolves: Scaling Reinforcement Learning for Trillion-Scale Thinking Model",
@@ -68,14 +68,14 @@ export const mask = correction({
       .enum(["ratio", "binary_kl", "tv"])
       .default("ratio")
       .describe(
-        "What is held against the bounds: the unit's ratio, or the mean over the unit of a divergence between the two probabilities of the token drawn (binary KL, total variation).",
+        "What the bounds apply to: the unit's ratio, or the unit's mean divergence between the two probabilities of the sampled token (binary KL, total variation).",
       ),
     weight: z
       .enum(["statistic", "token"])
       .default("statistic")
-      .describe("What remains is weighed by the unit's ratio, or by each token's own."),
-    low: z.number().min(0).nullable().default(0.5).describe("Least statistic; null: none."),
-    high: z.number().positive().nullable().default(5).describe("Greatest statistic; null: none."),
+      .describe("Whether the rest is weighted by the unit's ratio or by each token's own."),
+    low: z.number().min(0).nullable().default(0.5).describe("Lower bound on the statistic; null: none."),
+    high: z.number().positive().nullable().default(5).describe("Upper bound on the statistic; null: none."),
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),

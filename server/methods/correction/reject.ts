@@ -8,7 +8,7 @@ export const reject = correction({
   name: "reject",
   aliases: ["rollout_rs"],
   summary:
-    "Rejection: tokens or whole responses whose divergence is out of bounds stop training, and are not counted in the normaliser.",
+    "Rejection sampling: tokens or whole responses whose divergence is out of bounds do not train, and the normaliser does not count them.",
   formula:
     "kept where D ≤ high, D = token's, or the response's Σ, mean or max of k2 or k3; for k1: log low ≤ D ≤ log high, k1 = log π_denominator / π_numerator",
   sources: ["verl 0.9.1"],

@@ -18,7 +18,7 @@ export const truncate = correction({
   name: "truncate",
   aliases: ["tis", "token_truncate"],
   summary:
-    "Truncated importance sampling: weighs tokens by the ratio of two distributions, held between bounds.",
+    "Truncated importance sampling: weights tokens by the ratio of two distributions, clamped between bounds.",
   formula: "w = clamp(π_numerator / π_denominator, low, high)",
   sources: [
     "Your Efficient RL Framework Secretly Brings You Off-Policy RL Training",
@@ -30,8 +30,8 @@ export const truncate = correction({
   params: z.object({
     ...distributionParams,
     level: unitParam,
-    low: z.number().min(0).nullable().default(null).describe("Least weight; null: none."),
-    high: z.number().positive().nullable().default(2).describe("Greatest weight; null: none."),
+    low: z.number().min(0).nullable().default(null).describe("Lower bound on the weight; null: none."),
+    high: z.number().positive().nullable().default(2).describe("Upper bound on the weight; null: none."),
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),

@@ -15,11 +15,13 @@ export const distributionParams = {
   numerator: name
     .default("behaviour")
     .describe(
-      "The distribution wanted. behaviour: the model that generated, at temperature 1; proximal: the policy as the step's updates found it; now: the policy as it is, without gradient.",
+      "The target distribution. behaviour: the model that generated, at temperature 1; proximal: the policy before the step's updates; now: the current policy, without gradient.",
     ),
   denominator: name
     .default("sampled")
-    .describe("The distribution that drew the tokens. sampled: what the sampler drew from."),
+    .describe(
+      "The distribution that the tokens came from. sampled: the distribution that the sampler drew from.",
+    ),
 };
 export interface Distributions {
   readonly numerator: Distribution;
@@ -46,17 +48,20 @@ export const modelsOf = ({ numerator, denominator }: Distributions): readonly Mo
 export function columnOf({ batch, now, old }: CorrectionInput, which: Distribution): Float64Array {
   const found =
     which === "sampled"
-      ? sampledColumn(batch, "the correction")
+      ? sampledColumn(batch, "the importance correction")
       : which === "now"
         ? now.logp
         : which === "behaviour"
           ? old.logp
           : old[`logp:${which}`];
   if (found === undefined)
-    throw new UserError(`the correction needs the log-probs of ${which}, which were not given`, {
-      code: "channel-missing",
-      action: "Record them with the rollouts, or choose other distributions.",
-    });
+    throw new UserError(
+      `the importance correction needs the log-probs of ${which}, and the rollouts have none`,
+      {
+        code: "channel-missing",
+        action: "Record them with the rollouts, or choose other distributions.",
+      },
+    );
   return found;
 }
 
@@ -72,7 +77,7 @@ export function logRatios(input: CorrectionInput, { numerator, denominator }: Di
   return result;
 }
 
-export type Unit = "token" | "sequence" | "sequence_mean";
+export type RatioUnit = "token" | "sequence" | "sequence_mean";
 export const unitParam = z
   .enum(["token", "sequence", "sequence_mean"])
   .default("token")
@@ -84,7 +89,7 @@ export const unitParam = z
 export function ratiosOf(
   logs: Float64Array,
   input: CorrectionInput,
-  unit: Unit,
+  unit: RatioUnit,
   bound: number | null,
 ): Float64Array {
   if (unit !== "token") gather(logs, input, unit === "sequence" ? "sum" : "mean");
@@ -111,7 +116,7 @@ export const normaliseParam = z
   );
 
 /** Divides by the mean over tokens, or over rows' values where rows have one. */
-export function normalise(factors: Float64Array, input: CorrectionInput, unit: Unit): void {
+export function normalise(factors: Float64Array, input: CorrectionInput, unit: RatioUnit): void {
   const { batch, weights } = input;
   let total = 0;
   let units = 0;
@@ -151,10 +156,13 @@ export function weightMetrics(
     count += 1;
   }
   if (!Number.isFinite(sum))
-    throw new UserError("a correction's weight is not finite: the sampler and the policy are too far apart", {
-      code: "ratio-overflow",
-      action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`.",
-    });
+    throw new UserError(
+      "a weight of the importance correction is not finite: the sampler and the policy are too far apart",
+      {
+        code: "ratio-overflow",
+        action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`.",
+      },
+    );
   if (count === 0) return {};
   return {
     "correction/weight_mean": sum / count,

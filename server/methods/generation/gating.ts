@@ -34,13 +34,13 @@ export function examined(
     const id = draft.id ?? read?.id ?? nameOf(source.name, draft);
     const task: Task = { ...draft, id, source: source.name };
     if (seen.has(id) || source.knows(id) || draft.prompt === parent!.prompt) {
-      refuse("it is there already");
+      refuse("the task exists already");
       return [];
     }
     seen.add(id);
     // Whoever asks the same in other words must not train on what evaluation asks.
     if (splitOf(id) === "evaluate" && (draft.id ?? read?.id) !== undefined) {
-      refuse("evaluation asks it", task);
+      refuse("evaluation uses it", task);
       return [];
     }
     if (!fits(task)) {
@@ -88,7 +88,7 @@ export async function admitted(
     left = passing(left, gold, (i) => ({ gold: groups[i] }), refuse);
   }
   for (const gate of gates) {
-    const said = await judged(gate, left, context);
+    const said = await verdictsOf(gate, left, context);
     if (said !== undefined) left = passing(left, [gate], (i) => ({ said: said[i]! }), refuse);
   }
   const trying = gates.filter(({ tries }) => tries);
@@ -100,7 +100,7 @@ export async function admitted(
 }
 
 /** What a gate's judges say of each candidate; undefined: it has none. */
-async function judged(
+async function verdictsOf(
   { panel }: Gate,
   candidates: readonly Waiting[],
   { policy }: RoundContext,

@@ -47,7 +47,7 @@ async function nearness(
 // ───────────────────────────────────────────────────────────────── concepts
 
 /** A kind of task: what it is drawn by, and what its tasks need. */
-interface Kind {
+interface TaskKind {
   readonly name: string;
   readonly weight: number;
   readonly tasks: readonly { readonly task: Task; readonly concepts: readonly string[] }[];
@@ -88,7 +88,7 @@ export async function conceptOrders(
         levels.length === 0 ? source.levelOf(parents[0]!) : levels[random.integer(levels.length)]!;
       return [{ parents: [...new Set(parents)], drawn: { concepts: drawn, category: kind.name, level } }];
     }
-    refuse("its concepts were drawn already in this round");
+    refuse("this round has drawn its concepts already");
     return [];
   }).flat();
 }
@@ -123,13 +123,13 @@ async function kindsOf(
   { measure }: Near,
   embed: Embed,
   refuse: Refuse,
-): Promise<Kind[]> {
+): Promise<TaskKind[]> {
   const byName = new Map<string, { weight: number; tasks: { task: Task; concepts: readonly string[] }[] }>();
   for (const { seen, skill, weight } of open) {
     const concepts = book.of(seen.task.id);
     if (concepts === undefined) continue;
     if (concepts.length === 0) {
-      refuse("nothing names its parent's concepts");
+      refuse("its parent's concepts are unknown");
       continue;
     }
     const own = byName.get(skill) ?? { weight: 0, tasks: [] };
@@ -137,7 +137,7 @@ async function kindsOf(
     own.tasks.push({ task: seen.task, concepts });
     byName.set(skill, own);
   }
-  const kinds: Kind[] = [];
+  const kinds: TaskKind[] = [];
   for (const [name, own] of byName) {
     const table = new ConceptTable(own.tasks.map(({ concepts }) => concepts));
     kinds.push({ name, ...own, table, vectors: await vectorsOf(table.names, measure, embed) });

@@ -84,8 +84,8 @@ function byThemselves(
     if (draft != null) return [{ draft, parents: tasksOf(family) }];
     refuse(
       transform.make === undefined
-        ? "its environment has none that easy or that hard"
-        : "its parent gives none",
+        ? "its environment has no task that easy or that hard"
+        : "no task can be made from its parent",
     );
     return [];
   });
@@ -105,11 +105,11 @@ async function written(
   const feedback = source.feedback();
   const requests = orders.map(({ parents, drawn }) => transform.ask(parents, feedback, drawn));
   const texts = await context.complete(requests, { samples: 1, max_tokens, temperature });
-  const said = orders.flatMap((order, i): Written[] => {
+  const said = orders.flatMap((order, i): WrittenPrompt[] => {
     const text = (texts[i]?.[0] ?? "").trim();
     const prompt = text === "" || transform.take === undefined ? text : extracted(text, transform.take);
     if (prompt !== null && prompt !== "") return [{ order, prompt }];
-    refuse(prompt === "" ? "nothing was written" : "no task stands in what was written");
+    refuse(prompt === "" ? "the author wrote nothing" : "the author's text contains no task");
     return [];
   });
   const votes = answer.kind === "vote" ? await votesOn(said, answer, author, context) : [];
@@ -122,13 +122,13 @@ async function written(
 }
 
 /** The prompt of a child that was ordered. */
-interface Written {
+interface WrittenPrompt {
   readonly order: Order;
   readonly prompt: string;
 }
 
 function votesOn(
-  said: readonly Written[],
+  said: readonly WrittenPrompt[],
   answer: Extract<Answer, { kind: "vote" }>,
   author: Exclude<Author, { kind: "program" }>,
   { complete, policy }: RoundContext,
@@ -166,7 +166,7 @@ function answered(
       };
     }
     case "verifier":
-      return source.environment(parent!)?.read?.(prompt) ?? "its environment cannot read it";
+      return source.environment(parent!)?.read?.(prompt) ?? "its environment cannot parse it";
     case "vote": {
       const agreed = majority(votes, answer);
       return agreed === null

@@ -51,10 +51,13 @@ export async function vectorsOf(texts: readonly string[], measure: Measure, embe
   if (measure.by === "letters") return letters(texts);
   const vectors = await embed(texts, measure);
   if (vectors.every((vector) => vector.every(Number.isFinite))) return states(vectors);
-  throw new UserError(`the states of ${measure.model}, by which texts are compared, are not finite.`, {
-    code: "embedding-overflow",
-    action: "Go back to a checkpoint, lower the learning rate, or compare by: letters.",
-  });
+  throw new UserError(
+    `texts are compared by the hidden states of ${measure.model}, and these are not finite.`,
+    {
+      code: "embedding-overflow",
+      action: "Resume from an earlier checkpoint, lower the learning rate, or set `by: letters`.",
+    },
+  );
 }
 
 /** Cosine of a vector with the sum of some; 0 where one of them has no length. */

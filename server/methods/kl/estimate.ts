@@ -13,20 +13,20 @@ export const estimatorParams = {
     .boolean()
     .default(false)
     .describe(
-      "The value is the estimator's, the gradient that of k2: in expectation the gradient of the reverse KL (verl's `+` forms; OpenRLHF's unbiased gradient).",
+      "Takes the value from the estimator and the gradient from k2, which in expectation is the gradient of the reverse KL (verl's `+` forms; OpenRLHF's unbiased gradient).",
     ),
   clamp_log_ratio: z
     .union([
       z.number().positive(),
       z.strictObject({
-        low: z.number().max(0).optional().describe("Least log π − log π_model; default: none."),
-        high: z.number().min(0).optional().describe("Greatest log π − log π_model; default: none."),
+        low: z.number().max(0).optional().describe("Lower bound on log π − log π_model; default: none."),
+        high: z.number().min(0).optional().describe("Upper bound on log π − log π_model; default: none."),
       }),
     ])
     .nullable()
     .default(null)
     .describe(
-      "Bound on the log-ratio, on both sides or on each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
+      "Bound on the log-ratio: one for both sides, or one for each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
     ),
   clamp: z
     .number()
@@ -34,7 +34,7 @@ export const estimatorParams = {
     .nullable()
     .default(null)
     .describe(
-      "Bound on the value, on both sides; 10 in verl's k3 and in all of OpenRLHF's. No gradient beyond it.",
+      "Bound on the value's magnitude; 10 in verl's k3 and in all of OpenRLHF's estimators. No gradient beyond it.",
     ),
 };
 type Options = z.output<z.ZodObject<typeof estimatorParams>>;

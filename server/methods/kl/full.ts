@@ -8,7 +8,7 @@ const refuse = (): never => {
 export const full = klEstimator({
   name: "full",
   summary:
-    "The exact divergence over the vocabulary at each token, or among the words that the other model finds likeliest: no estimate, at the cost of the other model's distributions.",
+    "The exact divergence at each token over the whole vocabulary, or over the other model's likeliest tokens. It is not an estimate; it costs the other model's full distributions.",
   formula:
     "Σ_v π(v) log(π(v) / π_model(v)), or with the two exchanged (forward); with `top_k` over v in the model's top k, both brought to a sum of 1 there",
   sources: ["On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes"],
@@ -20,7 +20,7 @@ export const full = klEstimator({
       .nullable()
       .default(null)
       .describe(
-        "Compares only so many words, the other model's likeliest at each token (and those as likely as the last of them): top-k distillation. Default: all.",
+        "Top-k distillation: compares only the other model's k likeliest tokens at each position, and those as likely as the last of them. Default: all.",
       ),
   }),
   create: ({ top_k }) => ({

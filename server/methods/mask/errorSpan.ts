@@ -5,8 +5,8 @@ import { bySpans } from "./rows.ts";
 export const errorSpan = mask({
   name: "error_span",
   summary:
-    "Of a program that failed only the code its error points at trains. Reads the rollout's spans `error`; a rollout without them trains as a whole.",
-  formula: "mask_t = [token t stands in the span of the error]",
+    "In a program that failed, only the code that its error points at trains. It reads the rollout's spans `error`; a rollout without them trains as a whole.",
+  formula: "mask_t = [token t is in the span of the error]",
   sources: ["RLTF: Reinforcement Learning from Unit Test Feedback"],
   params: z.object({}),
   create: () => bySpans(({ records }, row) => records[row]!.spans?.["error"], "inside"),

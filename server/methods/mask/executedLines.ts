@@ -6,8 +6,8 @@ export const executedLines = mask({
   name: "executed_lines",
   aliases: ["fgo"],
   summary:
-    "Of a program only the lines that its tests executed train. Reads the rollout's spans `executed`; a rollout without them (nothing ran) trains as a whole.",
-  formula: "mask_t = [token t stands in an executed line]",
+    "In a program, only the lines that its tests executed train. It reads the rollout's spans `executed`; a rollout without them (nothing ran) trains as a whole.",
+  formula: "mask_t = [token t is in an executed line]",
   sources: ["StepCoder: Improve Code Generation with Reinforcement Learning from Compiler Feedback"],
   params: z.object({}),
   create: () => bySpans(({ records }, row) => records[row]!.spans?.["executed"], "inside"),

@@ -5,13 +5,13 @@ import { origin } from "../../core/rollouts.ts";
 export const given = mask({
   name: "given",
   summary:
-    "Whether tokens that were put into a response (a guide's prefix, a demonstration) train beside those the model wrote, alone, or not at all. What an environment answered never trains.",
+    "Whether prefilled tokens (a guide's prefix, a demonstration) train along with generated ones, alone, or not at all. An environment's answers never train.",
   sources: ["Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling"],
   params: z.object({
     train: z
       .enum(["also", "only", "never"])
       .default("also")
-      .describe("also: given and written tokens; only: given ones; never: written ones."),
+      .describe("also: prefilled and generated tokens; only: prefilled ones; never: generated ones."),
   }),
   create:
     ({ train }) =>

@@ -11,10 +11,13 @@ function keep(
   const sampled = against === "sampled" ? batch.columns.logp_sampled : undefined;
   const [logp, behaviour] = [now.logp, sampled ?? old.logp];
   if (logp === undefined || behaviour === undefined)
-    throw new UserError("mask off_policy_sequence needs the log-probs of generation, and there are none", {
-      code: "mask-logp",
-      action: "Record `logp_sampled` or `logp_old` with the rollouts, or remove the mask.",
-    });
+    throw new UserError(
+      "mask off_policy_sequence needs the log-probs of generation, and the rollouts have none",
+      {
+        code: "mask-logp",
+        action: "Record `logp_sampled` or `logp_old` with the rollouts, or remove the mask.",
+      },
+    );
   const kept = new Uint8Array(weights.length).fill(1);
   for (let row = 0; row < batch.rows; row++) {
     let [sum, count] = [0, 0];
@@ -35,7 +38,7 @@ export const offPolicySequence = mask({
   name: "off_policy_sequence",
   aliases: ["off_policy_mask"],
   summary:
-    "Leaves out what has a negative advantage in rollouts that the policy has moved away from: those whose mean log-ratio of generation to now is above a threshold. KL terms keep them.",
+    "Leaves out tokens with a negative advantage in rollouts that the policy has moved away from: those whose mean log-ratio of the generating policy to the current one is above a threshold. KL terms keep these tokens.",
   formula: "mask_t = [A_t ≥ 0 or mean_t(log π_sampled − log π) ≤ threshold]",
   sources: [
     "DeepSeek-V3.2: Pushing the Frontier of Open Large Language Models",
@@ -47,12 +50,12 @@ export const offPolicySequence = mask({
       .enum(["sampled", "behaviour"])
       .default("sampled")
       .describe(
-        "What has moved: from the distribution drawn from, where it was recorded (TRL with vLLM), or from the policy that generated.",
+        "What the drift is measured from: the distribution that the sampler drew from, where it was recorded (TRL with vLLM), or the policy that generated.",
       ),
     normaliser: z
       .enum(["all", "kept"])
       .default("all")
-      .describe("Whether the loss is divided by all tokens (as TRL does) or by those that stay."),
+      .describe("Whether the loss is divided by all tokens (as in TRL) or by those that still train."),
   }),
   create: ({ threshold, against, normaliser }): LossMask => ({
     channels: ["logp"],

@@ -6,7 +6,7 @@ export const overlong = mask({
   name: "overlong",
   aliases: ["mask_truncated_completions", "overlong_filtering"],
   summary:
-    "Rollouts that were cut off at the length limit do not train; their rewards still count for their groups.",
+    "Rollouts that were truncated at the length limit do not train; their rewards still count for their groups.",
   formula: "mask_t = 0 for every t of a truncated rollout",
   sources: [
     "DAPO: An Open-Source LLM Reinforcement Learning System at Scale",

@@ -8,7 +8,7 @@ import type { Batch } from "../../core/rollouts.ts";
 function mismatch({ columns: { logp_old, logp_sampled } }: Batch): Float64Array {
   if (logp_old === undefined || logp_sampled === undefined)
     throw new UserError(
-      "mask rejected compares the log-probs of trainer and sampler, and one of them is missing",
+      "mask rejected compares the log-probs of trainer and sampler, and the rollouts lack one of them",
       {
         code: "mask-logp",
         action: "Record `logp_old` and `logp_sampled` with the rollouts, or remove the mask.",
@@ -23,8 +23,9 @@ function mismatch({ columns: { logp_old, logp_sampled } }: Batch): Float64Array 
 export const rejected = mask({
   name: "rejected",
   summary:
-    "Tokens or whole responses on which trainer and sampler disagree too much do not train. As the correction `reject`, but before the advantages: what is whitened or measured in tokens no longer counts them.",
-  formula: "mask_t = [D within its bounds], D as of the correction `reject`, from log π_old − log π_sampled",
+    "Tokens or whole responses on which trainer and sampler disagree too much do not train. This is the importance correction `reject` applied before the advantages, so whitening and token counts leave them out too.",
+  formula:
+    "mask_t = [D within its bounds], D as in the importance correction `reject`, from log π_old − log π_sampled",
   sources: ["verl 0.9.1"],
   params: z.object(rejectionParams),
   create: (params) => (batch) => {

@@ -16,7 +16,7 @@ function endOfRollIn({ records, offsets, origin: origins }: Batch, row: number):
 export const rollIn = mask({
   name: "roll_in",
   summary:
-    "Trains after or before the roll-in of a rollout: the prefix that a guide gave it, or its parent's tokens up to the branch. `after` is the policy finishing what a guide began (PPO++), `before` the policy whose beginning a guide finished (AggreVaTeD).",
+    "Trains what comes after or before a rollout's roll-in: the prefix from a guide, or its parent's tokens up to the branch. With `after` the policy finishes what a guide began (PPO++); with `before` a guide finishes what the policy began (AggreVaTeD).",
   sources: ["Learning to Generate Better Than Your LLM"],
   params: z.object({
     keep: z.enum(["after", "before"]).default("after").describe("Which side of the roll-in's end trains."),

@@ -12,7 +12,7 @@ export const ofRows =
     return mask;
   };
 
-export type Span = readonly [number, number];
+export type TokenRange = readonly [number, number];
 
 /**
  * A mask by spans of each row, [start, end) in tokens of the row.
@@ -20,7 +20,7 @@ export type Span = readonly [number, number];
  */
 export const bySpans =
   (
-    spansOf: (batch: Batch, row: number) => readonly Span[] | undefined,
+    spansOf: (batch: Batch, row: number) => readonly TokenRange[] | undefined,
     keep: "inside" | "outside",
   ): BatchMask =>
   (batch) => {

@@ -8,8 +8,8 @@ export const section = mask({
   name: "section",
   aliases: ["thought", "action"],
   summary:
-    "Trains on what lies inside a pair of tags, or outside of it: thought or action, explanation or code. A section that is never closed goes to the end.",
-  formula: "mask_t = [token t wrote a character of <tag>…</tag>]",
+    "Trains what is inside a pair of tags, or outside it: thought or action, explanation or code. A section that is never closed extends to the end.",
+  formula: "mask_t = [token t has a character of <tag>…</tag>]",
   sources: [
     "GTR: Guided Thought Reinforcement Prevents Thought Collapse in RL-based VLM Agent Training",
     "Training LLMs to Better Self-Debug and Explain Code",
@@ -17,8 +17,8 @@ export const section = mask({
   ],
   params: z.object({
     tag: z.string().min(1).default("think").describe("Name of the tag: `<think>…</think>`."),
-    open: z.string().min(1).optional().describe("The opening text, where it is no such tag."),
-    close: z.string().min(1).optional().describe("The closing text, where it is no such tag."),
+    open: z.string().min(1).optional().describe("The opening text, if it is not that tag."),
+    close: z.string().min(1).optional().describe("The closing text, if it is not that tag."),
     keep: z
       .enum(["inside", "outside"])
       .default("inside")
@@ -27,13 +27,13 @@ export const section = mask({
     begun: z
       .boolean()
       .default(false)
-      .describe("The response begins inside the section: its opening tag stood in the prompt."),
+      .describe("The response begins inside the section, because the prompt has the opening tag."),
   }),
   create: ({ tag, open = `<${tag}>`, close = `</${tag}>`, keep, tags, begun }, { tokenizer }) => {
     const reader = new TokenReader(tokenizer, "mask section");
     return bySpans((batch, row) => {
       const texts = reader.row(batch, row);
-      return sectionsIn(texts.text, { open, close, begun, tags }).map(([from, to]) =>
+      return sectionsIn(texts.text, { open, close, inside: begun, tags }).map(([from, to]) =>
         tokensOf(texts, from, to),
       );
     }, keep);

@@ -6,10 +6,10 @@ import { ofRows } from "./rows.ts";
 export const sources = mask({
   name: "sources",
   summary:
-    "Only rollouts of these origins train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
+    "Only rollouts from these sources train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
   sources: [],
   params: z.object({
-    keep: z.array(z.enum(rolloutSources)).min(1).describe("Origins that train."),
+    keep: z.array(z.enum(rolloutSources)).min(1).describe("Sources that train."),
   }),
   create: ({ keep }) => ofRows(({ records }, row) => keep.includes(records[row]!.source)),
 });

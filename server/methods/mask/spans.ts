@@ -3,12 +3,12 @@ import { UserError } from "../../../shared/errors.ts";
 import { mask } from "../../core/declaration.ts";
 import { isPattern, matchesIn } from "../../lib/textSpans.ts";
 import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
-import { bySpans, type Span } from "./rows.ts";
+import { bySpans, type TokenRange } from "./rows.ts";
 
 export const spans = mask({
   name: "spans",
   summary:
-    "Trains inside or outside of spans of your own: those a rollout's record has under a name, or what a regular expression finds in the response (its first group, where it has one).",
+    "Trains inside or outside spans that you define: spans that rollouts record under a name, or matches of a regular expression in the response (its first group, if it has one).",
   sources: [],
   params: z
     .object({
@@ -23,14 +23,17 @@ export const spans = mask({
         .regex(/^[imsu]*$/)
         .default("")
         .describe("Flags of the expression: i, m, s, u."),
-      keep: z.enum(["inside", "outside"]).default("inside").describe("Which side trains."),
+      keep: z
+        .enum(["inside", "outside"])
+        .default("inside")
+        .describe("Whether the inside or the outside trains."),
       missing: z
         .enum(["keep", "drop", "error"])
         .default("keep")
-        .describe("What becomes of a rollout without such a span."),
+        .describe("What happens to a rollout without such a span."),
     })
     .refine(({ name, regex }) => (name === undefined) !== (regex === undefined), {
-      message: "needs either `name`, for recorded spans, or `regex`",
+      message: "needs either `name` (recorded spans) or `regex`",
     })
     .refine(({ regex }) => regex === undefined || isPattern(regex), {
       path: ["regex"],
@@ -58,7 +61,7 @@ function inText(
   batch: Parameters<TokenReader["row"]>[0],
   row: number,
   pattern: RegExp,
-): Span[] {
+): TokenRange[] {
   const texts = reader.row(batch, row);
   return matchesIn(texts.text, pattern).map(([from, to]) => tokensOf(texts, from, to));
 }

@@ -52,7 +52,7 @@ function keep(
 ): Uint8Array {
   const entropy = when === "now" ? now.entropy : batch.columns.entropy;
   if (entropy === undefined)
-    throw new UserError("mask top_entropy needs the entropy of every token, and there is none", {
+    throw new UserError("mask top_entropy needs the entropy of every token, and the rollouts have none", {
       code: "mask-entropy",
       action: "Record `entropy` with the rollouts, or remove the mask.",
     });
@@ -78,7 +78,7 @@ export const topEntropy = mask({
   name: "top_entropy",
   aliases: ["top_entropy_quantile"],
   summary:
-    "Of the tokens of an optimiser step only the share with the highest entropy moves the policy (the forking tokens); KL terms keep all. Tokens as high as the quantile stay.",
+    "Only the tokens with the highest entropy in an optimiser step (the forking tokens) move the policy; KL terms keep all. Tokens equal to the quantile stay.",
   formula: "mask_t = [H_t ≥ quantile(H, 1 − share)]",
   sources: [
     "Beyond the 80/20 Rule: High-Entropy Minority Tokens Drive Effective Reinforcement Learning for LLM Reasoning",
@@ -90,15 +90,19 @@ export const topEntropy = mask({
     over: z
       .enum(["all", "given", "written"])
       .default("all")
-      .describe("Which tokens are ranked and may go; `given`: those of a prefix or demonstration only."),
+      .describe(
+        "Which tokens are ranked and may be dropped; `given`: only those of a prefix or demonstration.",
+      ),
     entropy: z
       .enum(["now", "generation"])
       .default("now")
-      .describe("Under the weights as they are in the update, or as recorded when the token was written."),
+      .describe(
+        "The entropy under the current weights of the update, or as recorded when the token was generated.",
+      ),
     normaliser: z
       .enum(["all", "kept"])
       .default("all")
-      .describe("Whether the loss is divided by all tokens (as the sources do) or by those that stay."),
+      .describe("Whether the loss is divided by all tokens (as in the sources) or by those that stay."),
   }),
   create: ({ share, over, entropy, normaliser }): LossMask => ({
     channels: entropy === "now" ? ["entropy"] : [],

@@ -11,7 +11,7 @@ export const turns = mask({
   params: z.object({
     roles: z.array(z.string()).optional().describe("Roles that train; default: all."),
     agents: z.array(z.string()).optional().describe("Agents that train; default: all."),
-    which: z.enum(["all", "first", "last"]).default("all").describe("Of those turns, which."),
+    which: z.enum(["all", "first", "last"]).default("all").describe("Which of those turns train."),
   }),
   create: ({ roles, agents, which }) => {
     const counts = ({ role, agent }: Turn): boolean =>

@@ -4,7 +4,7 @@ import { origin } from "../../core/rollouts.ts";
 
 export const written = mask({
   name: "written",
-  summary: "Only tokens that the model wrote itself train.",
+  summary: "Only generated tokens train.",
   sources: [],
   params: z.object({}),
   create: () => (batch) => batch.mask.map((kept, i) => (batch.origin[i] === origin.written ? kept : 0)),

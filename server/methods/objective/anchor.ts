@@ -7,7 +7,11 @@ export const anchorParam = (usual: string, more = "") =>
     .min(1)
     .default(usual)
     .describe(
-      `Whose log-probs the policy's are compared with: \`reference\`, \`behaviour\` (the weights that wrote the rollouts: the previous iterate) or a name in \`models\`${more}.`,
+      `Whose log-probs the policy's are compared with: \`reference\`, \`behaviour\` (the weights that generated the rollouts: the previous iterate) or a name in \`models\`${more}.`,
     );
 export const betaParam = (usual: number) =>
-  z.number().positive().default(usual).describe("Factor β on the log-ratio: how strongly the anchor holds.");
+  z
+    .number()
+    .positive()
+    .default(usual)
+    .describe("Factor β on the log-ratio: how strongly the policy is held to the anchor.");

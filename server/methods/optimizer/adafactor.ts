@@ -5,11 +5,11 @@ import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, towards, type Moving, type UpdateRule } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
-  lr: learningRate(5e-5, "AdamW's serves; unused with `relative_step`."),
+  lr: learningRate(5e-5, "AdamW's values work; unused with `relative_step`."),
   beta1: beta
     .nullable()
     .default(null)
-    .describe("Decay of a running mean of the steps; null keeps none, which is what saves the memory."),
+    .describe("Decay of a running mean of the steps; null keeps none, which saves memory."),
   decay_rate: z
     .number()
     .lt(0)
@@ -18,7 +18,9 @@ const params = z.strictObject({
   epsilon: z
     .tuple([z.number().nonnegative(), z.number().positive()])
     .default([1e-30, 1e-3])
-    .describe("Added to the squared gradient; least scale of a weight, for `scale_parameter`."),
+    .describe(
+      "The first is added to the squared gradient; the second is the smallest scale of a weight, for `scale_parameter`.",
+    ),
   clip_threshold: z
     .number()
     .positive()
@@ -100,7 +102,7 @@ const rule = (given: Params): UpdateRule => ({
 export const adafactor = optimizer({
   name: "adafactor",
   summary:
-    "Adam's scaling with the second moment of a matrix kept as row and column means: almost no memory beside the weights.",
+    "Adam's scaling with the second moment of a matrix kept as row and column means: almost no memory besides the weights.",
   formula: "v̂ = r·cᵀ / mean(r);  u = g/√v̂;  w ← w − η·(u / max(1, rms(u)/d) + λ·w)",
   sources: ["Adafactor: Adaptive Learning Rates with Sublinear Memory Cost"],
   params,

@@ -5,7 +5,7 @@ import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, type UpdateRule } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
-  lr: learningRate(1e-2, "the gradient's own scale stays in the step, so it must be tried."),
+  lr: learningRate(1e-2, "it depends on the gradient's scale, so it has to be tried."),
   momentum: beta.default(0).describe("μ of the velocity u ← μ·u + g; 0 keeps none."),
   nesterov: z.boolean().default(false).describe("Step along g + μ·u instead of u (Nesterov's look ahead)."),
   ...common,
@@ -28,7 +28,7 @@ const rule = ({ momentum, nesterov, weight_decay }: z.output<typeof params>): Up
 
 export const sgd = optimizer({
   name: "sgd",
-  summary: "Plain gradient descent, with momentum where wanted: no memory, or one value per weight.",
+  summary: "Plain gradient descent, optionally with momentum: no optimiser state, or one value per weight.",
   formula: "u ← μ·u + g;  w ← w − η·(u + λ·w)",
   sources: ["On the importance of initialization and momentum in deep learning"],
   params,

@@ -8,7 +8,7 @@ import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /** What is drawn together: one rollout, or the kept ones of a group. */
-export interface Unit {
+export interface DrawUnit {
   readonly rows: readonly KeptRow[];
   readonly past: Past;
 }
@@ -76,7 +76,7 @@ export class Memory implements Stateful {
     return this.rows.length >= this.capacity;
   }
 
-  units(by: "rollout" | "group", step: number): Unit[] {
+  units(by: "rollout" | "group", step: number): DrawUnit[] {
     if (by === "rollout") return this.rows.map((row) => ({ rows: [row], past: pastOf([row], step) }));
     const groups = new Map<string, KeptRow[]>();
     for (const row of this.rows) {
@@ -131,7 +131,7 @@ export function quantileOf(values: readonly number[], share: number): number {
 
 /** Units and weights of a draw, with the draw counted. */
 export function taken(
-  units: readonly Unit[],
+  units: readonly DrawUnit[],
   drawn: readonly Drawn[],
 ): { rows: KeptRow[]; weights: number[] } {
   const rows: KeptRow[] = [];

@@ -3,7 +3,7 @@ import { replaySource } from "../../core/declaration.ts";
 
 export const noReplay = replaySource({
   name: "none",
-  summary: "Nothing is kept: every step trains on its own rollouts.",
+  summary: "Keeps nothing: every step trains on its own rollouts.",
   sources: [],
   params: z.object({}),
   create: () => ({ kind: "none" }),

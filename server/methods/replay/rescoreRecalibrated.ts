@@ -4,18 +4,23 @@ import { rescore } from "../../core/declaration.ts";
 export const rescoreRecalibrated = rescore({
   name: "recalibrated",
   summary:
-    "The reward less a quantile of the mean rewards of recent groups: what was good for an earlier policy is held against what the present one gets.",
+    "The reward minus a quantile of the mean rewards of recent groups, so an earlier policy's rollouts are compared with what the current policy gets.",
   formula: "A = R − quantile(mean rewards of the last `window` groups); A < 0 dropped",
   sources: [
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
     quantile: z.number().min(0).max(1).default(0.5).describe("0.5 is the median, as in the source."),
-    window: z.number().int().positive().default(10_240).describe("Groups remembered; the oldest go first."),
+    window: z
+      .number()
+      .int()
+      .positive()
+      .default(10_240)
+      .describe("Number of recent groups; the oldest are dropped first."),
     negatives: z
       .enum(["drop", "keep"])
       .default("drop")
-      .describe("What becomes of rollouts below the quantile."),
+      .describe("What happens to rollouts below the quantile."),
     divide: z
       .boolean()
       .default(false)

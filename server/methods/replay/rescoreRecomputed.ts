@@ -4,7 +4,7 @@ import { rescore } from "../../core/declaration.ts";
 export const rescoreRecomputed = rescore({
   name: "recomputed",
   summary:
-    "Advantages are computed anew by the present config from the rewards that were paid, or from new ones. Rollouts are drawn by whole groups, as far as their rollouts were kept; with `once`, one by one.",
+    "Computes advantages again with the current config, from the recorded rewards or from new ones. Draws whole groups, as far as their rollouts were kept; with `once`, single rollouts.",
   sources: [
     "Sharing is Caring: Efficient LM Post-Training with Collective RL Experience Sharing",
     "Improving Language Models with Advantage-based Offline Policy Gradients",
@@ -13,12 +13,12 @@ export const rescoreRecomputed = rescore({
     terms: z
       .enum(["recorded", "again"])
       .default("recorded")
-      .describe("again: the present reward terms score the responses again."),
+      .describe("again: the current reward terms score the responses again."),
     once: z
       .boolean()
       .default(false)
       .describe(
-        "Only before the first draw that could take a rollout; then its advantage stays, and `draw` knows it.",
+        "Computes each advantage once, before the first draw that could take its rollout; it then stays, and `draw` can use it.",
       ),
   }),
   create: ({ terms, once }) => ({ from: "recomputed", again: terms === "again", once }),

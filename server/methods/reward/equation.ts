@@ -50,7 +50,7 @@ export const equation = rewardTerm({
     extract: z
       .enum(["all", "last_line", "answer_tag"])
       .default("all")
-      .describe("Where the expression stands: the whole response, its last line, or the last <answer> tag."),
+      .describe("Where the expression is: the whole response, its last line, or the last <answer> tag."),
     partial: z
       .number()
       .default(0)

@@ -11,7 +11,7 @@ export const exactMatch = rewardTerm({
   range: () => [0, 1],
   params: z.object({
     strip: z.boolean().default(true).describe("Ignore white space at both ends."),
-    ignore_case: z.boolean().default(false).describe("Compare without case."),
+    ignore_case: z.boolean().default(false).describe("Ignore case."),
   }),
   create: ({ strip, ignore_case }) => {
     const normal = (text: string): string => {

@@ -59,7 +59,7 @@ class Parser {
 
   private factor(): Fraction {
     if (this.take("(") !== undefined) {
-      if (++this.depth > deepest) throw new SyntaxError("brackets too deep");
+      if (++this.depth > deepest) throw new SyntaxError("brackets are nested too deep");
       const inside = this.sum();
       if (this.take(")") === undefined) throw new SyntaxError("a bracket is not closed");
       this.depth -= 1;

@@ -7,9 +7,9 @@ function compile(pattern: string): RegExp {
   try {
     return new RegExp(pattern, "su");
   } catch (error) {
-    throw new UserError(`format: not a regular expression: ${messageOf(error)}`, {
+    throw new UserError(`format: \`pattern\` is not a regular expression: ${messageOf(error)}`, {
       code: "format-pattern",
-      action: "Mend `pattern`; it is JavaScript's syntax.",
+      action: "Correct `pattern`; it uses JavaScript's syntax.",
     });
   }
 }
@@ -35,7 +35,7 @@ function tagsInOrder(text: string, tags: readonly string[]): boolean {
 
 export const format = rewardTerm({
   name: "format",
-  summary: "1 where the response has the wanted form: a pattern over all of it, tags in order, or both.",
+  summary: "1 where the response has the required form: a pattern over all of it, tags in order, or both.",
   formula: "r = present if the response matches ^pattern$ and every tag occurs once, in order; else absent",
   sources: ["DeepSeek-R1: Incentivizing Reasoning Capability in LLMs via Reinforcement Learning"],
   judges: "form",
@@ -47,15 +47,15 @@ export const format = rewardTerm({
       .number()
       .default(1)
       .describe(
-        "What the form earns; 1.1 with `absent: 1` and `combine: product` is a tenth more for what is right.",
+        "Reward for the form; 1.1 with `absent: 1` and `combine: product` rewards right answers a tenth more.",
       ),
-    absent: z.number().default(0).describe("What every other response earns."),
+    absent: z.number().default(0).describe("Reward for every other response."),
   }),
   create: ({ pattern, tags, present, absent }) => {
     if (pattern === undefined && tags === undefined)
       throw new UserError("format has neither `pattern` nor `tags`", {
         code: "format-empty",
-        action: "Give one of them: without, every response would be right.",
+        action: "Set one of them: without either, every response would be right.",
       });
     const whole = pattern === undefined ? undefined : compile(`^(?:${pattern})$`);
     return perRow(({ response }) =>

@@ -36,7 +36,7 @@ function relative(lengths: readonly number[], { group, groups }: Batch): number[
 
 export const length = rewardTerm({
   name: "length",
-  summary: "Pays for brevity, in tokens.",
+  summary: "Rewards brevity, in tokens.",
   formula:
     "linear: 1 − min(n/limit, 1) · limit: −1[n > limit] · soft_overlong: 0 up to limit − cache, then falling to −1 at limit · group_relative: ½ − (n − min)/(max − min) over the group",
   sources: [
@@ -54,7 +54,7 @@ export const length = rewardTerm({
       .number()
       .positive()
       .optional()
-      .describe("Length, in tokens, at which the shape ends; default: rollout.max_tokens."),
+      .describe("Length, in tokens, that the shape refers to; default: rollout.max_tokens."),
     cache: z
       .number()
       .nonnegative()

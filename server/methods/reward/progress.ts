@@ -32,11 +32,11 @@ function withProgress(rewards: Rewards, batch: Batch, alpha: number): Combined {
 export const progress = combine({
   name: "progress",
   summary:
-    "Weighted sum of the terms; those that pay each attempt (`attempts: each`) pay every later one also for what it is better than the one before.",
+    "Weighted sum of the terms. Those that score each attempt (`attempts: each`) also reward every later attempt for its gain over the one before.",
   formula: "r(k) + α · (r(k) − r(k − 1)) at attempt k > 1",
   sources: ["Training Language Models to Self-Correct via Reinforcement Learning"],
   params: z.object({
-    alpha: z.number().nonnegative().default(10).describe("α: factor on the gain over the attempt before."),
+    alpha: z.number().nonnegative().default(10).describe("α: factor on the gain over the previous attempt."),
   }),
   create:
     ({ alpha }) =>

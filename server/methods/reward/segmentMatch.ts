@@ -53,9 +53,9 @@ export function matched(prediction: string, truth: string, match: Match, least: 
 
 export const segmentMatch = rewardTerm({
   name: "segment_match",
-  summary: "Whether what was foretold is the text that really stands there.",
+  summary: "Whether the predicted text is the actual text.",
   formula:
-    "exact: 1[ŷ = y] · prefix: 1[ŷ is a beginning of y of so many words, or begins with y] · edit: 1 − distance(ŷ, y) / max(|ŷ|, |y|) · items: |Ŷ ∩ Y| / |Ŷ ∪ Y|",
+    "exact: 1[ŷ = y] · prefix: 1[ŷ is a beginning of y of at least `words` words, or begins with y] · edit: 1 − distance(ŷ, y) / max(|ŷ|, |y|) · items: |Ŷ ∩ Y| / |Ŷ ∪ Y|",
   sources: [
     "Reinforcement Learning on Pre-Training Data",
     "PretrainZero: Reinforcement Active Pretraining",
@@ -69,13 +69,13 @@ export const segmentMatch = rewardTerm({
       .enum(matches)
       .default("prefix")
       .describe(
-        "exact: all of it; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of characters that are right; items: of the words or the parts between commas in either, those in both.",
+        "exact: all of the text; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of right characters; items: the share of words, or of parts between commas, that both texts have.",
       ),
     behind: z
       .string()
       .default("")
       .describe(
-        "What the prediction stands behind, e.g. `</think>`: the last one counts. Empty: all is prediction.",
+        "The text before the prediction, e.g. `</think>`; its last occurrence counts. Empty: the whole response is the prediction.",
       ),
     least: z
       .number()
@@ -83,7 +83,7 @@ export const segmentMatch = rewardTerm({
       .min(1)
       .default(1)
       .describe("For prefix: the fewest words that count as a beginning."),
-    ignore_case: z.boolean().default(false).describe("Compare without case."),
+    ignore_case: z.boolean().default(false).describe("Ignore case."),
   }),
   create: ({ match, behind, least, ignore_case }) => {
     const plain = (text: string): string => {

@@ -19,7 +19,7 @@ export function summed(rewards: Rewards, batch: Batch): Combined {
 
 export const sum = combine({
   name: "sum",
-  summary: "Weighted sum of the terms that apply; no term applies: no reward.",
+  summary: "Weighted sum of the terms that apply; no reward if none applies.",
   formula: "r = Σ_k w_k r_k",
   sources: ["TRL", "verl"],
   params: z.object({}),

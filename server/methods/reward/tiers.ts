@@ -26,7 +26,7 @@ function tiered(
 export const tiers = combine({
   name: "tiers",
   summary:
-    "One of a few rewards: that of the first term, in the config's order, that is reached; weights say only which terms must not fail.",
+    "One of a few rewards: that of the first term, in the config's order, that is reached. Weights only say which terms must not fail.",
   formula: "r = values[k] for the first k with r_k ≥ at_least, else otherwise",
   sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
   params: z.object({
@@ -34,12 +34,12 @@ export const tiers = combine({
       .array(z.number())
       .min(1)
       .default([1, -0.5])
-      .describe("What is paid where the first, the second, … term is reached; later terms pay nothing."),
-    otherwise: z.number().default(-1).describe("What is paid where none is reached."),
+      .describe("The reward if the first, the second, … term is reached; later terms add nothing."),
+    otherwise: z.number().default(-1).describe("The reward if no term is reached."),
     at_least: z
       .number()
       .default(1)
-      .describe("A term is reached where it pays at least this, before its weight."),
+      .describe("A term is reached if its value, before its weight, is at least this."),
   }),
   create:
     ({ values, otherwise, at_least }) =>

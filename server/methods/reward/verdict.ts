@@ -25,7 +25,7 @@ export const verdict = rewardTerm({
       .describe(
         "Regular expression of a verdict; its first group, else all of it, is compared with the answer.",
       ),
-    ignore_case: z.boolean().default(false).describe("Search and compare without case."),
+    ignore_case: z.boolean().default(false).describe("Ignore case in search and comparison."),
   }),
   create: ({ pattern, ignore_case }) => {
     const search = new RegExp(pattern, ignore_case ? "gi" : "g");

@@ -18,13 +18,13 @@ const params = z.object({
     .array(z.enum(["+", "-", "*"]))
     .min(1)
     .default(["+"])
-    .describe("What is asked for."),
+    .describe("The operations that tasks ask for."),
   prompt: template(...places)
     .default("{left}{operator}{right}=")
     .describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
   begin: template(...places)
     .optional()
-    .describe("Template of how the answer begins: given to the model, the rest is its own to write."),
+    .describe("Template of the response's beginning: it is prefilled, and the model continues it."),
 });
 type Params = z.output<typeof params>;
 

@@ -23,54 +23,54 @@ const params = z.object({
     .enum(predictions)
     .default("next_segment")
     .describe(
-      "What the model is to foretell. text: the whole piece, for `pretrain`; next_token: the word behind a place; next_segment: the segment that follows; middle_segment: one between two others; masked_span: words that were taken out of a segment.",
+      "What the model predicts. text: the whole chunk, for `pretrain`; next_token: the word after a position; next_segment: the segment that follows; middle_segment: a segment between two others; masked_span: words that were taken out of a segment.",
     ),
   segment: z
     .enum(["sentence", "line", "paragraph"])
     .default("sentence")
-    .describe("What the text is cut into."),
-  before: z.number().int().min(1).default(4).describe("Segments shown in front, at most."),
-  after: z.number().int().min(1).default(1).describe("For middle_segment: segments shown behind, at most."),
-  ahead: z.number().int().min(1).default(1).describe("For next_token: words to foretell."),
+    .describe("The segments that the text is cut into."),
+  before: z.number().int().min(1).default(4).describe("Most segments shown before."),
+  after: z.number().int().min(1).default(1).describe("For middle_segment: most segments shown after."),
+  ahead: z.number().int().min(1).default(1).describe("For next_token: number of words to predict."),
   span: z
     .tuple([z.number().int().min(1), z.number().int().min(1)])
     .default([1, 4])
-    .describe("For masked_span: fewest and most words that are taken out."),
-  mask: z.string().min(1).default("[MASK]").describe("What stands where something was taken out."),
+    .describe("For masked_span: fewest and most words to take out."),
+  mask: z.string().min(1).default("[MASK]").describe("The mark where words or a segment were taken out."),
   prompt: template("before", "after", "mask")
     .optional()
     .describe(
-      "How it is asked; default: `{before}` for what follows, `{before}{mask}{after}` for what was taken out.",
+      "Template of the prompt; default: `{before}` to predict what follows, `{before}{mask}{after}` to predict what was taken out.",
     ),
   max_prompt: z
     .number()
     .int()
     .positive()
     .optional()
-    .describe("Longest prompt, in tokens: what stands in front is cut from its beginning."),
+    .describe("Longest prompt, in tokens; a longer one loses its beginning."),
   block: z
     .number()
     .int()
     .min(1)
     .default(2000)
-    .describe("Characters of a block of text, about: a block is held out, or trains, as a whole."),
+    .describe("Approximate characters in a block of text; a block is held out or trains as a whole."),
   surprise_bins: z
     .number()
     .int()
     .min(1)
     .default(1)
     .describe(
-      "For next_token: arms by how hard the word is to foresee, from 1 (low entropy) on; each holds as many places.",
+      "For next_token: number of arms by how hard the word is to predict, from 1 (low entropy) up; all have the same number of positions.",
     ),
   take: z
     .tuple([z.number().min(0).max(1), z.number().min(0).max(1)])
     .default([0, 1])
-    .describe("For next_token: only places whose entropy lies between these quantiles."),
+    .describe("For next_token: only positions whose entropy is between these quantiles."),
 });
 type Params = z.output<typeof params>;
 
 /** A place of a block that a task can be made of: the segment, and for next_token the word in it. */
-interface Place {
+interface CorpusPosition {
   readonly block: Block;
   readonly segment: number;
   /** First word to foretell, counted in the segment. */
@@ -78,7 +78,7 @@ interface Place {
   readonly value: string | undefined;
 }
 
-interface Cut {
+interface CorpusQuestion {
   readonly before: string;
   readonly answer: string;
   readonly after: string;
@@ -87,11 +87,11 @@ interface Cut {
 const wordsOf = (text: string): string[] => text.match(/\s*\S+/g) ?? [];
 
 /** Segments in front of a place, at most so many. */
-const contextOf = ({ block, segment }: Place, { before }: Params): string =>
+const contextOf = ({ block, segment }: CorpusPosition, { before }: Params): string =>
   block.units.slice(Math.max(0, segment - before), segment).join("");
 
 /** What is shown and what is to be foretold. */
-function cut(place: Place, chosen: Params, random: Random): Cut {
+function cut(place: CorpusPosition, chosen: Params, random: Random): CorpusQuestion {
   const { block, segment, word } = place;
   const own = block.units[segment]!;
   const before = contextOf(place, chosen);
@@ -144,7 +144,7 @@ function fits({ units }: Block, segment: number, { predict }: Params): boolean {
   }
 }
 
-function segmentsOf(blocks: readonly Block[], chosen: Params): Place[] {
+function segmentsOf(blocks: readonly Block[], chosen: Params): CorpusPosition[] {
   return blocks.flatMap((block) =>
     block.units.flatMap((_, segment) =>
       fits(block, segment, chosen) ? [{ block, segment, word: 0, value: undefined }] : [],
@@ -153,7 +153,7 @@ function segmentsOf(blocks: readonly Block[], chosen: Params): Place[] {
 }
 
 /** Every word that has something in front of it, in the arm of its entropy. */
-function wordPlaces(blocks: readonly Block[], chosen: Params): Place[] {
+function wordPlaces(blocks: readonly Block[], chosen: Params): CorpusPosition[] {
   const { surprise_bins: bins, take, ahead } = chosen;
   const surprise = new Surprise(
     blocks.filter(({ split }) => split === "train").flatMap(({ units }) => wordsOf(units.join(""))),
@@ -183,11 +183,11 @@ const defaultPrompt = ({ predict }: Params): string =>
 /** Without state: what it draws is a function of the random stream it is given. */
 class Corpus implements TaskSource {
   readonly values: readonly string[];
-  private readonly lanes = new Map<string, readonly Place[]>();
+  private readonly lanes = new Map<string, readonly CorpusPosition[]>();
 
   constructor(
     readonly name: string,
-    private readonly places: readonly Place[],
+    private readonly places: readonly CorpusPosition[],
     private readonly chosen: Params,
     private readonly tokenizer: Tokenizer | undefined,
   ) {
@@ -216,7 +216,7 @@ class Corpus implements TaskSource {
     // Nothing is remembered.
   }
 
-  private lane(split: Split, value: string | undefined): readonly Place[] {
+  private lane(split: Split, value: string | undefined): readonly CorpusPosition[] {
     const key = JSON.stringify([split, value ?? null]);
     const known =
       this.lanes.get(key) ??
@@ -239,7 +239,7 @@ class Corpus implements TaskSource {
     return asking(tokenizer.decode(tokenizer.encode(before).subarray(over)));
   }
 
-  private task(place: Place, random: Random): Task {
+  private task(place: CorpusPosition, random: Random): Task {
     const { chosen } = this;
     const { before, answer, after } = cut(place, chosen, random.fork("cut"));
     const { block, segment, word, value } = place;
@@ -260,7 +260,7 @@ class Corpus implements TaskSource {
 export const corpus = taskSource({
   name: "corpus",
   summary:
-    "Plain text: what follows, what stands between, or what was taken out is to be foretold. Held-out blocks of the text are never shown to training.",
+    "Plain text, of which the model predicts what follows, what is between, or what was taken out. Training never sees the held-out blocks.",
   sources: [
     "RLP: Reinforcement as a Pretraining Objective",
     "Reinforcement Learning on Pre-Training Data",
@@ -290,7 +290,7 @@ const tooShort = (file: string, { predict, segment }: Params, blocks: readonly B
   const segments = blocks.reduce((sum, { units }) => sum + units.length, 0);
   const train = blocks.filter(({ split }) => split === "train").length;
   return new UserError(
-    `the corpus is too short: ${predict} needs ${needs[predict]} that trains, and it has ${segments} (${segment}) in ${blocks.length} blocks, ${train} of them not held out`,
+    `the corpus is too short: ${predict} needs ${needs[predict]} that trains, and the text has ${segments} (${segment}) in ${blocks.length} blocks, ${train} of them not held out`,
     {
       file,
       code: "corpus-short",

@@ -11,10 +11,10 @@ const ends = {
   paragraph: /\n[ \t]*\n\s*/g,
   word: /\s+/g,
 } as const;
-export type Unit = keyof typeof ends;
+export type SegmentUnit = keyof typeof ends;
 
 /** The text in order, each piece with what ends it; nothing is lost. */
-export function unitsOf(text: string, unit: Unit): string[] {
+export function unitsOf(text: string, unit: SegmentUnit): string[] {
   const found: string[] = [];
   let from = 0;
   for (const match of text.matchAll(ends[unit])) {
@@ -36,7 +36,7 @@ export interface Block {
 }
 
 /** @param most characters a block has about, at least */
-export function blocksOf(documents: readonly string[], unit: Unit, most: number): Block[] {
+export function blocksOf(documents: readonly string[], unit: SegmentUnit, most: number): Block[] {
   return documents.flatMap((document) => {
     const blocks: string[][] = [];
     let size = Number.POSITIVE_INFINITY;
@@ -83,13 +83,13 @@ function documentOf(line: string, number: number, file: string): string {
       line: number,
       character: 0,
       code: "corpus-line",
-      action: 'Write one JSON object a line, each with "text".',
+      action: 'Write one JSON object with "text" on each line.',
     });
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
-    throw refused(`the line is no JSON: ${messageOf(error)}`);
+    throw refused(`the line is not JSON: ${messageOf(error)}`);
   }
   if (typeof value === "object" && value !== null && "text" in value && typeof value.text === "string")
     return value.text;

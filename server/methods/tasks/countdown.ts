@@ -20,7 +20,7 @@ const params = z.object({
     .array(z.enum(operators))
     .min(1)
     .default(["+", "-", "*"])
-    .describe("Operators a solution may need."),
+    .describe("Operators that a solution may need."),
   limit: z.number().int().min(2).default(100).describe("Targets are whole numbers from 1 to below this."),
   prompt: template("numbers", "target")
     .default("{numbers}={target}:")
@@ -96,8 +96,7 @@ function read(name: string, chosen: Params, prompt: string, random: Random): Tas
 export const countdown = taskSource({
   name: "countdown",
   aliases: ["points_24"],
-  summary:
-    "Reach a target with each of the given numbers used once. Every task is solvable without brackets.",
+  summary: "Reach a target using each of the given numbers once. Every task is solvable without brackets.",
   formula: "numbers ~ U{low … high}; target ~ U{values of all flat expressions} ∩ [1, limit)",
   sources: ["TinyZero", "Stream of Search (SoS): Learning to Search in Language"],
   params,

@@ -8,7 +8,7 @@ import { isMeasured } from "../../../shared/rollouts.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Saved } from "../../core/basics.ts";
 import { shuffled } from "./countdownExpressions.ts";
-import { fillFrom, isObject, rowsOf, type Row } from "./datasetRows.ts";
+import { fillFrom, isObject, rowsOf, type DatasetRow } from "./datasetRows.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 import type { Task } from "../../core/task.ts";
 import type { RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
@@ -16,30 +16,35 @@ import type { RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.
 const params = z.object({
   dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })
     .min(1)
-    .describe("JSONL file, one task a line, or Parquet file, one a row; relative to this config."),
+    .describe(
+      "JSONL file with one task per line, or Parquet file with one per row; relative to this config.",
+    ),
   prompt: template()
     .default("{prompt}")
     .describe(
-      "Template of the prompt; `{field}` takes a field of the line, `{a.b}` one inside another, `{list.0}` an item. A conversation stands for its messages' texts.",
+      "Template of the prompt: `{field}` inserts a field of the line, `{a.b}` a nested field, `{list.0}` an item. A conversation inserts the texts of its messages.",
     ),
   begin: template()
     .optional()
-    .describe("Template of how the response begins: given to the model, the rest is its own to write."),
+    .describe("Template of the response's beginning: it is prefilled, and the model continues it."),
   answer: template().optional().describe("Template of the reference answer, e.g. `{answer}`."),
   solution: template()
     .optional()
-    .describe("Template of a written solution, for warm-up; default: the answer."),
+    .describe("Template of the written solution, for warm-up; default: the answer."),
   chosen: template()
     .optional()
     .describe("Template of the better of two answers, for stages that learn from pairs."),
   rejected: template().optional().describe("Template of the worse of two answers; only with `chosen`."),
   difficulty: refers({ to: "field" }).optional().describe("Field whose value is the task's arm."),
-  shuffle: z.boolean().default(true).describe("A new order each epoch; else the file's."),
+  shuffle: z
+    .boolean()
+    .default(true)
+    .describe("Shuffle the tasks each epoch; otherwise they keep the file's order."),
   epochs: z
     .number()
     .positive()
     .optional()
-    .describe("Passes over the file before the source is empty; default: without end."),
+    .describe("Passes over the file before the source is empty; default: unlimited."),
   max_prompt: z.number().int().positive().optional().describe("Longest prompt, in tokens."),
   overlong: z
     .enum(["filter", "left_truncate", "error"])
@@ -53,7 +58,7 @@ function fitted(
   prompt: string,
   chosen: Params,
   context: MethodContext,
-  { name, place }: Row,
+  { name, place }: DatasetRow,
 ): string | undefined {
   const { max_prompt: most, overlong } = chosen;
   if (most === undefined) return prompt;
@@ -74,19 +79,19 @@ function fitted(
   return context.tokenizer.decode(encode(prompt).subarray(length - most));
 }
 
-interface Entry {
+interface TaskEntry {
   readonly task: Task;
   readonly value: string | undefined;
 }
 
 interface Loaded {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly TaskEntry[];
   /** Recorded rollouts that were written to be measured. */
   readonly measured: number;
 }
 
 function load(chosen: Params, context: MethodContext, name: string, file: string): Loaded {
-  const entries: Entry[] = [];
+  const entries: TaskEntry[] = [];
   let measured = 0;
   for (const row of rowsOf(file)) {
     if (isMeasured(row.value)) {
@@ -97,18 +102,18 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
     if (prompt !== undefined) entries.push(entryOf(chosen, name, prompt, row));
   }
   if (entries.length === 0)
-    throw new UserError("the dataset gives no task", {
+    throw new UserError("the dataset has no task", {
       file,
       code: "dataset-empty",
       action:
         measured > 0
-          ? "All of its lines are rollouts that were written to be measured (`use: evaluate` or `estimate`), and none of these trains: name a log with rollouts that trained."
+          ? "All of its lines are rollouts recorded for measurement (`use: evaluate` or `estimate`), which never train: name a log with rollouts that trained."
           : "Add lines, or raise max_prompt if they were all filtered.",
     });
   return { entries, measured };
 }
 
-function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entry {
+function entryOf(chosen: Params, source: string, prompt: string, row: DatasetRow): TaskEntry {
   const fill = (template: string | undefined): string | undefined =>
     template === undefined ? undefined : fillFrom(template, row);
   const answer = fill(chosen.answer);
@@ -136,7 +141,7 @@ function entryOf(chosen: Params, source: string, prompt: string, row: Row): Entr
   };
 }
 
-const stampOf = (entries: readonly Entry[]): string => {
+const stampOf = (entries: readonly TaskEntry[]): string => {
   const hash = createHash("sha256");
   for (const { task, value } of entries) hash.update(`${task.id} ${value ?? ""}\n`);
   return hash.digest("hex").slice(0, 24);
@@ -150,17 +155,20 @@ interface Cursor {
 /** One lane per (split, arm value): its own order, epoch and place, so drawing from one never moves another. */
 class Dataset implements TaskSource {
   readonly values: readonly string[];
-  private readonly lanes = new Map<string, readonly Entry[]>();
+  private readonly lanes = new Map<string, readonly TaskEntry[]>();
   private readonly cursors = new Map<string, Cursor>();
   private readonly byId: Map<string, string | undefined>;
   private made: string | undefined;
   /** Prompts that are held out. */
   private askedOnly: ReadonlySet<string> | undefined;
-  private readonly orders = new Map<string, { readonly epoch: number; readonly order: readonly Entry[] }>();
+  private readonly orders = new Map<
+    string,
+    { readonly epoch: number; readonly order: readonly TaskEntry[] }
+  >();
 
   constructor(
     readonly name: string,
-    private readonly entries: readonly Entry[],
+    private readonly entries: readonly TaskEntry[],
     private readonly chosen: Params,
     private readonly random: Random,
     readonly omitted?: string,
@@ -222,7 +230,7 @@ class Dataset implements TaskSource {
     }
   }
 
-  private lane(key: string, split: Split, value: string | undefined): readonly Entry[] {
+  private lane(key: string, split: Split, value: string | undefined): readonly TaskEntry[] {
     const known = this.lanes.get(key);
     if (known !== undefined) return known;
     const lane = this.entries.filter(
@@ -233,7 +241,7 @@ class Dataset implements TaskSource {
   }
 
   /** The order of an epoch is a function of (seed, source, lane, epoch): only the place in it has to be saved. */
-  private order(key: string, lane: readonly Entry[], epoch: number): readonly Entry[] {
+  private order(key: string, lane: readonly TaskEntry[], epoch: number): readonly TaskEntry[] {
     if (!this.chosen.shuffle) return lane;
     const known = this.orders.get(key);
     if (known?.epoch === epoch) return known.order;
@@ -254,7 +262,7 @@ export const dataset = taskSource({
     const omitted =
       measured === 0
         ? undefined
-        : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts that were written to be measured (\`use: evaluate\` or \`estimate\`) never train`;
+        : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts recorded for measurement (\`use: evaluate\` or \`estimate\`) never train`;
     return new Dataset(name, entries, chosen, context.random, omitted);
   },
 });

@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A row of the file, and how its errors name it. */
-export interface Row {
+export interface DatasetRow {
   readonly value: JsonObject;
   /** `the line`, which `place` points to; `row 3` of a file without lines. */
   readonly name: string;
@@ -40,7 +40,7 @@ const fieldOf = (row: JsonObject, path: string): Json | undefined =>
     );
 
 /** Fills `{field}` places; a field that the row lacks or leaves empty is an error that names the row. */
-export function fillFrom(template: string, { value: row, name, place }: Row): string {
+export function fillFrom(template: string, { value: row, name, place }: DatasetRow): string {
   return template.replace(/\{([\w.-]+)\}/g, (_, path: string) => {
     const value = fieldOf(row, path);
     if (value !== undefined && value !== null) return textOf(value);
@@ -68,7 +68,7 @@ function parse(text: string, file: string, line: number): JsonObject {
       line,
       character: 0,
       code: "dataset-line",
-      action: "Mend or remove the line: a dataset has one JSON object a line.",
+      action: "Correct or remove the line: a dataset has one JSON object per line.",
     });
   }
   if (!isObject(value))
@@ -94,7 +94,7 @@ function* read(file: string): Generator<string> {
  * A JSONL file's lines or a Parquet file's rows, in their order.
  * @throws UserError where the file can't be read, or a line is no JSON object
  */
-export function* rowsOf(file: string): Generator<Row> {
+export function* rowsOf(file: string): Generator<DatasetRow> {
   if (isParquet(file)) {
     for (const [row, value] of parquetRows(file).entries())
       yield { value, name: `row ${row + 1}`, place: { file } };

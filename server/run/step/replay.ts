@@ -12,7 +12,7 @@ import { valueAt } from "../../core/schedule.ts";
 import type { CreateContext, ReplayConfig } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
-import { Memory, recalibrated, taken, type Unit } from "../../methods/replay/memory.ts";
+import { Memory, recalibrated, taken, type DrawUnit } from "../../methods/replay/memory.ts";
 import type {
   ReplayAdmission,
   ReplayDraw,
@@ -126,7 +126,7 @@ export class Replay implements StepReplay {
   }
 
   private taken(
-    units: readonly Unit[],
+    units: readonly DrawUnit[],
     wanted: number,
     draw: (n: number) => ReturnType<ReplayDraw>,
   ): { rows: KeptRow[]; weights: number[] } {

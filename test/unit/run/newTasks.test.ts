@@ -90,7 +90,7 @@ test("an author that does not answer, and one that writes what cannot be read, a
     );
     assert.equal(await odd.work(), 0, odd.ending());
     const warned = ofKind(odd.records(), "event").filter(({ name }) => name === "tasks-made");
-    assert.match(warned[0]!.message, /Not taken: .*its environment cannot read it/);
+    assert.match(warned[0]!.message, /Not taken: .*its environment cannot parse it/);
     assert.equal(warned.at(-1)!.severity, "warning");
   } finally {
     away.remove();
@@ -208,17 +208,17 @@ test("duplicates, answers that are none, concepts that nobody names: each is tol
       told.filter(({ message }) => message.includes(`${name}:`) && message.includes("task"));
     assert.match(
       of("again")[0]!.message,
-      /^again: 1 of 3 new tasks were taken in. Not taken: 2× it is there already/,
+      /^again: 1 of 3 new tasks were taken in. Not taken: 2× the task exists already/,
     );
-    assert.match(of("again")[1]!.message, /^again: 0 of 3 .*3× it is there already/);
+    assert.match(of("again")[1]!.message, /^again: 0 of 3 .*3× the task exists already/);
     assert.match(
       of("odd")[0]!.message,
       /^No tasks were made for odd: The author of tasks at .* did not answer: /,
     );
-    assert.match(of("other")[0]!.message, /what came back is no chat completion/);
+    assert.match(of("other")[0]!.message, /the response is not a chat completion/);
     assert.match(
       of("silent")[0]!.message,
-      /^silent: no new task was asked for: \d+× nothing names its parent's concepts/,
+      /^silent: no new task was asked for: \d+× its parent's concepts are unknown/,
     );
     for (const { severity, action } of ["odd", "other", "silent"].map((name) => of(name)[0]!)) {
       assert.equal(severity, "warning");

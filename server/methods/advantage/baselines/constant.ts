@@ -5,7 +5,7 @@ import { baseline } from "../../../core/declaration.ts";
 export const constant = baseline({
   name: "constant",
   summary:
-    "Reward minus a number: with rewards of 0 and 1, value 0.5 and scale `sign`, right is +1 and wrong −1.",
+    "Reward minus a number: with rewards of 0 and 1, value 0.5 and scale `sign`, a right answer gets +1 and a wrong one −1.",
   formula: "A = r − c",
   sources: ["The Surprising Effectiveness of Negative Reinforcement in LLM Reasoning"],
   params: z.object({ value: schedulable(z.number()).default(0.5).describe("c") }),

@@ -13,7 +13,9 @@ const lambdaSchema = z.union([
     length: z
       .number()
       .positive()
-      .describe("α of λ = 1 − 1 / (α · tokens of the response): longer responses look further."),
+      .describe(
+        "α of λ = 1 − 1 / (α · tokens of the response): in longer responses the estimate looks further ahead.",
+      ),
   }),
 ]);
 type Lambda = Scheduled | { readonly length: number };
@@ -161,7 +163,7 @@ export const critic = baseline({
   name: "critic",
   aliases: ["gae"],
   summary:
-    "Generalised advantage estimation with a critic's values: `values` of recorded rollouts, in a run a value head of the policy or of another model. At level response it is the reward minus the value of the prompt.",
+    "Generalised advantage estimation (GAE) with a critic's values: in a run those of a value head of the policy or of another model, in recorded rollouts the column `values`. At level `response` the advantage is the reward minus the value of the prompt.",
   formula: "A_t = Σ_k (γλ)^k δ_{t+k}, δ_t = r_t + γ V(s_{t+1}) − V(s_t)",
   sources: [
     "High-Dimensional Continuous Control Using Generalized Advantage Estimation",
@@ -176,10 +178,12 @@ export const critic = baseline({
       .describe("γ, the discount from one unit to the next; default: advantage.gamma."),
     lambda: lambdaSchema
       .default(1)
-      .describe("λ: 0 trusts the critic for all that comes later, 1 the rewards; `{ length: α }` by length."),
+      .describe(
+        "λ: 0 trusts the critic for everything that follows, 1 trusts the rewards. `{ length: α }` sets λ by the response's length.",
+      ),
     lambda_returns: lambdaSchema
       .optional()
-      .describe("λ of what the critic learns from, where it is not the policy's; 1: plain returns."),
+      .describe("λ of the critic's own targets; default: the policy's λ. 1 gives plain returns."),
     head: refers({ to: "head" }).default("value").describe("Name of the value head."),
     model: refers({ to: "model", also: ["policy"] })
       .default("policy")
@@ -187,7 +191,7 @@ export const critic = baseline({
     truncated: z
       .enum(["zero", "last_value"])
       .default("zero")
-      .describe("What lies beyond a response cut at its limit: nothing, or the last token's value."),
+      .describe("The value that follows a truncated response: 0, or the last token's value."),
   }),
   create: ({ gamma, lambda, lambda_returns, head, model, truncated }) => {
     const recursion = (input: AdvantageInput, by: Lambda): Recursion => ({

@@ -6,7 +6,7 @@ export const greedy = baseline({
   name: "greedy",
   aliases: ["remax"],
   summary:
-    "Reward minus that of the policy's greedy response to the same task, which a run writes and pays beside each group (`reward_baseline` of recorded rollouts). A rollout without one has no advantage. Terms that learn beside the policy are not part of it.",
+    "Reward minus the reward of the policy's greedy response to the same task. A run generates and scores that response with each group; recorded rollouts have its reward as `reward_baseline`. A rollout without one has no advantage. Reward terms that learn during the run are left out of it.",
   formula: "A = r(y) − r(y_greedy); below response level with `returns: after`, γ^{T−t} (r(y) − r(y_greedy))",
   sources: [
     "ReMax: A Simple, Effective, and Efficient Reinforcement Learning Method for Aligning Large Language Models",
@@ -30,7 +30,7 @@ export const greedy = baseline({
 
 const missing = (): UserError =>
   new UserError(
-    "advantage.baseline: greedy compares with a greedy response's reward, and no rollout has one",
+    "advantage.baseline: greedy compares with the reward of a greedy response, and no rollout records one",
     {
       code: "reward-baseline",
       action: "Record reward_baseline with every rollout, or choose another advantage.baseline.",

@@ -59,7 +59,7 @@ export const leaveOneOut = baseline({
       .enum(["rows", "place"])
       .optional()
       .describe(
-        "Below response level: the others' means (default), or only their unit of the same place (first, second, …).",
+        "Below response level: the others' means (default), or only their unit at the same position (first, second, …).",
       ),
     own: z
       .enum(["as_is", "scaled"])

@@ -41,7 +41,7 @@ export const monteCarlo = baseline({
   name: "monte_carlo",
   aliases: ["vineppo"],
   summary:
-    "The value of a step's beginning is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`), or what `values` says of its first token. A run writes them; a step at whose beginning none was written is joined to the one before; the prompt's value is then the group's mean.",
+    "The value of a step's start is the mean reward of fresh continuations from there (rollouts of use `estimate` that name their `parent`), or the entry of `values` at its first token. A run generates the continuations. A step that has none is joined to the step before it; a prompt that has none takes the group's mean as its value.",
   formula: "A_t = r_t + V̂(s_{t+1}) − V̂(s_t), V̂(s) = mean reward of K continuations of s, V̂(end) = 0",
   sources: ["VinePPO: Unlocking RL Potential For LLM Reasoning Through Refined Credit Assignment"],
   params: z.object({
@@ -50,12 +50,12 @@ export const monteCarlo = baseline({
       .int()
       .min(1)
       .default(9)
-      .describe("K, the continuations that a run writes from the beginning of each step."),
+      .describe("K: continuations that a run generates from the start of each step."),
     split: z
       .string()
       .min(1)
       .default("\n")
-      .describe("The text that ends a step, where rollouts do not record theirs."),
+      .describe("The text that ends a step, for rollouts that do not record their steps."),
   }),
   create: (branches) => ({
     level: "step",

@@ -95,21 +95,21 @@ export const movingAverage = baseline({
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
-    by: z.enum(["all", "arm", "task"]).default("all").describe("Rewards that share an average."),
+    by: z.enum(["all", "arm", "task"]).default("all").describe("Which rewards share an average."),
     decay: z
       .number()
       .min(0)
       .lt(1)
       .optional()
       .describe("ρ; without it and `window`, all earlier rewards count alike."),
-    window: z.number().int().min(1).optional().describe("Only the last so many rewards count."),
+    window: z.number().int().min(1).optional().describe("Number of latest rewards that count."),
     quantile: z
       .number()
       .min(0)
       .max(1)
       .optional()
-      .describe("With `window`: a quantile in the place of the mean; 0.5 is the median."),
-    start: z.number().default(0).describe("b before anything is known."),
+      .describe("With `window`: a quantile instead of the mean; 0.5 is the median."),
+    start: z.number().default(0).describe("b before the first reward."),
   }),
   create: ({ by, decay, window, quantile: q, start }) =>
     new MovingAverage({ by, decay, window, quantile: q, start }),

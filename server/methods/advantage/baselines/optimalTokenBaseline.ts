@@ -57,7 +57,7 @@ export const optimalTokenBaseline = baseline({
   name: "optimal_token_baseline",
   aliases: ["tir_optimal_token_baseline"],
   summary:
-    "A baseline of its own for each place in the response: the group's returns from there on, weighted by how large the gradient of what was written so far is (1 − 2π + Σπ², summed). A run scores `sum_pi_squared` for it; recorded rollouts need it beside `logp_old`.",
+    "A separate baseline for each position in the response: the group's returns from there on, weighted by the size of the gradient of the tokens so far (1 − 2π + Σπ², summed). A run computes `sum_pi_squared` for it; recorded rollouts need that column and `logp_old`.",
   formula: "B_t = Σ_i G_{i,t} W_{i,t} / (Σ_i W_{i,t} + ε), W_{i,t} = Σ_{s≤t} (1 − 2π_s + Σ_v π_v²)",
   sources: ["verl"],
   needs: ["siblings"],
@@ -66,15 +66,16 @@ export const optimalTokenBaseline = baseline({
       .enum(["position", "trained"])
       .default("position")
       .describe(
-        "What stands at the same place: the same position in the response (verl's optimal_token_baseline), or the same number of trained tokens before it (its tir_optimal_token_baseline).",
+        "What counts as the same position: the same token index in the response (verl's optimal_token_baseline), or the same number of trained tokens before it (verl's tir_optimal_token_baseline).",
       ),
-    zero_tail: z.boolean().default(true).describe("No baseline where the group's longest response is alone."),
+    zero_tail: z
+      .boolean()
+      .default(true)
+      .describe("No baseline at positions that only the group's longest response reaches."),
     single: z
       .literal("reward")
       .optional()
-      .describe(
-        "A rollout without a scored sibling gets its return (verl); default: such groups are refused.",
-      ),
+      .describe("A rollout without a scored sibling gets its return (verl); default: an error."),
     epsilon: z.number().nonnegative().default(1e-8).describe("Added to the denominator."),
     importance: z
       .enum(["none", "token", "sequence"])

@@ -22,7 +22,7 @@ export const pairPartner = baseline({
   name: "pair_partner",
   aliases: ["p3o"],
   summary:
-    "Half the difference to the partner's reward; a shift of a prompt's rewards changes nothing. Partners are recorded as `pair`, else rollouts 0 and 1, 2 and 3, … of the group. A rollout without one has no advantage.",
+    "Half the difference from the partner's reward, so shifting a prompt's rewards changes nothing. Partners share a recorded `pair`; where none is recorded, rollouts 0 and 1, 2 and 3, … of the group are partners. A rollout without a partner has no advantage.",
   formula: "A_1 = ½ (r_1 − r_2), A_2 = −A_1",
   sources: ["Pairwise Proximal Policy Optimization: Harnessing Relative Feedback for LLM Alignment"],
   needs: ["siblings"],

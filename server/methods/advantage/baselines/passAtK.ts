@@ -12,7 +12,7 @@ function ratioOfChoices(a: number, n: number, k: number): number {
 export const passAtK = baseline({
   name: "pass_at_k",
   summary:
-    "The advantage that a rollout has on average over all subsets of k of the group, each paid 1 if one of the k is right and standardised over the subsets. A group without a right rollout, or where every subset has one, gets 0.",
+    "The advantage that a rollout has on average over all subsets of k of the group, each rewarded 1 if one of the k is right and standardised over the subsets. A group without a right rollout, or where every subset has one, gets 0.",
   formula:
     "R̄ = 1 − C(N⁻,k)/C(N,k), σ = √(R̄(1 − R̄)); right: (1 − R̄)/σ, wrong: (1 − R̄ − C(N⁻−1,k−1)/C(N−1,k−1))/σ",
   sources: [

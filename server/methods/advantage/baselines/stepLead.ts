@@ -11,18 +11,22 @@ const params = z.object({
     .array(refers({ to: "head" }))
     .min(1)
     .default(["v1", "v2"])
-    .describe("Heads that tell before each turn whether the rollout will succeed: logits; the least counts."),
+    .describe(
+      "Heads that predict before each turn, as a logit, whether the rollout will succeed; the smallest logit counts.",
+    ),
   instruction: refers({ to: "head" })
     .optional()
-    .describe("Head that tells it before the first turn, for `keep`: a logit; default: those of `v`."),
-  margin: z.number().default(0.05).describe("How far a turn has to be ahead."),
+    .describe(
+      "Head that predicts success before the first turn, as a logit, for `keep`; default: the heads of `v`.",
+    ),
+  margin: z.number().default(0.05).describe("How far ahead a turn has to be."),
   keep: z
     .number()
     .gt(0)
     .max(1)
     .default(1)
     .describe(
-      "Share of the step's rollouts that train: those that did best beyond what was expected of their task. DigiRL: 0.1.",
+      "Share of the step's rollouts that train: those that most exceeded the prediction for their task. DigiRL: 0.1.",
     ),
   model: refers({ to: "model", also: ["policy"] })
     .default("policy")
@@ -80,9 +84,9 @@ export const stepLead = baseline({
   name: "step_lead",
   aliases: ["digirl"],
   summary:
-    "1 for a turn that raises the chance of success or leads to it, else 0: likelihood of good turns alone. Only the rollouts that did best beyond what was expected of their task train.",
+    "1 for a turn that raises the chance of success or leads to it, else 0: only the likelihood of good turns rises. Only the rollouts that most exceeded the prediction for their task train.",
   formula:
-    "A_t = 1[V(s_{t+1}) − V(s_t) − 0.05 + r_t + Σ_{k≥t} γ^{k−t} r_k > 0], V = min_i σ(V_i), 0 behind the last turn",
+    "A_t = 1[V(s_{t+1}) − V(s_t) − 0.05 + r_t + Σ_{k≥t} γ^{k−t} r_k > 0], V = min_i σ(V_i), 0 after the last turn",
   sources: ["DigiRL: Training In-The-Wild Device-Control Agents with Autonomous Reinforcement Learning"],
   params,
   create: (options) => ({

@@ -53,8 +53,8 @@ const compared = (own: Sum, before: Sum, against: "parent" | "siblings"): number
 export const treeSiblings = baseline({
   name: "tree_siblings",
   summary:
-    "In a tree of rollouts (`parent` says where a branch left its sibling) a stretch between two branchings gets the mean reward of all leaves below it, minus that of the state it began from or of the other ways tried there.",
-  formula: "A(stretch) = V(after) − V(before), V(s) = mean reward of the leaves below s",
+    "In a tree of rollouts (`parent` says where a branch left its sibling), a segment between two branch points gets the mean reward of all leaves below it, minus that of the state it starts from or of the other branches from there.",
+  formula: "A(segment) = V(after) − V(before), V(s) = mean reward of the leaves below s",
   sources: [
     "DeepSearch: Overcome the Bottleneck of Reinforcement Learning with Verifiable Rewards via Monte Carlo Tree Search",
   ],
@@ -63,7 +63,9 @@ export const treeSiblings = baseline({
     against: z
       .enum(["parent", "siblings"])
       .default("parent")
-      .describe("The state before, or the mean over the leaves of the other ways from there."),
+      .describe(
+        "What a segment is compared with: the state before it, or the mean over the leaves of the other branches from there.",
+      ),
   }),
   actsOn: () => ["branches"],
   create: ({ against }) => ({

@@ -11,7 +11,7 @@ export const turnCritic = baseline({
   name: "turn_critic",
   aliases: ["archer"],
   summary:
-    "What a critic of whole turns says of the turn that was written, over what it expected before: the least of several heads each, so that one optimistic head does not decide. Q is read at the turn's last token, V before its first.",
+    "A critic's value of the generated turn, minus the value it predicted before that turn. Of several heads the smallest counts, so that one optimistic head does not decide. Q is read at the turn's last token, V before its first.",
   formula: "A(turn) = min_i Q_i(s, a) − min_i V_i(s)",
   sources: ["ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL"],
   params: z.object({

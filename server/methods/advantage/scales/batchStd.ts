@@ -13,7 +13,7 @@ export const batchStd = scale({
     of: z
       .enum(["rewards", "advantages"])
       .optional()
-      .describe("The spread of the rewards (default), or of what the baseline left of them."),
+      .describe("The standard deviation of the rewards (default), or of the rewards minus the baseline."),
   }),
   create:
     ({ epsilon, population, of }) =>

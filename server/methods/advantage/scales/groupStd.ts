@@ -17,7 +17,7 @@ export const groupStd = scale({
       .enum(["zero", "one"])
       .optional()
       .describe(
-        "The spread of a rollout without a scored sibling: 0, so that it gets 0 (default), or 1 (verl).",
+        "The standard deviation for a rollout without a scored sibling: 0, so that its advantage is 0 (default), or 1 (verl).",
       ),
   }),
   create: (params) => (centred, input) => {

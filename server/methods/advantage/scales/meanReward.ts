@@ -7,7 +7,7 @@ export const meanReward = scale({
   name: "mean_reward",
   aliases: ["max_rl"],
   summary:
-    "Divides by the group's mean reward: a task that is seldom solved weighs as its log-likelihood would. A group whose mean is 0 gets 0.",
+    "Divides by the group's mean reward: a rarely solved task weighs as much as under maximum likelihood. A group whose mean is 0 gets 0.",
   formula: "A_i ← A_i / (mean_j r_j + ε)",
   sources: ["Maximum Likelihood Reinforcement Learning"],
   needs: ["siblings"],

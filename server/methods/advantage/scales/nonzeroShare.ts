@@ -5,7 +5,7 @@ export const nonzeroShare = scale({
   name: "nonzero_share",
   aliases: ["gpg"],
   summary:
-    "Multiplies by how many rollouts there are for each whose reward is not 0, which makes up for those that give no gradient.",
+    "Multiplies by the number of rollouts for each one whose reward is not 0, which makes up for rollouts that give no gradient.",
   formula: "A_i ← A_i · N / max(1, #{r_j ≠ 0}) / F",
   sources: ["GPG: A Simple and Strong Reinforcement Learning Baseline for Model Reasoning", "verl"],
   params: z.object({ norm: z.number().positive().default(1).describe("F") }),

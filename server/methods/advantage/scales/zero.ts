@@ -4,7 +4,7 @@ import { scale } from "../../../core/declaration.ts";
 export const zero = scale({
   name: "zero",
   summary:
-    "The control of an experiment: every advantage is 0, so nothing is learned from rewards; all else is as it was.",
+    "The control of an experiment: every advantage is 0, so nothing is learned from rewards; everything else runs as usual.",
   formula: "A = 0",
   sources: [],
   params: z.object({}),

@@ -23,7 +23,7 @@ function rescaled(weights: Float64Array, { mask, rows, offsets }: Batch, over: "
 export const entropyWeight = tokenWeight({
   name: "entropy",
   summary:
-    "Weighs tokens by the entropy of the distribution they were drawn from, rescaled to mean 1: forks more (proportional, or β above 0), or certain tokens more (β below 0). A token without an entropy counts 1.",
+    "Weights tokens by the entropy of the distribution they were sampled from, rescaled to mean 1: uncertain tokens count more (proportional, or β above 0), or certain tokens do (β below 0). A token without an entropy counts 1.",
   formula: "w_t = H_t / mean H, or e^{βH_t} / mean e^{βH}",
   sources: [
     "GTPO and GRPO-S: Token and Sequence-Level Reward Shaping with Policy Entropy",
@@ -34,7 +34,10 @@ export const entropyWeight = tokenWeight({
       .number()
       .optional()
       .describe("β of the exponential form; without it the weight is proportional to the entropy."),
-    over: z.enum(["response", "batch"]).default("response").describe("The tokens whose weights have mean 1."),
+    over: z
+      .enum(["response", "batch"])
+      .default("response")
+      .describe("Over which tokens the weights have mean 1."),
   }),
   create:
     ({ beta, over }) =>

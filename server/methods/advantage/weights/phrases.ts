@@ -12,7 +12,7 @@ export const phrases = tokenWeight({
   params: z.object({
     list: z.array(z.string().min(1)).min(1).describe("The phrases."),
     alpha: z.number().min(0).max(1).default(0.2).describe("α"),
-    ignore_case: z.boolean().default(true).describe("Whether upper and lower case are the same."),
+    ignore_case: z.boolean().default(true).describe("Whether case is ignored."),
   }),
   create: ({ list, alpha, ignore_case }, { tokenizer }) => {
     const reader = new TokenReader(tokenizer, "advantage.token_weights: phrases");

@@ -7,7 +7,7 @@ import { recordedColumn } from "../columns.ts";
 export const power = tokenWeight({
   name: "power",
   summary:
-    "Tokens that the policy finds unlikely count more: (1 − π)^γ, with π as it was when the step began. By default on what others wrote (teachers, data sets); a token without a log-prob counts 1.",
+    "Tokens that the policy finds unlikely count more: (1 − π)^γ, with π as it was when the step began. By default this acts on what others wrote (teachers, datasets); a token without a log-prob counts 1.",
   formula: "w_t = (1 − π(y_t))^γ",
   sources: [
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",

@@ -5,13 +5,13 @@ import { tokenWeight } from "../../../core/declaration.ts";
 export const spanWeight = tokenWeight({
   name: "spans",
   summary:
-    "Tokens in the rollouts' recorded spans of a name (`spans`, e.g. `error` or `executed`) count by a factor, or all others do.",
+    "A factor on the tokens in the rollouts' recorded spans of one name (`spans`, e.g. `error` or `executed`), or on all other tokens.",
   formula: "w_t = f for t in a span of that name, else 1",
   sources: ["RLTF: Reinforcement Learning from Unit Test Feedback"],
   params: z.object({
     name: z.string().min(1).describe("Name of the spans."),
     factor: schedulable(z.number().nonnegative()).describe("f"),
-    outside: z.boolean().default(false).describe("The factor acts on the tokens outside of the spans."),
+    outside: z.boolean().default(false).describe("The factor acts on the tokens outside the spans."),
   }),
   create:
     ({ name, factor, outside }) =>

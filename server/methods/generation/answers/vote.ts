@@ -7,7 +7,7 @@ import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 
 const voter: Asker = {
-  who: "Who answers new tasks",
+  who: "The model that answers new tasks",
   code: "voter-unreachable",
   action: "Start the server, or correct `answer.by`: its `url`, `model` and `key`.",
 };
@@ -15,7 +15,7 @@ const voter: Asker = {
 export const vote = taskAnswer({
   name: "vote",
   summary:
-    "The answer that most attempts give, of the author or of another model; where too few agree, the task is dropped.",
+    "The answer that most attempts agree on, by the author or by another model. Where too few agree, the task is dropped.",
   formula: "a* = argmax_a #{i : a_i = a}, kept where #{a_i = a*} / n ≥ at_least",
   sources: [
     "SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning",
@@ -25,10 +25,10 @@ export const vote = taskAnswer({
     by: z
       .union([z.enum(["author", "policy"]), z.object(chatParams)])
       .default("author")
-      .describe("Who attempts it: `author`, `policy`, or the `url` and `model` of a server."),
+      .describe("Which model attempts the task: `author`, `policy`, or the `url` and `model` of a server."),
     request: template("prompt")
       .default("{prompt}")
-      .describe("Template of what is asked: `{prompt}` of the new task."),
+      .describe("Template of the request: `{prompt}` of the new task."),
     max_tokens: z
       .number()
       .int()
@@ -39,9 +39,9 @@ export const vote = taskAnswer({
       .number()
       .min(0)
       .optional()
-      .describe("Softmax temperature of the attempts; default: the author's."),
+      .describe("Sampling temperature of the attempts; default: the author's."),
     samples: z.number().int().min(1).default(8).describe("Attempts."),
-    at_least: z.number().gt(0).max(1).default(0.5).describe("Share of them that must agree."),
+    at_least: z.number().gt(0).max(1).default(0.5).describe("Share of the attempts that must agree."),
     pattern: z
       .string()
       .refine(isPattern, { message: "must be a regular expression" })

@@ -10,7 +10,7 @@ const author: Asker = {
 
 export const endpoint = taskAuthor({
   name: "endpoint",
-  summary: "A model behind an OpenAI-compatible HTTP address writes the task.",
+  summary: "A model at an OpenAI-compatible HTTP endpoint writes the task.",
   formula: "POST url/chat/completions",
   sources: [
     "Socratic-Zero : Bootstrapping Reasoning via Data-Free Agent Co-evolution",
@@ -19,7 +19,7 @@ export const endpoint = taskAuthor({
   params: z.object({
     ...chatParams,
     max_tokens: z.number().int().min(1).default(512).describe("Longest task, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Softmax temperature of writing."),
+    temperature: z.number().min(0).default(1).describe("Sampling temperature."),
   }),
   create: (chosen) => ({
     kind: "endpoint",

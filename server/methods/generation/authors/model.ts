@@ -13,7 +13,7 @@ export const model = taskAuthor({
   params: z.object({
     model: refers({ to: "model", also: ["reference"] }).describe("Its name in `models`, or `reference`."),
     max_tokens: z.number().int().min(1).default(256).describe("Longest task, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Softmax temperature of writing."),
+    temperature: z.number().min(0).default(1).describe("Sampling temperature."),
   }),
   create: (params) => ({ kind: "policy", ...params }),
 });

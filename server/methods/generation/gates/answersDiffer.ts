@@ -18,12 +18,17 @@ export function diversity(values: readonly string[]): number {
 export const answersDiffer = taskGate({
   name: "answers_differ",
   aliases: ["answer_diversity"],
-  summary: "The answers of the policy's attempts are of several kinds.",
+  summary: "The answers of the policy's attempts differ enough.",
   formula: "H = −Σ_a f_a ln f_a, f_a = #{i : a_i = a} / n; passes where H / ln n ≥ at_least",
   sources: ["Syn-GRPO: Self-Evolving Data Synthesis for MLLM Perception Reasoning"],
   status: "approximate",
   params: z.object({
-    at_least: z.number().min(0).max(1).default(0.3).describe("Least diversity; 1: no two attempts agree."),
+    at_least: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.3)
+      .describe("Smallest diversity that passes; 1: no two attempts agree."),
     pattern: z
       .string()
       .refine(isPattern, { message: "must be a regular expression" })

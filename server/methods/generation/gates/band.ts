@@ -4,7 +4,7 @@ import { taskGate } from "../../../core/declaration.ts";
 export const band = taskGate({
   name: "success_band",
   aliases: ["band"],
-  summary: "The policy's attempts succeed at a rate in a band, bounds included.",
+  summary: "The success rate of the policy's attempts is within a band, bounds included.",
   formula: "low ≤ p̂ ≤ high",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z.object({

@@ -3,7 +3,7 @@ import { taskGate } from "../../../core/declaration.ts";
 
 export const goldPasses = taskGate({
   name: "gold_passes",
-  summary: "The task's written solution (or its answer) is a success by the config's own reward.",
+  summary: "The config's own reward counts the task's written solution (or its answer) as a success.",
   formula: "s(solution) = 1",
   sources: ["Endless Terminals: Scaling RL Environments for Terminal Agents"],
   params: z.object({}),
@@ -16,7 +16,7 @@ export const goldPasses = taskGate({
         return { admitted: false, reason: "its written solution could not be scored" };
       return gold.successes > 0
         ? { admitted: true }
-        : { admitted: false, reason: "its written solution is not right" };
+        : { admitted: false, reason: "its written solution is not a success" };
     },
   }),
 });

@@ -14,8 +14,7 @@ const judge: Asker = {
 export const judges = taskGate({
   name: "judges",
   aliases: ["judge_ensemble"],
-  summary:
-    "Enough of several judges, the policy or models behind OpenAI-compatible addresses, say yes to it.",
+  summary: "Enough of several judges say yes: the policy, or models at OpenAI-compatible endpoints.",
   formula: "#{j : judge j says yes} / #judges ≥ at_least",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   status: "approximate",
@@ -24,20 +23,22 @@ export const judges = taskGate({
       .array(z.union([z.literal("policy"), z.object(chatParams)]))
       .min(1)
       .default(["policy"])
-      .describe("Each `policy`, or the `url` and `model` of a server; named twice, one is asked twice."),
+      .describe(
+        "Each judge is `policy`, or the `url` and `model` of a server; a judge named twice is asked twice.",
+      ),
     at_least: z.number().gt(0).max(1).default(0.5).describe("Share of the judges that must say yes."),
     request: template("prompt", "answer")
       .default(
         "Is this problem clear, can it be solved, and is its answer right? Say yes or no.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nVerdict:",
       )
-      .describe("Template of what each is asked: `{prompt}` and `{answer}` of the new task."),
+      .describe("Template of the question to each judge: `{prompt}` and `{answer}` of the new task."),
     yes: z
       .string()
       .refine(isPattern, { message: "must be a regular expression" })
       .default("^\\W*yes\\b")
-      .describe("Regular expression of a yes, upper and lower case alike."),
+      .describe("Regular expression of a yes; case is ignored."),
     max_tokens: z.number().int().min(1).default(16).describe("Longest verdict, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Softmax temperature of the verdicts."),
+    temperature: z.number().min(0).default(1).describe("Sampling temperature of the verdicts."),
   }),
   create: ({ judges: named, at_least, request, yes, max_tokens, temperature }) => {
     const pattern = new RegExp(yes, "i");

@@ -3,7 +3,7 @@ import { taskGate } from "../../../core/declaration.ts";
 
 export const notTrivial = taskGate({
   name: "not_trivial",
-  summary: "Some attempt of the policy fails.",
+  summary: "At least one attempt of the policy fails.",
   formula: "Σ_i s_i < n",
   sources: ["Endless Terminals: Scaling RL Environments for Terminal Agents"],
   params: z.object({}),

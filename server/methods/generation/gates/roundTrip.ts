@@ -3,7 +3,7 @@ import { taskGate } from "../../../core/declaration.ts";
 
 export const roundTrip = taskGate({
   name: "round_trip",
-  summary: "What the environment reads in the prompt has the task's own answer.",
+  summary: "The task that the environment parses from the prompt has the same answer.",
   formula: "answer(read(prompt)) = answer",
   sources: ["CodeV-R1: Reasoning-Enhanced Verilog Generation"],
   status: "approximate",
@@ -12,10 +12,10 @@ export const roundTrip = taskGate({
     tries: false,
     admit: ({ read, task }) => {
       if (read === undefined || read === null)
-        return { admitted: false, reason: "its environment cannot read it" };
+        return { admitted: false, reason: "its environment cannot parse it" };
       return read.answer === task.answer
         ? { admitted: true }
-        : { admitted: false, reason: "its environment works out another answer" };
+        : { admitted: false, reason: "its environment computes another answer" };
     },
   }),
 });

@@ -3,7 +3,7 @@ import { taskGate } from "../../../core/declaration.ts";
 
 export const solvable = taskGate({
   name: "solvable",
-  summary: "Some attempt of the policy succeeds.",
+  summary: "At least one attempt of the policy succeeds.",
   formula: "Σ_i s_i ≥ 1",
   sources: ["Endless Terminals: Scaling RL Environments for Terminal Agents"],
   params: z.object({}),

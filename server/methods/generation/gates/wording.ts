@@ -7,11 +7,11 @@ const pattern = (what: string) =>
     .string()
     .refine(isPattern, { message: "must be a regular expression" })
     .optional()
-    .describe(`${what}; upper and lower case alike.`);
+    .describe(`${what}; case is ignored.`);
 
 export const wording = taskGate({
   name: "wording",
-  summary: "The prompt has certain words, or has none of others: no proofs, one question.",
+  summary: "The prompt has certain words, or lacks others: no proofs, one question.",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z
     .object({
@@ -28,10 +28,8 @@ export const wording = taskGate({
     return {
       tries: false,
       admit: ({ task: { prompt } }) => {
-        if (never?.test(prompt) === true)
-          return { admitted: false, reason: "it has words that it must not have" };
-        if (must?.test(prompt) === false)
-          return { admitted: false, reason: "it lacks words that it must have" };
+        if (never?.test(prompt) === true) return { admitted: false, reason: "it has forbidden words" };
+        if (must?.test(prompt) === false) return { admitted: false, reason: "it lacks required words" };
         return { admitted: true };
       },
     };

@@ -12,20 +12,28 @@ export function slope(values: readonly number[]): number {
 
 export const neverLearned = taskSelector({
   name: "never_learned",
-  summary: "Tasks seen several times that stayed below a rate and do not get better.",
+  summary: "Tasks that were drawn several times, stayed below a success rate and do not improve.",
   formula:
     "w(x) = 1[max_t p̂_t(x) < below ∧ slope_t p̂_t(x) ≤ slope]; failure_ratio: share(k) ∝ #{x ∈ k : w(x) = 1} / #k",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z.object({
-    below: z.number().min(0).max(1).default(0.5).describe("Success rate that none of its groups reached."),
-    slope: z.number().default(0).describe("Most that the rate may rise, per group."),
+    below: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0.5)
+      .describe("Success rate that none of the task's groups reached."),
+    slope: z
+      .number()
+      .default(0)
+      .describe("Largest rise of the rate per group that still counts as no improvement."),
     budget: z
       .enum(["even", "failure_ratio"])
       .default("even")
       .describe(
-        "failure_ratio: kinds of task (a source and its difficulty) get parents in proportion to the part of their tasks that is never learned.",
+        "failure_ratio: each kind of task (a source and its difficulty) gets parents in proportion to the share of its tasks that is never learned.",
       ),
-    after: z.number().int().min(1).default(2).describe("Groups it must have been seen in."),
+    after: z.number().int().min(1).default(2).describe("Fewest groups that a task must have had."),
   }),
   create: ({ below, slope: most, after, budget }) => ({
     ...(budget === "even" ? {} : { share: ({ chosen, tasks }) => chosen / tasks }),

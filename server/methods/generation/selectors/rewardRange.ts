@@ -4,7 +4,7 @@ import { taskSelector } from "../../../core/declaration.ts";
 export const rewardRange = taskSelector({
   name: "reward_range",
   aliases: ["information"],
-  summary: "In proportion to how far the rewards of a task's last group lie apart.",
+  summary: "Tasks in proportion to the spread of rewards in their last group.",
   formula: "w(x) = max_i r_i − min_i r_i, or max_i r_i − mean_i r_i",
   sources: [
     "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",

@@ -3,12 +3,12 @@ import { taskSelector } from "../../../core/declaration.ts";
 
 export const successBand = taskSelector({
   name: "success_band",
-  summary: "Tasks whose last group's success rate lies in a band, its upper bound included.",
+  summary: "Tasks whose last group's success rate is within a band, upper bound included.",
   formula: "w(x) = 1[low < p̂(x) ≤ high], and p̂ = low counts where low = 0",
   sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
   params: z.object({
-    low: z.number().min(0).max(1).default(0).describe("Below the band."),
-    high: z.number().min(0).max(1).default(1).describe("Highest rate in the band."),
+    low: z.number().min(0).max(1).default(0).describe("Lower end of the band, excluded unless it is 0."),
+    high: z.number().min(0).max(1).default(1).describe("Upper end of the band, included."),
   }),
   create: ({ low, high }) => ({
     weigh: ({ rates }) => {

@@ -5,7 +5,7 @@ export const weakSkills = taskSelector({
   name: "weak_skills",
   aliases: ["failure_ratio"],
   summary:
-    "Kinds of task (a source and its difficulty) in proportion to how often they fail; within a kind every task alike.",
+    "Kinds of task (a source and its difficulty) in proportion to how often they fail; within a kind every task is equally likely.",
   formula: "share(k) ∝ 1 − mean p̂ over the tasks of k, where that is at least `above`",
   sources: ["EnvGen: Generating and Adapting Environments via LLMs for Training Embodied Agents"],
   status: "approximate",

@@ -27,7 +27,7 @@ export const concepts = taskTransform({
   name: "concepts",
   aliases: ["concept_recombine"],
   summary:
-    "A new task that needs concepts which weak tasks of one kind need: named by the author or by the task's data, drawn together by how often they go together and how near they are.",
+    "A new task from concepts that weak tasks of one kind need. The author or the task's data names the concepts; those that often occur together or are similar are drawn together.",
   formula:
     "c_1 ∝ #{x : c ∈ C_x};  p(c | S) ∝ exp((Σ_{s ∈ S} #{x : c, s ∈ C_x} + cos(e_c, mean_{s ∈ S} e_s)) / temperature), within the kind of task that the selector's weights draw",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
@@ -35,22 +35,28 @@ export const concepts = taskTransform({
     field: refers({ to: "field" })
       .optional()
       .describe(
-        "Field of a task's data that names its concepts: a list, or a text with one a line; default: the author is asked.",
+        "Field of a task's data that names its concepts: a list, or a text with one a line; default: the author names them.",
       ),
     extract: template("prompt", "answer", "count")
       .default(extraction)
       .describe(
-        "Template of what the author is asked of a parent: `{prompt}`, `{answer}`, `{count}`. Its answer is read line by line; of one with a list in brackets, the quoted texts of the last.",
+        "Template of the question to the author about a parent: `{prompt}`, `{answer}`, `{count}`. Each line of its answer is a concept; if the answer has lists in brackets, the quoted texts of the last list are.",
       ),
-    count: z.number().int().min(1).max(32).default(5).describe("Concepts that the author is asked to name."),
-    max_tokens: z.number().int().min(1).default(512).describe("Longest answer to that, in tokens."),
+    count: z
+      .number()
+      .int()
+      .min(1)
+      .max(32)
+      .default(5)
+      .describe("Number of concepts that the author is asked for."),
+    max_tokens: z.number().int().min(1).default(512).describe("Longest answer to that question, in tokens."),
     ask_most: z
       .number()
       .int()
       .min(1)
       .default(256)
-      .describe("Parents that the author is asked about in one round; each is asked about once."),
-    size: z.number().int().min(1).max(16).default(5).describe("Concepts of one new task."),
+      .describe("Parents that the author is asked about in one round; it is asked about each parent once."),
+    size: z.number().int().min(1).max(16).default(5).describe("Concepts in one new task."),
     similarity: z
       .object({
         ...measureParams,
@@ -58,15 +64,17 @@ export const concepts = taskTransform({
           .number()
           .positive()
           .default(0.2)
-          .describe("The lower, the more surely concepts are drawn that go together."),
+          .describe(
+            "Sampling temperature: the lower, the more likely concepts that occur together are drawn together.",
+          ),
       })
       .prefault({})
-      .describe("How concepts are drawn together."),
+      .describe("How concepts are combined."),
     levels: z
       .array(z.string().min(1))
       .default([])
       .describe(
-        "How hard a new task is to be, in words: one of them, drawn evenly, stands for `{level}`; none: the parent's difficulty.",
+        "Difficulties in words, of which one is drawn evenly for `{level}`; none: the parent's difficulty.",
       ),
   }),
   create: ({ take, request: text, similarity, ...chosen }) => ({

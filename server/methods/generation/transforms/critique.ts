@@ -6,7 +6,7 @@ import { fill } from "../../../core/templates.ts";
 export const critique = taskTransform({
   name: "critique",
   summary:
-    "Judge one of the policy's own responses to the parent: the answer is the verdict, right or wrong with equal chance where there are both. Needs no author.",
+    "Judge one of the policy's own responses to the parent. The answer is the verdict; where there are right and wrong responses, each is equally likely. Needs no author.",
   formula: "c* = 1[the response succeeded]",
   sources: ["Critique-Coder: Enhancing Coder Models by Critique Reinforcement Learning"],
   status: "approximate",
@@ -15,7 +15,7 @@ export const critique = taskTransform({
       .default(
         "Problem:\n{prompt}\n\nA solution:\n{response}\n\nSay what is right or wrong in it, then T if it is right, F if it is wrong.\nCritique:\n",
       )
-      .describe("Template of the new prompt: `{prompt}` of the parent, `{response}` that is to be judged."),
+      .describe("Template of the new prompt: `{prompt}` of the parent, the `{response}` to judge."),
     right: z.string().min(1).default("T").describe("The verdict on a right response."),
     wrong: z.string().min(1).default("F").describe("The verdict on a wrong one."),
     answers: z
@@ -23,7 +23,7 @@ export const critique = taskTransform({
       .int()
       .min(1)
       .default(4)
-      .describe("Right and wrong responses kept of each task, so many of each."),
+      .describe("How many right and how many wrong responses are kept of each task."),
   }),
   create: ({ request, right, wrong, answers }) => ({
     level: 0,

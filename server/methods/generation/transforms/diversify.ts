@@ -4,7 +4,7 @@ import { request, requestParams, taken } from "./requests.ts";
 export const diversify = taskTransform({
   name: "diversify",
   summary:
-    "The same problem in other words, with the same answer; of a program: another of the same difficulty.",
+    "The same problem in other words, with the same answer; with a program as author, another task of the same difficulty.",
   sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
   params: requestParams(
     "Write this problem anew, in another setting and other words, so that it is as hard and has exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",

@@ -11,14 +11,22 @@ const rest = " Write only the new problem.\n\nProblem:\n{prompt}\n\nNew problem:
 export const evolve = taskTransform({
   name: "evolve",
   summary:
-    "A harder task (in depth) or a different one (in breadth); of a program: a difficulty higher, or as hard.",
+    "A harder task (depth) or a different one (breadth); with a program as author, a task of higher or of equal difficulty.",
   sources: [
     "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",
     "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
   ],
   params: requestParams("").extend({
-    way: z.enum(["depth", "breadth"]).default("depth").describe("Harder, or other."),
-    by: z.number().int().min(1).default(1).describe("In depth, of a program: difficulties higher."),
+    way: z
+      .enum(["depth", "breadth"])
+      .default("depth")
+      .describe("depth: a harder task; breadth: a different one."),
+    by: z
+      .number()
+      .int()
+      .min(1)
+      .default(1)
+      .describe("For depth with a program as author: how many difficulties higher."),
   }),
   create: ({ take, request: text, way, by }) => ({
     ...taken(take),

@@ -4,7 +4,7 @@ import { request, requestParams, taken } from "./requests.ts";
 export const feedback = taskTransform({
   name: "feedback",
   summary:
-    "A new task of the parent's kind, asked for with how often each kind of task is solved; of a program: another of the parent's difficulty.",
+    "A new task of the parent's kind; the request says how often each kind of task is solved. With a program as author, another task of the parent's difficulty.",
   sources: ["EnvGen: Generating and Adapting Environments via LLMs for Training Embodied Agents"],
   status: "approximate",
   params: requestParams(
@@ -15,6 +15,6 @@ export const feedback = taskTransform({
     level: 0,
     parents: 1,
     keeps_answer: false,
-    ask: (parents, told) => request(text, parents, told),
+    ask: (parents, context) => request(text, parents, context),
   }),
 });

@@ -6,13 +6,13 @@ import { fill } from "../../../core/templates.ts";
 export const maskSpan = taskTransform({
   name: "mask_span",
   summary:
-    "The parent's prompt and solution with a span of words hidden: the answer is what is hidden. Needs no author.",
+    "The parent's prompt and solution with a span of words hidden; the answer is the hidden span. Needs no author.",
   formula: "span ~ U{runs of `words` words}",
   sources: ["PretrainZero: Reinforcement Active Pretraining"],
   status: "approximate",
   params: z.object({
-    words: z.number().int().min(1).default(1).describe("Words that are hidden."),
-    mask: z.string().min(1).default("[MASK]").describe("What stands in their place."),
+    words: z.number().int().min(1).default(1).describe("Number of words to hide."),
+    mask: z.string().min(1).default("[MASK]").describe("Text in place of the hidden words."),
     request: template("text")
       .default("{text}\nHidden: ")
       .describe("Template of the new prompt: `{text}` with its span hidden."),

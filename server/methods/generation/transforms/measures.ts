@@ -8,7 +8,7 @@ export const measureParams = {
     .enum(["letters", "embedding"])
     .default("letters")
     .describe(
-      "What texts are compared by: counts of three letters in a row, or the final states of a model of the run.",
+      "How texts are compared: by counts of three letters in a row, or by the final hidden states of a model of the run.",
     ),
   model: refers({ to: "model", also: ["policy", "reference"] })
     .default("policy")
@@ -16,7 +16,7 @@ export const measureParams = {
   pooling: z
     .enum(["last", "mean"])
     .default("last")
-    .describe("With `embedding`: the state of the text's end, or the mean of all."),
+    .describe("With `embedding`: the state at the text's end, or the mean over all tokens."),
 };
 
 export const nearOf = ({

@@ -5,7 +5,7 @@ import { request, requestParams, taken } from "./requests.ts";
 
 export const recombine = taskTransform({
   name: "recombine",
-  summary: "A new task that needs what several parents need.",
+  summary: "A new task that combines what several parents need.",
   formula:
     "p(j | first i) ∝ w_j · exp(sim(i, j) / temperature), sim: cosine of counts of three letters in a row, or of a model's states",
   sources: ["WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning"],
@@ -13,7 +13,7 @@ export const recombine = taskTransform({
   params: requestParams(
     "Find what each of these problems needs to be solved, and write one new problem that needs all of it. Write only the new problem.\n\nProblems:\n{prompt}\n{other}\n\nNew problem:\n",
   ).extend({
-    parents: z.number().int().min(2).max(16).default(2).describe("Parents of one child."),
+    parents: z.number().int().min(2).max(16).default(2).describe("Parents of one child task."),
     similarity: z
       .object({
         ...measureParams,
@@ -21,11 +21,11 @@ export const recombine = taskTransform({
           .number()
           .positive()
           .default(0.2)
-          .describe("The lower, the more alike the parents of one child are."),
+          .describe("Sampling temperature: the lower, the more similar the parents of one child task are."),
       })
       .optional()
       .describe(
-        "Further parents are drawn by how alike their texts are to the first's; default: by weight alone.",
+        "Further parents are drawn by how similar their texts are to the first parent's; default: by weight alone.",
       ),
   }),
   create: ({ take, request: text, parents, similarity }) => ({

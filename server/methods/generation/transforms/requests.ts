@@ -14,7 +14,7 @@ export const takeParam = z
   .refine(isPattern, { message: "must be a regular expression" })
   .optional()
   .describe(
-    "Regular expression whose first group is the new task in what the author writes, `.` standing for ends of lines too; default: all of it.",
+    "Regular expression whose first group is the new task in the author's text; `.` matches line ends too. Default: all of the text.",
   );
 
 /** @param more places that this transform fills too */
@@ -23,10 +23,10 @@ export const requestParams = (standard: string, ...more: readonly string[]) =>
     request: template(...places, ...more)
       .default(standard)
       .describe(
-        "Template of what an author is asked: `{prompt}` and `{answer}` of the parent, `{other}`: the prompts of further parents, `{feedback}`: how often each kind of task is solved, the weakest first" +
+        "Template of the request to the author: `{prompt}` and `{answer}` of the parent, `{other}`: the prompts of further parents, `{feedback}`: how often each kind of task is solved, the weakest first" +
           (more.length === 0
             ? "."
-            : `; ${more.map((place) => `\`{${place}}\``).join(", ")}: what was drawn.`),
+            : `; ${more.map((place) => `\`{${place}}\``).join(", ")}: what was drawn for it.`),
       ),
     take: takeParam,
   });

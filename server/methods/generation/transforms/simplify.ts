@@ -4,11 +4,13 @@ import { request, requestParams, taken } from "./requests.ts";
 
 export const simplify = taskTransform({
   name: "simplify",
-  summary: "An easier task with the same answer; of a program: one difficulty lower.",
+  summary: "An easier task with the same answer; with a program as author, a task of lower difficulty.",
   sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
   params: requestParams(
     "Rewrite this problem so that it is easier to solve but keeps exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",
-  ).extend({ by: z.number().int().min(1).default(1).describe("Difficulties lower, of a program.") }),
+  ).extend({
+    by: z.number().int().min(1).default(1).describe("With a program as author: how many difficulties lower."),
+  }),
   create: ({ take, request: text, by }) => ({
     ...taken(take),
     level: -by,

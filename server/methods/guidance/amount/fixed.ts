@@ -8,7 +8,9 @@ export const fixed = guidanceAmount({
   summary: "The same share of the help for every rollout; it may follow a schedule.",
   sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1)).default(0.5).describe("Share of the help that is given."),
+    share: schedulable(z.number().min(0).max(1))
+      .default(0.5)
+      .describe("Share of the help that each rollout gets."),
   }),
   create: ({ share }) => ({
     rounds: 1,

@@ -4,7 +4,7 @@ import { guidanceAmount } from "../../../core/declaration.ts";
 export const groupGradient = guidanceAmount({
   name: "group_gradient",
   summary:
-    "The first rollout of a group gets all of the help and the last one none; over the run it fades for all of them.",
+    "The first rollout of a group gets all of the help and the last one none; over the run the help fades for all of them.",
   formula:
     "share = (G − i)/(G − 1) · 1/(1 + exp(slope (t − middle))), i = 1 … G, t = step / (over − 1), at most 1; where over is 1, nothing fades",
   sources: [
@@ -15,16 +15,14 @@ export const groupGradient = guidanceAmount({
     middle: z
       .number()
       .default(0.2)
-      .describe("Part of the run at which half of the help is left; 0.2 in the source's code."),
+      .describe("Fraction of the run at which half of the help is left; 0.2 in the source's code."),
     over: z
       .number()
       .int()
       .positive()
       .nullable()
       .default(null)
-      .describe(
-        "Steps of the run that t counts as the whole: 0 in the first of them, 1 in the last; null: the steps of the stage.",
-      ),
+      .describe("Steps over which t goes from 0 (the first) to 1 (the last); null: the steps of the stage."),
   }),
   create: ({ slope, middle, over }) => ({
     rounds: 1,

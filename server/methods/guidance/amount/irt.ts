@@ -100,29 +100,24 @@ const memory = z.record(z.string(), z.number());
 export const irt = guidanceAmount({
   name: "irt",
   summary:
-    "Rollouts come in rounds; after each a logistic curve of three parameters is fitted to how often how much help led to success, and the next round gets the share at which the curve expects the target.",
+    "Generates rollouts in rounds. After each round it fits a three-parameter logistic curve of success rate against help; the next round gets the share at which the curve predicts the target.",
   formula: "acc(h) = c + (1 − c)/(1 + exp(−k (h − b))), h* = acc⁻¹(target)",
   sources: [
     "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
   ],
   params: z.object({
-    target: z
-      .number()
-      .gt(0)
-      .lt(1)
-      .default(0.5)
-      .describe("Success rate aimed at; where a(1 − a) is greatest."),
+    target: z.number().gt(0).lt(1).default(0.5).describe("Target success rate; a(1 − a) is largest at 0.5."),
     rounds: z
       .number()
       .int()
       .min(1)
       .default(4)
-      .describe("Rounds that a group's helped rollouts are divided over."),
+      .describe("Rounds that a group's helped rollouts are split into."),
     fit: z
       .enum(["posterior", "least_squares"])
       .default("posterior")
       .describe(
-        "posterior: the likeliest curve, with a prior that stands in for what few rollouts cannot tell; least_squares: the nearest to the rounds' success rates, with 0 at no help and 1 at all of it where they were not tried (SEELE).",
+        "posterior: the likeliest curve under a prior, which steadies the fit while rollouts are few; least_squares: the curve nearest to the rounds' success rates, taking 0 at no help and 1 at full help where these were not tried (SEELE).",
       ),
     first: z
       .number()
@@ -130,11 +125,11 @@ export const irt = guidanceAmount({
       .max(1)
       .nullable()
       .default(null)
-      .describe("Share of a group's first round; null: what the curve says before anything was tried."),
+      .describe("Share in a group's first round; null: what the curve predicts before any data."),
     remember: z
       .boolean()
       .default(false)
-      .describe("A task that comes again begins with the share that its last round had."),
+      .describe("A task that is drawn again starts with the share of its last round."),
   }),
   create: ({ target, rounds, fit, first, remember }) => {
     // The members of a round ask about the same outcomes.

@@ -3,7 +3,7 @@ import { guidanceAmount } from "../../../core/declaration.ts";
 
 export const levels = guidanceAmount({
   name: "levels",
-  summary: "One of some shares of the help, drawn anew for every group: all its rollouts get as much.",
+  summary: "A share of the help drawn from a list for every group; all rollouts of the group get that share.",
   formula: "share ~ U{shares}",
   sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
   params: z.object({
@@ -11,7 +11,7 @@ export const levels = guidanceAmount({
       .array(z.number().min(0).max(1))
       .min(1)
       .default([0, 0.25, 0.5, 0.75, 1])
-      .describe("The shares that are drawn from, each as often as the others."),
+      .describe("The shares to draw from, each equally likely."),
   }),
   create: ({ shares }) => ({
     rounds: 1,

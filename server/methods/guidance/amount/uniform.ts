@@ -4,15 +4,15 @@ import { guidanceAmount } from "../../../core/declaration.ts";
 
 export const uniform = guidanceAmount({
   name: "uniform",
-  summary: "A share drawn anew for every rollout; both ends may follow a schedule.",
+  summary: "A share drawn for every rollout; both ends may follow a schedule.",
   formula: "share ~ U(low, high)",
   sources: [
     "Learning to Generate Better Than Your LLM",
     "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",
   ],
   params: z.object({
-    low: schedulable(z.number().min(0).max(1)).default(0).describe("Least share."),
-    high: schedulable(z.number().min(0).max(1)).default(1).describe("Greatest share."),
+    low: schedulable(z.number().min(0).max(1)).default(0).describe("Smallest share."),
+    high: schedulable(z.number().min(0).max(1)).default(1).describe("Largest share."),
   }),
   create: ({ low, high }) => ({
     rounds: 1,

@@ -10,13 +10,17 @@ const imitated =
 export const imitation = guidanceRatio({
   name: "imitation",
   summary:
-    "Given tokens are learned as supervised learning does, by a small factor and whatever their rollout earned: a failure behind a hint does not unlearn the hint.",
+    "Learns prefilled tokens by supervised learning with a small factor, whatever reward their rollout got, so a failure after a hint does not unlearn the hint.",
   formula: "ℓ = −γ log π",
   sources: [
     "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
   ],
   params: z.object({
-    gamma: z.number().positive().default(0.001).describe("γ, beside the objective's loss."),
+    gamma: z
+      .number()
+      .positive()
+      .default(0.001)
+      .describe("γ: factor on this loss, which is added to the objective's."),
   }),
   create: ({ gamma }) => ({
     proximal: "never",

@@ -14,9 +14,9 @@ function exploring({ attempt, behaviour, attempt_tokens }: GuidedToken, errors: 
 export const mixture = guidanceRatio({
   name: "mixture",
   summary:
-    "Helped rollouts count against a mixture of the old policy and of the one that explores, which inserted a text into a failed attempt.",
+    "The ratio of helped rollouts is against a mixture of the old policy and the exploring policy, which inserted a text into a failed attempt.",
   formula:
-    "ρ = π / ((1 − α) π_old + α μ); μ: its frequency in the pool for an inserted token, π_old / errors^(1/n) for the n of the attempt, π_old behind",
+    "ρ = π / ((1 − α) π_old + α μ); μ: its frequency in the pool for an inserted token, π_old / errors^(1/n) for the n of the attempt, π_old after it",
   sources: ["REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation"],
   params: z.object({
     alpha: z
@@ -26,12 +26,12 @@ export const mixture = guidanceRatio({
     errors: z
       .enum(["group", "step"])
       .default("group")
-      .describe("Whose error rate: that of the rollout's group, or of all plain rollouts of the step."),
+      .describe("Which error rate: that of the rollout's group, or of all unhelped rollouts of the step."),
     plain: z
       .enum(["keep", "mixture"])
       .default("keep")
       .describe(
-        "Plain rollouts keep the objective's own ratio, or count against the mixture as well, of which the one that explores would not have written them: (1 − α) π_old.",
+        "Whether unhelped rollouts keep the objective's own ratio or count against the mixture too; the exploring policy would not have generated them, so that is (1 − α) π_old.",
       ),
   }),
   create: ({ alpha, errors, plain }) => {

@@ -21,7 +21,7 @@ export const multipleImportance = guidanceRatio({
   name: "multiple_importance",
   aliases: ["mis"],
   summary:
-    "Multiple importance sampling: given tokens count against the mean of the old policy and of whoever wrote them; of a source that cannot be asked ½ (π_old + 1) is taken.",
+    "Multiple importance sampling: the ratio of prefilled tokens is against the mean of the old policy and their source. A source without log-probs counts as ½ (π_old + 1).",
   formula: "ρ = 2 π / (π_old + π_ω), π_ω = ½ (π_old + 1) where it is unknown; ℓ = −A (1 − sg π)^γ ρ",
   sources: [
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
@@ -32,7 +32,7 @@ export const multipleImportance = guidanceRatio({
       .min(0)
       .default(0)
       .describe(
-        "γ: given tokens count by (1 − π)^γ with the policy as it is, and without the objective's clip (RL-PLUS: 0.5); 0: all alike, by the objective.",
+        "γ: prefilled tokens are weighted by (1 − π)^γ of the current policy, without the objective's clip (RL-PLUS: 0.5); 0: all alike, by the objective.",
       ),
   }),
   create: ({ explore }) => ({

@@ -5,7 +5,7 @@ import { clippedLoss } from "./clippedLoss.ts";
 export const sameContext = guidanceRatio({
   name: "same_context",
   summary:
-    "Rollouts train in the context that they were written in, with the objective's own ratio. Given tokens that train count against the policy as the step found it.",
+    "Rollouts train in the context that they were generated in, with the objective's own ratio. For prefilled tokens that train, the ratio is against the old policy.",
   formula: "ρ = π(o | x, help) / π_old(o | x, help)",
   sources: [
     "GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning",
@@ -25,9 +25,7 @@ export const sameContext = guidanceRatio({
       })
       .nullable()
       .default(null)
-      .describe(
-        "A clip of their own for given tokens, in the place of the objective; null: the objective's.",
-      ),
+      .describe("A separate clip for prefilled tokens; null: the objective's clip."),
   }),
   create: ({ clip }) => ({
     proximal: "given",

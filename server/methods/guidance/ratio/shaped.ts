@@ -14,7 +14,7 @@ const shapedLoss =
 export const shaped = guidanceRatio({
   name: "shaped",
   summary:
-    "Tokens of a teacher count by π / (π + γ), unclipped, in the place of a ratio to a teacher whose probabilities are unknown: rare ones are not drowned by those the policy would write anyway.",
+    "Weights a teacher's tokens by π / (π + γ), unclipped, instead of by a ratio to a teacher whose probabilities are unknown. Rare tokens keep their influence over those that the policy would generate anyway.",
   formula: "ℓ = −A · π / (π + γ)",
   sources: [
     "Learning to Reason under Off-Policy Guidance",
@@ -25,7 +25,7 @@ export const shaped = guidanceRatio({
     on: z
       .enum(["given", "row"])
       .default("given")
-      .describe("The tokens that were given, or all of a helped rollout."),
+      .describe("Which tokens: the prefilled ones, or all of a helped rollout."),
   }),
   create: ({ gamma, on }) => ({
     proximal: "never",

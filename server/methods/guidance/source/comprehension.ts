@@ -15,7 +15,7 @@ export interface Where {
 }
 
 /** What is asked of the policy, and what of a score the form of the answer is. */
-interface Asked {
+interface AnswerQuery {
   readonly likelihood?: Pick<Likelihood, "before" | "tokens">;
   readonly form: number;
 }
@@ -23,7 +23,7 @@ interface Asked {
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
 
 /** Tokens of a text before the characters [from, to), and those that touch them; where tokens tell no letters, apart. */
-function around(text: string, from: number, to: number, tokenizer: Tokenizer): Asked["likelihood"] {
+function around(text: string, from: number, to: number, tokenizer: Tokenizer): AnswerQuery["likelihood"] {
   const tokens = tokenizer.encode(text);
   const pieces = Array.from(tokens, (token) => tokenizer.decode([token]));
   if (pieces.join("") !== text)
@@ -39,7 +39,7 @@ function around(text: string, from: number, to: number, tokenizer: Tokenizer): A
 }
 
 /** Behind the tag that opens the teacher's answer, with the blanks that it put there. */
-function betweenTags(text: string, reference: string, { tags }: Where, tokenizer: Tokenizer): Asked {
+function betweenTags(text: string, reference: string, { tags }: Where, tokenizer: Tokenizer): AnswerQuery {
   const [open, close] = tags;
   const closed = text.indexOf(close, text.indexOf(open) + open.length) >= 0;
   const once = occurrences(text, open) === 1;
@@ -70,7 +70,7 @@ export async function comprehension(
   context: HelpContext,
 ): Promise<number[]> {
   const { tokenizer } = context;
-  const asked = answers.map(({ task, tokens }): Asked => {
+  const asked = answers.map(({ task, tokens }): AnswerQuery => {
     const reference = task.answer ?? task.solution ?? "";
     const body = tokens.at(-1) === tokenizer.eos ? tokens.slice(0, -1) : tokens;
     return where.answer_at === "behind"

@@ -6,7 +6,7 @@ import type { Help, Lack } from "../../../core/slots/guidance.ts";
 
 export const demonstration = guidanceSource({
   name: "demonstration",
-  summary: "The task's written solution as a whole rollout: all of it is given, to its end token.",
+  summary: "The task's written solution as a whole rollout, prefilled up to its end token.",
   sources: [
     "Learning to Reason under Off-Policy Guidance",
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
@@ -20,7 +20,7 @@ export const demonstration = guidanceSource({
   params: z.object({
     field: refers({ to: "field" })
       .optional()
-      .describe("Field of the task's data that has it; default: the task's solution."),
+      .describe("Field of the task's data with the solution; default: the task's written solution."),
   }),
   create: ({ field }) => ({
     reads: "task",

@@ -15,7 +15,7 @@ const wordsOf = ({ task, attempt }: HelpRequest): Record<string, string> => ({
 export const feedback = guidanceSource({
   name: "feedback",
   summary:
-    "Feedback on an attempt, from a field of the task or written by a model that has read it: the policy goes on behind it, or tries again with it in the prompt.",
+    "Feedback on an attempt, from a field of the task or from a model that reads the attempt. The policy continues after it, or tries again with it in the prompt.",
   sources: [
     "ThinkTuning: Instilling Cognitive Reflections without Distillation",
     "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
@@ -29,26 +29,31 @@ export const feedback = guidanceSource({
   params: z.object({
     model: refers({ to: "model", also: ["policy", "reference"] })
       .optional()
-      .describe("The model that writes it; default: it is read from `field`."),
-    field: refers({ to: "field" }).default("feedback").describe("Field of the task's data that has it."),
+      .describe("The model that writes the feedback; default: it is read from `field`."),
+    field: refers({ to: "field" }).default("feedback").describe("Field of the task's data with the text."),
     place: z
       .enum(["continue", "retry"])
       .default("retry")
-      .describe("continue: behind the attempt, which goes on; retry: in the prompt of a second attempt."),
+      .describe("continue: after the attempt, which goes on; retry: in the prompt of a second attempt."),
     ask: template("prompt", "attempt", "solution", "answer", "reward")
       .default("Question: {prompt}\nAttempt: {attempt}\nSay what is wrong with it: ")
-      .describe("What the model is asked: `{prompt}`, `{attempt}`, `{solution}`, `{answer}`, `{reward}`."),
+      .describe(
+        "Template of the model's prompt: `{prompt}`, `{attempt}`, `{solution}`, `{answer}`, `{reward}`.",
+      ),
     max_tokens: z
       .number()
       .int()
       .positive()
       .optional()
-      .describe("Longest feedback that the model writes; default: that of rollouts."),
-    before: z.string().default("\n").describe("Continue: what stands between the attempt and the feedback."),
-    after: z.string().default("\n").describe("Continue: what stands behind the feedback."),
+      .describe("Longest feedback that the model writes, in tokens; default: the limit of rollouts."),
+    before: z
+      .string()
+      .default("\n")
+      .describe("For `continue`: the text between the attempt and the feedback."),
+    after: z.string().default("\n").describe("For `continue`: the text after the feedback."),
     template: template("prompt", "attempt", "help")
       .default("{prompt}\nAn attempt that failed: {attempt}\nWhat is wrong: {help}\nAnother attempt: ")
-      .describe("Retry: the prompt, of `{prompt}`, `{attempt}` and `{help}`."),
+      .describe("For `retry`: template of the prompt: `{prompt}`, `{attempt}` and `{help}`."),
   }),
   create: ({ model, field, place, ask, max_tokens, before, after, template }) => {
     const texts = async (

@@ -10,23 +10,23 @@ const beginOf = ({ task: { begin } }: HelpRequest): { readonly begin?: string } 
 export const guide = guidanceSource({
   name: "guide",
   summary:
-    "Another model writes a part of the response: its beginning, which the policy finishes (PPO++), or its end, behind a beginning of the policy (AggreVaTeD). The share, of `rollout.max_tokens`, is the beginning's length.",
+    "Another model writes a part of the response: its beginning, which the policy finishes (PPO++), or its end, after a beginning by the policy (AggreVaTeD). The beginning's length is the share of `rollout.max_tokens`.",
   sources: ["Learning to Generate Better Than Your LLM"],
   offers: ({ side }) => ({ place: "response", divisible: true, whole: side === "suffix", likely: true }),
   params: z.object({
-    model: refers({ to: "model", also: ["reference"] }).describe("The guide."),
+    model: refers({ to: "model", also: ["reference"] }).describe("The model that guides."),
     side: z
       .enum(["prefix", "suffix"])
       .default("prefix")
       .describe(
         "prefix: the guide begins and the policy finishes; suffix: the policy begins and the guide finishes.",
       ),
-    ask: template("prompt").default("{prompt}").describe("What the guide is asked: `{prompt}`."),
+    ask: template("prompt").default("{prompt}").describe("Template of the guide's prompt: `{prompt}`."),
   }),
   create: ({ model, side, ask }) => {
     const lengthOf = ({ share }: HelpRequest, { max_tokens }: HelpContext): number =>
       partsOf(share, max_tokens);
-    const begun = async (
+    const beginnings = async (
       requests: readonly HelpRequest[],
       context: HelpContext,
     ): Promise<(Help | Lack)[]> => {
@@ -89,6 +89,6 @@ export const guide = guidanceSource({
         return { from: "guided", by: model, whole: true, lead: [...leads[i]!, ...given] };
       });
     };
-    return { reads: "task", models: [model], help: side === "prefix" ? begun : finished };
+    return { reads: "task", models: [model], help: side === "prefix" ? beginnings : finished };
   },
 });

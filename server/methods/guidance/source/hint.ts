@@ -7,7 +7,7 @@ import { fill, firstText, textField, textsByTask, units, type TextsByTask } from
 
 const lacks = {
   field: "the task has no such field",
-  file: "the file has none for the task",
+  file: "the file has no hint for the task",
   model: "the model wrote nothing",
 };
 
@@ -18,26 +18,29 @@ export const hint = guidanceSource({
   sources: ["Adaptive Guidance Accelerates Reinforcement Learning of Reasoning Models"],
   offers: () => ({ place: "prompt", divisible: true }),
   params: z.object({
-    field: refers({ to: "field" }).default("hint").describe("Field of the task's data that has it."),
+    field: refers({ to: "field" }).default("hint").describe("Field of the task's data with the text."),
     file: refers({ to: "file", ends: [".jsonl"] })
       .optional()
-      .describe("Instead: a file of lines with `prompt` (or `id`) and `hint`."),
+      .describe("Instead of `field`: a JSONL file whose lines have `prompt` (or `id`) and `hint`."),
     model: refers({ to: "model", also: ["policy"] })
       .optional()
-      .describe("Instead: a model that writes it."),
+      .describe("Instead of `field`: a model that writes the hint."),
     ask: template("prompt", "solution", "answer")
       .default("Question: {prompt}\nSolution: {solution}\nGive a hint that does not tell the answer: ")
-      .describe("What the model is asked: `{prompt}`, `{solution}`, `{answer}`."),
+      .describe("Template of the model's prompt: `{prompt}`, `{solution}`, `{answer}`."),
     max_tokens: z
       .number()
       .int()
       .positive()
       .optional()
-      .describe("Longest hint that the model writes; default: that of rollouts."),
-    by: z.enum(units).default("word").describe("What it is cut between, where only a share is given."),
+      .describe("Longest hint that the model writes, in tokens; default: the limit of rollouts."),
+    by: z
+      .enum(units)
+      .default("word")
+      .describe("The units that a hint is cut between when only a share of it is shown."),
     template: template("prompt", "help")
       .default("{prompt}\nHint: {help}\n")
-      .describe("The prompt with its hint: `{prompt}` and `{help}`."),
+      .describe("Template of the prompt with its hint: `{prompt}` and `{help}`."),
   }),
   create: ({ field, file, model, ask, max_tokens, by, template }, { folder }) => {
     let inFile: TextsByTask | undefined;

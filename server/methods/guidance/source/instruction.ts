@@ -23,11 +23,11 @@ export const instruction = guidanceSource({
     prior: z
       .enum(["think", "plan", "code", "knowledge", "null_examples"])
       .default("think")
-      .describe("One of the instructions there are."),
-    text: z.string().optional().describe("Instead: an instruction of your own."),
+      .describe("One of the built-in instructions."),
+    text: z.string().optional().describe("Instead of `kind`: your own instruction."),
     template: template("prompt", "help")
       .default("{help}\n{prompt}")
-      .describe("The prompt: `{prompt}` and `{help}`, the instruction."),
+      .describe("Template of the prompt: `{prompt}` and `{help}`, the instruction."),
   }),
   create: ({ prior, text, template }) => ({
     reads: "task",

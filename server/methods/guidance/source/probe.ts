@@ -5,7 +5,7 @@ import type { Tokenizer } from "../../../core/policy.ts";
 import type { Attempt, Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 
 /** A text of the pool as tokens, each with the log of how often the pool goes on so behind what stands before it. */
-interface Probe {
+interface PooledText {
   readonly text: string;
   readonly tokens: Int32Array;
   readonly logp: Float64Array;
@@ -23,7 +23,7 @@ interface Going {
 }
 
 /** log μ of each token: the texts that begin like it up to there, of those that do so up to the one before; the first: 1. */
-export function probesOf(texts: readonly string[], tokenizer: Pick<Tokenizer, "encode">): Probe[] {
+export function probesOf(texts: readonly string[], tokenizer: Pick<Tokenizer, "encode">): PooledText[] {
   const all = texts.map((text) => tokenizer.encode(text));
   return all.map((tokens, i) => ({
     text: texts[i]!,
@@ -66,7 +66,7 @@ const savedShare = z.object({ share: z.number() });
 export const probe = guidanceSource({
   name: "probe",
   summary:
-    "A text from a pool behind a failed attempt, from which the policy goes on; of several candidates the one that it finds likeliest there.",
+    "Inserts a text from a pool after a failed attempt, and the policy continues from it. Of several candidates it inserts the one that the policy finds likeliest there.",
   formula: "μ(w_t) = #{texts that begin w_1 … w_t} / #{texts that begin w_1 … w_{t−1}}, μ(w_1) = 1",
   sources: ["REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation"],
   offers: () => ({ place: "response", divisible: false, reads: "attempt", likely: true }),
@@ -85,31 +85,31 @@ export const probe = guidanceSource({
       .int()
       .min(1)
       .default(1)
-      .describe("Texts drawn for an attempt, of which the likeliest is kept; 1: none is left out."),
+      .describe("Texts drawn for each attempt, of which the likeliest is kept; 1 keeps the one drawn."),
     cut: z
       .string()
       .min(1)
       .nullable()
       .default(null)
       .describe(
-        "What an answer begins with: the attempt ends before the last of it, and the text stands there. null: behind the whole attempt.",
+        "What an answer begins with: the attempt is cut before its last occurrence, and the text follows there. null: the text follows the whole attempt.",
       ),
     keep: share
       .nullable()
       .default(null)
       .describe(
-        "Helped rollouts of a step, as a share of its plain ones, at most: those whose text the policy finds likeliest where it stands. null: all.",
+        "Most helped rollouts in a step, as a share of its unhelped ones: those whose inserted text the policy finds likeliest are kept. null: all.",
       ),
     follow: share
       .default(0)
       .describe(
-        "`keep` is where a moving average begins that follows how often helped rollouts succeed: weight of a step's.",
+        "Weight of a step in a moving average of how often helped rollouts succeed; the average replaces `keep`, which is its starting value.",
       ),
   }),
   create: ({ pool, candidates, cut, keep, follow }) => {
-    let probes: Probe[] | undefined;
+    let probes: PooledText[] | undefined;
     let kept = keep;
-    const drawn = ({ random }: HelpRequest, all: readonly Probe[]): Probe[] =>
+    const drawn = ({ random }: HelpRequest, all: readonly PooledText[]): PooledText[] =>
       [...all]
         .map((one, i) => ({ one, draw: random.fork("probe", i).next() }))
         .sort((a, b) => a.draw - b.draw)
@@ -119,8 +119,8 @@ export const probe = guidanceSource({
     const likeliest = async (
       requests: readonly Going[],
       context: HelpContext,
-      all: readonly Probe[],
-    ): Promise<{ readonly probe: Probe; readonly score: number }[]> => {
+      all: readonly PooledText[],
+    ): Promise<{ readonly probe: PooledText; readonly score: number }[]> => {
       const options = requests.map(({ request }) => drawn(request, all));
       if (candidates === 1 && kept === null)
         return options.map(([only]) => ({ probe: only!, score: Number.NaN }));
@@ -147,7 +147,7 @@ export const probe = guidanceSource({
       if (attempt === undefined) return { lack: "there is no attempt" };
       const sample = cut === null ? attempt.sample : beforeText(attempt.sample, cut, tokenizer);
       return sample === undefined
-        ? { lack: `the attempt has no ${JSON.stringify(cut)} that it could be cut before` }
+        ? { lack: `the attempt has no ${JSON.stringify(cut)} to be cut before` }
         : { request, sample };
     };
     /** The most that the step keeps, of those with the greatest scores. */

@@ -7,16 +7,19 @@ import type { Help, Lack } from "../../../core/slots/guidance.ts";
 export const reformulate = guidanceSource({
   name: "reformulate",
   summary:
-    "The policy reads the expert's whole solution, or only the answer, and writes its own; with `context: strip` it learns that as an answer to the bare task.",
+    "The policy reads the expert's whole solution, or only the answer, and writes its own response. With `context: strip` it trains on that response as one to the plain prompt.",
   sources: [
     "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
   ],
   offers: ({ show }) => ({ place: "prompt", divisible: false, reads: show }),
   params: z.object({
-    show: z.enum(["solution", "answer"]).default("solution").describe("What of the expert's it reads."),
+    show: z
+      .enum(["solution", "answer"])
+      .default("solution")
+      .describe("What the policy reads of the expert's."),
     template: template("prompt", "help")
       .default("{prompt}\nAn expert's answer: {help}\nIn your own words: ")
-      .describe("The prompt: `{prompt}` and `{help}`."),
+      .describe("Template of the prompt: `{prompt}` and `{help}`."),
   }),
   create: ({ show, template }) => ({
     reads: "task",

@@ -16,7 +16,7 @@ function some<Item>(items: readonly Item[], count: number, random: Random): Item
 export const rubric = guidanceSource({
   name: "rubric",
   summary:
-    "Criteria of the task's rubric in the prompt: as many of them, drawn by chance, as the share says.",
+    "Puts criteria of the task's rubric into the prompt: the share says how many, and they are drawn at random.",
   formula: "shown = round(share · criteria)",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
@@ -28,7 +28,7 @@ export const rubric = guidanceSource({
       .describe("Field of the task's data: a list of criteria, texts or `{ criterion }`."),
     template: template("prompt", "help")
       .default("{prompt}\nA good answer meets these criteria:\n{help}\n")
-      .describe("The prompt with its criteria, one a line: `{prompt}` and `{help}`."),
+      .describe("Template of the prompt with its criteria, one per line: `{prompt}` and `{help}`."),
   }),
   create: ({ field, template }) => ({
     reads: "task",
@@ -36,7 +36,8 @@ export const rubric = guidanceSource({
       Promise.resolve(
         requests.map(({ task, share, random }): Help | Lack => {
           const criteria = rubricOf(task, field).map(({ text }) => text);
-          if (criteria.length === 0) return { lack: `the task's field \`${field}\` is no list of criteria` };
+          if (criteria.length === 0)
+            return { lack: `the task's field \`${field}\` is not a list of criteria` };
           const shown = some(criteria, Math.round(share * criteria.length), random.fork("criteria"));
           const help = shown.map((text) => `- ${text}`).join("\n");
           return {

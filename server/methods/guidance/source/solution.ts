@@ -8,7 +8,7 @@ import { refers } from "../../../core/references.ts";
 export const solution = guidanceSource({
   name: "solution",
   summary:
-    "The first part of the task's written solution: as the response's beginning, or as a text in the prompt.",
+    "The first part of the task's written solution, as the response's beginning or as a text in the prompt.",
   sources: [
     "GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning",
     "Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning",
@@ -23,14 +23,14 @@ export const solution = guidanceSource({
     place: z
       .enum(["response", "prompt"])
       .default("response")
-      .describe("Where it stands: the policy goes on with it, or reads it."),
-    by: z.enum(units).default("token").describe("What it is cut between."),
+      .describe("Where it goes: the policy continues it, or reads it in the prompt."),
+    by: z.enum(units).default("token").describe("The units that it is cut between."),
     field: refers({ to: "field" })
       .optional()
-      .describe("Field of the task's data that has it; default: the task's solution."),
+      .describe("Field of the task's data with the solution; default: the task's written solution."),
     template: template("prompt", "help")
       .default("{prompt}\nThe solution begins with: {help}\n")
-      .describe("In the prompt: `{prompt}` and `{help}`."),
+      .describe("For a part in the prompt: template of `{prompt}` and `{help}`."),
   }),
   create: ({ place, by, field, template }) => ({
     reads: "task",

@@ -8,7 +8,7 @@ import { comprehension } from "./comprehension.ts";
 import type { Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 
 /** A teacher's answer, to its end token where it has one. */
-interface Answer {
+interface TeacherAnswer {
   readonly by: string;
   readonly tokens: Int32Array;
   readonly logp?: Float64Array;
@@ -27,7 +27,7 @@ function byTask(requests: readonly HelpRequest[]): Map<string, number[]> {
 export const teacher = guidanceSource({
   name: "teacher",
   summary:
-    "Whole answers of other models, or of a file: all teachers in turn, some by chance, or those from which the policy best understands the reference answer.",
+    "Whole answers from other models or from a file: from all teachers in turn, from some drawn at random, or from those that make the reference answer likeliest for the policy.",
   formula: "answer_likelihood: the largest of mean_t π(answer_t | x, teacher's, answer_<t)",
   sources: [
     "More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration",
@@ -43,33 +43,38 @@ export const teacher = guidanceSource({
     models: z
       .array(refers({ to: "model", also: ["reference"] }))
       .default([])
-      .describe("Models of the run that write answers, one each."),
+      .describe("Models of the run that write answers, one answer each."),
     files: z
       .array(refers({ to: "file", ends: [".jsonl"] }))
       .default([])
-      .describe("Files of answers, one teacher each: lines with `prompt` (or `id`) and `response`."),
+      .describe(
+        "JSONL files of answers, one teacher per file; lines have `prompt` (or `id`) and `response`.",
+      ),
     select: z
       .enum(["all", "random", "answer_likelihood"])
       .default("all")
-      .describe("Which answers are taken where fewer are wanted than there are teachers."),
+      .describe("Which answers are taken when there are more teachers than wanted answers."),
     answer_at: z
       .enum(["behind", "tags"])
       .default("behind")
       .describe(
-        "Where the reference answer is read: behind all of a teacher's, or in its place between the tags, of which each must be there once (AMPO).",
+        "Where the policy reads the reference answer: after the teacher's whole answer, or in place of the teacher's between the tags, each of which must occur once (AMPO).",
       ),
     tags: z
       .tuple([z.string().min(1), z.string().min(1)])
       .default(["<answer>", "</answer>"])
-      .describe("What opens and closes a teacher's answer."),
-    ask: template("prompt").default("{prompt}").describe("What the models are asked: `{prompt}`."),
+      .describe("The tags that open and close a teacher's answer."),
+    ask: template("prompt").default("{prompt}").describe("Template of the models' prompt: `{prompt}`."),
   }),
   create: ({ models, files, select, answer_at, tags, ask }, { folder }) => {
     let known: TextsByTask[] | undefined;
     const read = (): NonNullable<typeof known> =>
       (known ??= files.map((file) => textsByTask(resolve(folder, file), ["response", "solution", "answer"])));
     /** Every teacher's answer to the tasks of some requests, request by request. */
-    const answers = async (requests: readonly HelpRequest[], context: HelpContext): Promise<Answer[][]> => {
+    const answers = async (
+      requests: readonly HelpRequest[],
+      context: HelpContext,
+    ): Promise<TeacherAnswer[][]> => {
       const asks = requests.flatMap(({ task, key }) =>
         models.map((model) => ({
           model,
@@ -80,13 +85,13 @@ export const teacher = guidanceSource({
       );
       const written = await context.write(asks);
       return requests.map(({ task, random }, i) => [
-        ...models.flatMap((by, j): Answer[] => {
+        ...models.flatMap((by, j): TeacherAnswer[] => {
           const one = written[i * models.length + j]!;
           return one.tokens.length === 0
             ? []
             : [{ by, tokens: one.tokens, ...(one.logp && { logp: one.logp }) }];
         }),
-        ...read().flatMap(({ of }, j): Answer[] => {
+        ...read().flatMap(({ of }, j): TeacherAnswer[] => {
           const texts = of(task);
           if (texts.length === 0) return [];
           const text = texts[random.fork("file", j).integer(texts.length)]!;
@@ -98,10 +103,10 @@ export const teacher = guidanceSource({
     /** In the order in which they are taken. */
     const ordered = async (
       task: Task,
-      own: readonly Answer[],
+      own: readonly TeacherAnswer[],
       first: HelpRequest,
       context: HelpContext,
-    ): Promise<Answer[]> => {
+    ): Promise<TeacherAnswer[]> => {
       if (select === "all") return [...own];
       const scores =
         select === "random"

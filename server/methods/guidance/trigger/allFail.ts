@@ -3,7 +3,7 @@ import { guidanceTrigger } from "../../../core/declaration.ts";
 
 export const allFail = guidanceTrigger({
   name: "all_fail",
-  summary: "Groups of which every rollout failed are helped.",
+  summary: "Helps groups in which every rollout failed.",
   sources: [
     "GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning",
     "Adaptive Guidance Accelerates Reinforcement Learning of Reasoning Models",
@@ -15,7 +15,7 @@ export const allFail = guidanceTrigger({
       .int()
       .min(0)
       .default(0)
-      .describe("Steps of the run before the first help (GHPO's start of hints)."),
+      .describe("Steps of the run before the first help (GHPO delays its hints)."),
   }),
   create: ({ after_step }) => ({
     looks: "after",

@@ -3,7 +3,7 @@ import { guidanceTrigger } from "../../../core/declaration.ts";
 
 export const always = guidanceTrigger({
   name: "always",
-  summary: "Every group has helped rollouts: all of them, or as many as `rollouts` says.",
+  summary: "Helps every group: all of its rollouts, or as many as `rollouts` says.",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
     "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",

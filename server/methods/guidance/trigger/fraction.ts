@@ -4,7 +4,7 @@ import { guidanceTrigger } from "../../../core/declaration.ts";
 
 export const fraction = guidanceTrigger({
   name: "fraction",
-  summary: "Each rollout is helped with a probability.",
+  summary: "Helps each rollout with a probability.",
   formula: "helped ~ Bernoulli(share)",
   sources: [
     "Learning to Generate Better Than Your LLM",

@@ -4,7 +4,7 @@ import { guidanceTrigger } from "../../../core/declaration.ts";
 
 export const wrong = guidanceTrigger({
   name: "wrong",
-  summary: "Rollouts that failed are helped, each with a probability, whatever became of the others.",
+  summary: "Helps rollouts that failed, each with a probability, whatever the others of the group did.",
   sources: [
     "REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation",
     "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
@@ -12,7 +12,7 @@ export const wrong = guidanceTrigger({
   params: z.object({
     share: schedulable(z.number().min(0).max(1))
       .default(1)
-      .describe("Probability with which a failed rollout is helped."),
+      .describe("Probability that a failed rollout is helped."),
     after_step: z.number().int().min(0).default(0).describe("Steps of the run before the first help."),
   }),
   create: ({ share, after_step }) => ({

@@ -5,7 +5,7 @@ import { emptyRows, sequenceSums } from "./normalisers.ts";
 export const sequenceSum = aggregate({
   name: "sequence_sum",
   aliases: ["seq-mean-token-sum", "luspo"],
-  summary: "Token sums, averaged over rollouts: a long response counts for as many tokens as it has.",
+  summary: "Token sums, averaged over rollouts: a response counts in proportion to its length.",
   formula: "L = mean_i Σ_t w ℓ",
   sources: ["Length-Unbiased Sequence Policy Optimization", "verl 0.9.1"],
   params: z.object({ empty_rows: emptyRows }),

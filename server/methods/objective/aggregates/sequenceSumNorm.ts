@@ -13,7 +13,7 @@ export const sequenceSumNorm = aggregate({
       .number()
       .positive()
       .optional()
-      .describe("Length that every rollout is divided by; default: rollout.max_tokens."),
+      .describe("Length that every rollout's sum is divided by; default: rollout.max_tokens."),
     empty_rows: z
       .enum(["skip", "count"])
       .default("count")

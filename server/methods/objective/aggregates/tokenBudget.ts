@@ -4,11 +4,11 @@ import { alike } from "./normalisers.ts";
 
 export const tokenBudget = aggregate({
   name: "token_budget",
-  summary: "The sum over trained tokens, over a number of tokens that stays the same from step to step.",
+  summary: "The sum over trained tokens, divided by a fixed number of tokens.",
   formula: "L = Σ w ℓ / budget",
   sources: ["Ring-lite: Scalable Reasoning via C3PO-Stabilized Reinforcement Learning for LLMs"],
   params: z.object({
-    budget: z.number().positive().describe("Φ: tokens that a step is meant to train."),
+    budget: z.number().positive().describe("Φ: tokens that a step is expected to train."),
   }),
   create:
     ({ budget }) =>

@@ -5,7 +5,7 @@ import { tokenMeans } from "./normalisers.ts";
 export const tokenMean = aggregate({
   name: "token_mean",
   aliases: ["token-mean", "dapo", "bnpo"],
-  summary: "Every trained token of the optimiser step counts alike.",
+  summary: "Every trained token of the optimiser step counts equally.",
   formula: "L = Σ w ℓ / number of trained tokens",
   sources: ["DAPO: An Open-Source LLM Reinforcement Learning System at Scale"],
   params: z.object({}),

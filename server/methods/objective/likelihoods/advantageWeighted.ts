@@ -9,7 +9,7 @@ const params = z.object({
     .number()
     .positive()
     .default(1)
-    .describe("Temperature β: the smaller, the more the best rollouts count."),
+    .describe("Temperature β: the smaller it is, the more the best rollouts count."),
   cap: z.number().positive().default(20).describe("Largest weight."),
   normalise: z
     .boolean()
@@ -36,7 +36,7 @@ export const advantageWeighted = objective({
   name: "advantage_weighted",
   aliases: ["awr"],
   summary:
-    "Likelihood weighted by the exponential of the advantage: regression towards what turned out well.",
+    "Likelihood weighted by the exponential of the advantage: a regression towards the rollouts that did well.",
   formula: "ℓ = −min(exp(A/β), cap) log π",
   sources: ["Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning"],
   params,

@@ -13,7 +13,7 @@ const params = z.object({
     .enum(["response", "token", "reference_free"])
     .default("response")
     .describe(
-      "Whose ratio to the reference weighs: the response's (A-LoL), each token's (A-LoL seq.), or none (A-LoL ref. free).",
+      "Which ratio to the reference is the weight: the response's (A-LoL), each token's (A-LoL seq.), or none (A-LoL ref. free).",
     ),
   clip: z.number().min(0).default(0.9).describe("How far the ratio may leave 1; the released code: 0.9."),
   positive: z.boolean().default(true).describe("Only rollouts with a positive advantage train."),
@@ -38,7 +38,7 @@ export const alol = objective({
   name: "alol",
   aliases: ["a_lol"],
   summary:
-    "Advantage-weighted likelihood of logged answers that beat their baseline, trusted by a clipped ratio to the reference.",
+    "Advantage-weighted likelihood of recorded responses that beat their baseline, weighted by a clipped ratio to the reference.",
   formula: "ℓ = −A sg[clip(π/π_ref, 1 − ε, 1 + ε)] log π, where A > 0",
   sources: ["Improving Language Models with Advantage-based Offline Policy Gradients"],
   params,

@@ -13,8 +13,8 @@ const params = z.object({
   over: z
     .enum(["group", "batch"])
     .default("group")
-    .describe("Over what the target's normaliser Z is estimated: each task's group, or all rollouts."),
-  baseline: z.boolean().default(true).describe("Takes 1 off the weight P/(Zπ_old), whose mean it is."),
+    .describe("What the target's normaliser Z is estimated over: each task's group, or all rollouts."),
+  baseline: z.boolean().default(true).describe("Subtracts 1, the mean of the weight P/(Zπ_old), from it."),
 });
 
 /** Weights P/(Z π_old) of the rows of one part, with logs relative to the part's largest. */

@@ -12,11 +12,11 @@ const params = z.object({
     .enum(["above", "best", "shortest"])
     .default("above")
     .describe(
-      "above: rollouts whose reward is above `threshold`; best: the best of each group; shortest: of each group the shortest that succeeds.",
+      "above: rollouts whose reward is above `threshold`; best: the best of each group; shortest: the shortest success of each group.",
     ),
   threshold: schedulable(z.number())
     .default(0)
-    .describe("Rewards have to be above this; a schedule makes it rise from round to round."),
+    .describe("Rewards must be above this; a schedule can raise it from round to round."),
   normalise: z
     .enum(["kept", "all"])
     .default("kept")
@@ -57,8 +57,7 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
 export const filteredLikelihood = objective({
   name: "filtered_likelihood",
   aliases: ["rest", "rft", "raft", "rejection_sampling", "filtered_sft"],
-  summary:
-    "Likelihood of the rollouts that pass a filter, and of no others: rejection sampling, expert iteration.",
+  summary: "Likelihood of only the rollouts that pass a filter: rejection sampling, expert iteration.",
   formula: "ℓ = −1[R > τ] log π",
   sources: [
     "Reinforced Self-Training (ReST) for Language Modeling",

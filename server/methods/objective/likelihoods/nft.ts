@@ -28,15 +28,15 @@ const params = z.object({
     .gt(0)
     .default(1)
     .describe(
-      "Least value of the implicit negative ratio, its gradient passed straight through; the released code: 1.",
+      "Lower bound on the implicit negative ratio, with a straight-through gradient; the released code: 1.",
     ),
-  positive_epsilon: z.number().min(0).default(0).describe("The same of right answers' ratio."),
-  low: z.number().gt(0).lt(1).default(0.02).describe("Least success rate."),
-  high: z.number().gt(0).lt(1).default(0.98).describe("Greatest success rate."),
+  positive_epsilon: z.number().min(0).default(0).describe("The same bound on the ratio of right answers."),
+  low: z.number().gt(0).lt(1).default(0.02).describe("Lower bound on the success rate."),
+  high: z.number().gt(0).lt(1).default(0.98).describe("Upper bound on the success rate."),
   ratio: z
     .enum(["token", "response"])
     .default("token")
-    .describe("Whether each token or the whole response has a ratio."),
+    .describe("Whether the ratio is of each token or of the whole response."),
 });
 type Params = z.output<typeof params>;
 /** Log-ratios beyond this are cut, as in the released code. */
@@ -45,7 +45,7 @@ const largest = 10;
 /** Per row: the success rate of its group, clamped; NaN where all or none succeed, or nobody knows. */
 function rates({ batch, success }: WholeInput, { low, high }: Params): Float64Array {
   if (success === undefined || success.every((value) => value === 2))
-    throw new UserError("nft needs to know which rollouts succeed, and none of them says", {
+    throw new UserError("nft needs to know which rollouts succeed, and no rollout records it", {
       code: "success-missing",
       action: "Record rewards with the rollouts; `reward.success` says which of them count as solved.",
     });
@@ -63,19 +63,19 @@ const priority = (rate: number, { weight }: Params): number =>
   weight === "none" ? 1 : weight === "dr_grpo" ? 1 - rate : Math.sqrt((1 - rate) / rate);
 
 /** An answer of a task whose success rate is `rate`, the task's weight and the answer's factor multiplied. */
-interface Answer {
+interface WeightedAnswer {
   readonly right: boolean;
   readonly rate: number;
   readonly weight: number;
 }
-const answerOf = (right: boolean, rate: number, options: Params): Answer => ({
+const answerOf = (right: boolean, rate: number, options: Params): WeightedAnswer => ({
   right,
   rate,
   weight: (right ? 1 : options.negative) * priority(rate, options),
 });
 
 /** By token or by row. */
-interface Terms {
+interface NftTerms {
   /** log R, cut at the largest. */
   readonly logs: Float64Array;
   /** Place for R. */
@@ -88,8 +88,8 @@ interface Terms {
 
 /** Of terms [from, to). Floors have straight-through gradients; a share of 0 is passed over. */
 const answerLoss = (
-  terms: Terms,
-  { right, rate, weight }: Answer,
+  terms: NftTerms,
+  { right, rate, weight }: WeightedAnswer,
   { positive_epsilon, epsilon }: Params,
   from: number,
   to: number,
@@ -100,7 +100,7 @@ const answerLoss = (
 
 /** Σ share · −log max(floor, R). */
 function rightLoss(
-  { logs, shares, slopes }: Terms,
+  { logs, shares, slopes }: NftTerms,
   weight: number,
   floor: number,
   from: number,
@@ -120,7 +120,7 @@ function rightLoss(
 
 /** Σ share · −log max(floor, (1 − rR) / (1 − r)): of the policy that would write only wrong answers. */
 function wrongLoss(
-  { logs, ratios, shares, slopes }: Terms,
+  { logs, ratios, shares, slopes }: NftTerms,
   weight: number,
   rate: number,
   floor: number,
@@ -157,7 +157,7 @@ function start(whole: WholeInput, options: Params): RunningLoss {
   };
 }
 /** The loss of a row's terms. */
-type RowLoss = (terms: Terms, row: number, from: number, to: number) => number;
+type RowLoss = (terms: NftTerms, row: number, from: number, to: number) => number;
 
 type Space = Readonly<Record<"logs" | "ratios", Scratch>>;
 
@@ -200,7 +200,7 @@ function responseLoss(part: Part, _: Space, rowLoss: RowLoss): number {
 export const nft = objective({
   name: "nft",
   summary:
-    "Supervised learning on right answers, and on wrong ones through the policy they imply: negative-aware fine-tuning.",
+    "Negative-aware fine-tuning: supervised learning on right answers, and on wrong ones through the negative policy that they imply.",
   formula:
     "right: −log R; wrong: −log max(ε, (1 − rR)/(1 − r)); R = π/π_old, r the task's success rate; times the task's weight",
   sources: ["Bridging Supervised Learning and Reinforcement Learning in Math Reasoning"],

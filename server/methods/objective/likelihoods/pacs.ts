@@ -12,12 +12,12 @@ const params = z.object({
   baseline: z
     .enum(["leave_one_out", "group_mean", "none"])
     .default("leave_one_out")
-    .describe("What is taken off a rollout's score: the others' mean, the group's, or nothing."),
+    .describe("What is subtracted from a rollout's score: the others' mean, the group's, or nothing."),
   balance: z
     .enum(["task", "none", "only_right", "only_wrong"])
     .default("task")
     .describe(
-      "task: right and wrong answers of a task count the same in sum; only_…: the others do not count.",
+      "task: the right and the wrong answers of a task count equally in total; only_…: the others do not count.",
     ),
 });
 type Params = z.output<typeof params>;
@@ -72,7 +72,7 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
 export const pacs = objective({
   name: "pacs",
   summary:
-    "Predicts from the log-ratio, against its siblings', whether an answer is right: actor and critic in one cross-entropy.",
+    "Predicts whether an answer is right from its log-ratio relative to its siblings': actor and critic in one cross-entropy.",
   formula: "ℓ = BCE(σ(ψ), right), ψ_i = s_i − mean_{j≠i} s_j, s = β Σ (log π − log π_old)",
   sources: ["Implicit Actor Critic Coupling via a Supervised Learning Framework for RLVR"],
   params,

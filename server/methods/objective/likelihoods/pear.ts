@@ -13,20 +13,15 @@ const params = z.object({
     .enum(["sequence", "suffix", "block"])
     .default("suffix")
     .describe(
-      "sequence: one weight a response; suffix: a token's by what follows it; block: a block's by what follows it.",
+      "sequence: one weight per response; suffix: one per token, by what follows it; block: one per block, by what follows it.",
     ),
-  block: z.number().int().min(1).default(16).describe("Tokens of a block."),
-  gamma: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(0.999)
-    .describe("Factor for each token (or block) that is still to come."),
-  low: z.number().default(-0.08).describe("Smallest log-ratio of a token."),
-  high: z.number().default(0.3).describe("Largest log-ratio of a token."),
-  log_low: z.number().default(-10).describe("Smallest log of a weight."),
-  log_high: z.number().default(5).describe("Largest log of a weight."),
-  anchor: anchorParam("behaviour", "; here the model that wrote the data"),
+  block: z.number().int().min(1).default(16).describe("Tokens in a block."),
+  gamma: z.number().gt(0).max(1).default(0.999).describe("Discount for each token (or block) that follows."),
+  low: z.number().default(-0.08).describe("Lower bound on a token's log-ratio."),
+  high: z.number().default(0.3).describe("Upper bound on a token's log-ratio."),
+  log_low: z.number().default(-10).describe("Lower bound on the log of a weight."),
+  log_high: z.number().default(5).describe("Upper bound on the log of a weight."),
+  anchor: anchorParam("behaviour", "; here the model that generated the data"),
 });
 type Params = z.output<typeof params>;
 
@@ -69,7 +64,7 @@ function pearWeights(input: ObjectiveInput, options: Params): Float64Array {
 export const pear = objective({
   name: "pear",
   summary:
-    "Likelihood of written data, each token weighted by how likely the policy itself would go on as the data does.",
+    "Likelihood of recorded data, each token weighted by how likely the policy itself would continue as the data does.",
   formula: "ℓ_t = −w_t log π_t, w_t = γ^{T−t} exp(Σ_{j>t} δ_j), δ = clip(log π − log π_data, −0.08, 0.3)",
   sources: ["Good SFT Optimizes for SFT, Better SFT Prepares for Reinforcement Learning"],
   params,

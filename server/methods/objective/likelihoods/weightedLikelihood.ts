@@ -10,14 +10,16 @@ const params = z.object({
   weight: z
     .enum(["one", "reward", "advantage"])
     .default("reward")
-    .describe("one: every rollout alike (rewards stand in the prompt: RiC); reward or advantage: signed."),
+    .describe(
+      "one: every rollout counts equally (for rewards in the prompt: RiC); reward or advantage: signed weights.",
+    ),
   low: z.number().optional().describe("Smallest weight; O1-Pruner: −2."),
   high: z.number().optional().describe("Largest weight; O1-Pruner: 4."),
   standardise: z
     .boolean()
     .default(false)
     .describe(
-      "After the clip, takes off the weights' mean and divides by their standard deviation over the rollouts.",
+      "After the clip, subtracts the weights' mean and divides by their standard deviation over the rollouts.",
     ),
 });
 
@@ -47,7 +49,7 @@ export const weightedLikelihood = objective({
   name: "weighted_likelihood",
   aliases: ["sft"],
   summary:
-    "Likelihood of the rollouts, each by a weight: one, its reward or its advantage, which may be negative.",
+    "Likelihood of the rollouts, each with a weight: 1, its reward or its advantage. Weights may be negative.",
   formula: "ℓ = −w log π",
   sources: [
     "O1-Pruner: Length-Harmonizing Fine-Tuning for O1-Like Reasoning Pruning",

@@ -16,7 +16,7 @@ const params = z.object({
     .enum(["margins", "answers"])
     .default("margins")
     .describe(
-      "margins: the policy's log-odds of better over worse against the reference's (`aot`); answers: the better answers' log-ratios against the worse ones', of whatever pair (`aot_unpaired`).",
+      "margins: the policy's log-odds of better over worse against the reference's (`aot`); answers: the log-ratios of the better answers against those of the worse ones, across pairs (`aot_unpaired`).",
     ),
   label_smoothing: smoothing,
 });
@@ -76,8 +76,8 @@ function loss(input: ObjectiveInput, { beta, anchor, pairs, compare, label_smoot
 export const aot = objective({
   name: "aot",
   summary:
-    "Optimal transport in one dimension: not pair by pair but quantile by quantile, the batch's better answers are to lie above the worse ones. All pairs of a mini-batch are compared at once.",
-  formula: "ℓ = mean_k −log σ(β(a_(k) − b_(k))) over the sorted samples a (to lie above) and b",
+    "Optimal transport in one dimension: the batch's better answers should exceed the worse ones quantile by quantile, not pair by pair. All pairs of a mini-batch are compared at once.",
+  formula: "ℓ = mean_k −log σ(β(a_(k) − b_(k))) over the sorted samples a (the larger) and b",
   sources: ["Distributional Preference Alignment of LLMs via Optimal Transport"],
   params,
   create: (options): Objective => ({

@@ -28,7 +28,7 @@ export const apo = objective({
   name: "apo",
   aliases: ["anchored_preference"],
   summary:
-    "Anchored preferences: says of both answers of a pair whether they are to become likelier, and not only which is to be ahead.",
+    "Anchored preferences: says whether each answer of a pair should become likelier, and not only which should be ahead.",
   formula: "zero: ℓ = 1 − σ(x_b) + σ(x_w); down: ℓ = σ(x_b) + 1 − σ(x_b − x_w); x = β log π/π_ref",
   sources: [
     "Anchored Preference Optimization and Contrastive Revisions: Addressing Underspecification in Alignment",
@@ -40,9 +40,7 @@ export const apo = objective({
     variant: z
       .enum(["zero", "down"])
       .default("zero")
-      .describe(
-        "zero: the better answers are better than what the policy writes by itself; down: they are worse.",
-      ),
+      .describe("zero: the better answers are better than what the policy generates; down: they are worse."),
   }),
   create: ({ beta, anchor, pairs, variant }): Objective => ({
     channels: ["logp"],

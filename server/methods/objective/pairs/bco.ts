@@ -18,7 +18,7 @@ export const bco = objective({
   name: "bco",
   aliases: ["bco_pair"],
   summary:
-    "A classifier of good and bad answers whose logit is the answer's log-ratio: each is judged by itself.",
+    "A classifier of good and bad answers whose logit is the answer's log-ratio; each answer is classified alone.",
   formula: "ℓ = −log σ(x_b − δ) − log σ(δ − x_w), x = β log π/π_ref",
   sources: ["Binary Classifier Optimization for Large Language Model Alignment"],
   params: z.object({

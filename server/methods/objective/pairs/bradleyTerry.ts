@@ -13,7 +13,7 @@ import { headChannel } from "../values/valueParams.ts";
 const params = z.object({
   head: headParam("reward"),
   pairs: pairing("all"),
-  margin: z.number().min(0).default(0).describe("How far apart the two scores have to be."),
+  margin: z.number().min(0).default(0).describe("Margin between the two scores."),
   centre: z
     .number()
     .min(0)
@@ -53,7 +53,7 @@ export const bradleyTerry = objective({
   name: "bradley_terry",
   aliases: ["reward_model"],
   summary:
-    "A head's score at a response's end is to be higher for the better of two: a reward model's pairwise loss.",
+    "A reward model's pairwise loss: a head's score at a response's end should be higher for the better of two.",
   formula: "ℓ = −log σ(r_better − r_worse − margin) + centre · (r_better + r_worse)²",
   sources: [
     "Rank Analysis of Incomplete Block Designs: the Method of Paired Comparisons",

@@ -10,7 +10,7 @@ export const divergenceParam = z
   ])
   .default("reverse_kl")
   .describe(
-    "What holds the policy to the anchor, and so what stands for a log-ratio log u: log u (reverse_kl), 1 − 1/u (forward_kl), log(2u/(1 + u)) (jensen_shannon), (u^(α−1) − 1)/(α − 1) (`{ alpha }`).",
+    "The divergence that holds the policy to the anchor. It replaces a log-ratio log u with: log u (reverse_kl), 1 − 1/u (forward_kl), log(2u/(1 + u)) (jensen_shannon), (u^(α−1) − 1)/(α − 1) (`{ alpha }`).",
   );
 export type Divergence = z.output<typeof divergenceParam>;
 

@@ -14,16 +14,18 @@ const params = z.object({
   anchor: anchorParam("reference", ", or `none`: no reference at all"),
   pairs: pairing(),
   ...linkParams,
-  margin: z.number().default(0).describe("Constant taken off the logit: how far apart the two have to be."),
+  margin: z.number().default(0).describe("Constant subtracted from the logit: the margin between the two."),
   alpha: z
     .number()
     .min(0)
     .default(0)
-    .describe("Factor on the difference of the two advantages, taken off the logit: Step-APO."),
+    .describe(
+      "Factor on the difference of the two advantages, which is subtracted from the logit: Step-APO.",
+    ),
   weight: z
     .enum(["none", "difference"])
     .default("none")
-    .describe("difference: a pair counts by the difference of its rewards (weighted DPO)."),
+    .describe("difference: a pair is weighted by the difference of its rewards (weighted DPO)."),
   divergence: divergenceParam,
   normalise: z
     .boolean()
@@ -51,7 +53,7 @@ export const dpo = objective({
   name: "dpo",
   aliases: ["online_dpo", "step_apo", "weighted_dpo"],
   summary:
-    "The better of two answers is to be likelier than the worse, measured against a reference: a logistic loss on pairs.",
+    "A logistic loss on pairs: relative to a reference, the better of two answers should be likelier than the worse.",
   formula: "ℓ = −log σ(β(Δ_better − Δ_worse) − margin − α(A_better − A_worse)), Δ = Σ log π/π_ref",
   sources: [
     "Direct Preference Optimization: Your Language Model is Secretly a Reward Model",

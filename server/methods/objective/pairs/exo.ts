@@ -17,7 +17,7 @@ const params = z.object({
     .enum(["pair", "group"])
     .default("pair")
     .describe(
-      "pair: a better and a worse answer (EXO-pref); group: all answers of a group against what their rewards say (EXO-rw).",
+      "pair: a better and a worse answer (EXO-pref); group: all answers of a group, with a target from their rewards (EXO-rw).",
     ),
   pairs: pairing(),
   label_smoothing: z
@@ -30,7 +30,9 @@ const params = z.object({
     .number()
     .positive()
     .default(1)
-    .describe("Over groups: β_r of the target softmax(r / β_r); small: the best answer alone."),
+    .describe(
+      "Over groups: β_r of the target softmax(r / β_r); a small value targets the best answer alone.",
+    ),
   divergence: divergenceParam,
 });
 type Params = z.output<typeof params>;
@@ -82,7 +84,7 @@ export const exo = objective({
   name: "exo",
   aliases: ["exo_pair"],
   summary:
-    "Reverse KL between the policy's preference over some answers and a target, where DPO takes the forward one: a smoothed label over a pair, or what the rewards say over a whole group.",
+    "Reverse KL between the policy's preference over some answers and a target, where DPO uses forward KL. The target is a smoothed label over a pair, or the softmax of rewards over a whole group.",
   formula:
     "ℓ = KL(q ‖ p), q = softmax(β log π/π_ref) over the answers; p = (1 − ε, ε) over a pair, softmax(r / β_r) over a group",
   sources: ["Towards Efficient Exact Optimization of Language Model Alignment"],

@@ -17,7 +17,7 @@ const params = z
       .enum(["mismatched", "batch", "none"])
       .default("mismatched")
       .describe(
-        "The point of reference, at least 0, held constant. mismatched: the mean log-ratio of each prompt with another's response (the paper; two forward passes more); batch: that of the responses themselves, an estimate on fresh rollouts alone; none: 0 (apo_zero_unpaired).",
+        "The reference point z₀, at least 0, held constant. mismatched: the mean log-ratio of each prompt with another prompt's response (the paper; two more forward passes); batch: the mean log-ratio of the responses themselves, an estimate only on fresh rollouts; none: 0 (apo_zero_unpaired).",
       ),
   })
   .refine(({ kl, anchor }) => kl !== "mismatched" || anchor !== "behaviour", {
@@ -42,7 +42,7 @@ function mismatched({ batch }: ObjectiveInput, { scale, count }: RowSums): RowSu
   const value = batch.rowColumns?.mismatched_log_ratio;
   if (value === undefined)
     throw new UserError(
-      "kto compares with responses behind the prompts of others, and the rollouts have none",
+      "kto compares with responses conditioned on other prompts, and the rollouts record none",
       {
         code: "mismatched-missing",
         action: "Record `mismatched_log_ratio` with each rollout, or set the objective's `kl: batch`.",
@@ -77,7 +77,7 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
 export const kto = objective({
   name: "kto",
   summary:
-    "Each answer alone is good or bad: prospect theory's value of its log-ratio, against that of answers to other prompts.",
+    "Each answer alone is good or bad: prospect theory's value of its log-ratio, relative to that of answers to other prompts.",
   formula: "ℓ = λ (1 − σ(±β(Δ − z₀))), + where it succeeds, z₀ = max(0, mean Δ(x_i, y_j≠i)) held constant",
   sources: ["KTO: Model Alignment as Prospect Theoretic Optimization"],
   params,

@@ -7,7 +7,7 @@ export const smoothing = z
   .min(0)
   .lt(0.5)
   .default(0)
-  .describe("Probability that a label is flipped; of logistic and robust links.");
+  .describe("Probability that a label is flipped, for the logistic and robust links.");
 
 export const linkParams = {
   link: z
@@ -22,7 +22,7 @@ export const linkParams = {
     .positive()
     .max(1)
     .default(0.05)
-    .describe("Of the discopop link: how sharply it changes from one to the other (`discopop_tau`)."),
+    .describe("For the discopop link: how sharply it changes from one to the other (`discopop_tau`)."),
 };
 export type LinkOptions = z.output<z.ZodObject<typeof linkParams>>;
 

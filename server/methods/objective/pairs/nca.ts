@@ -11,7 +11,7 @@ export const nca = objective({
   name: "nca",
   aliases: ["nca_pair"],
   summary:
-    "Noise contrast: each answer of a pair is told from the reference's by itself, so that the better one's likelihood cannot fall with the worse one's.",
+    "Noise contrast: each answer of a pair is classified alone against the reference's, so the better one's likelihood cannot fall with the worse one's.",
   formula: "ℓ = −log σ(x_b) − ½ log σ(−x_b) − ½ log σ(−x_w), x = β log π/π_ref",
   sources: ["Noise Contrastive Alignment of Language Models with Explicit Rewards"],
   params: z.object({ beta: betaParam(0.1), anchor: anchorParam("reference"), pairs: pairing() }),

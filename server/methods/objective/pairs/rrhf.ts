@@ -9,13 +9,13 @@ const params = z.object({
   length_normalise: z
     .boolean()
     .default(true)
-    .describe("Ranks by log-prob per token; else by the answer's whole log-prob."),
-  margin: z.number().min(0).default(0).describe("How far apart two log-probs have to be."),
+    .describe("Rank by log-prob per token instead of by the answer's whole log-prob."),
+  margin: z.number().min(0).default(0).describe("Margin between two log-probs."),
   sft: z
     .number()
     .min(0)
     .default(1)
-    .describe("Factor on the best answer's negative log-likelihood, per token where ranks are."),
+    .describe("Factor on the best answer's negative log-likelihood, which is per token if ranks are."),
 });
 
 function loss(input: ObjectiveInput, { length_normalise, margin, sft }: z.output<typeof params>): Weighed {
@@ -48,7 +48,7 @@ export const rrhf = objective({
   name: "rrhf",
   aliases: ["ranking_hinge"],
   summary:
-    "Answers of a group are to be as likely as their rewards rank them, and the best one likely by itself.",
+    "The likelihoods of a group's answers should rank as their rewards do, and the best answer should itself be likely.",
   formula:
     "ℓ = Σ_{r_i < r_j} max(0, p_i − p_j + margin) − sft · p_best, p = Σ log π / length; the mean over groups",
   sources: [

@@ -10,7 +10,7 @@ export const sppo = objective({
   name: "sppo",
   aliases: ["sppo_hard"],
   summary:
-    "Self-play: each answer's log-ratio is regressed on how far its chance to win is from one half; the better answer of a pair wins for certain, the worse one never.",
+    "Self-play: each answer's log-ratio is regressed on its chance to win minus one half; the better answer of a pair always wins, the worse one never.",
   formula: "ℓ = (Δ_b − 1/(2β))² + (Δ_w + 1/(2β))², Δ = log π/π_ref",
   sources: ["Self-Play Preference Optimization for Language Model Alignment"],
   params: z.object({ beta: betaParam(0.1), anchor: anchorParam("reference"), pairs: pairing() }),

@@ -19,7 +19,7 @@ function loss(input: ObjectiveInput, beta: number, anchor: Anchor, how: Pairing)
 export const copg = objective({
   name: "copg",
   summary:
-    "Two rollouts' rewards, each less β times its log-ratio, are made equal: a policy gradient on any data.",
+    "Makes two rollouts' rewards, each minus β times its log-ratio, equal: a policy gradient on any data.",
   formula: "ℓ = ½ (R_β(y) − R_β(y′))², R_β(y) = R(y) − β Σ log π/π_ref",
   sources: [
     "Contrastive Policy Gradient: Aligning LLMs on sequence-level scores in a supervised-friendly fashion",

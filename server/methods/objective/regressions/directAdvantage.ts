@@ -39,7 +39,7 @@ export const directAdvantage = objective({
       .number()
       .min(0)
       .default(0)
-      .describe("Groups whose advantages lie closer together than this do not train; the paper: 0.1."),
+      .describe("Groups whose advantages differ by less than this do not train; the paper: 0.1."),
   }),
   create: ({ beta, anchor, level, min_spread }): Objective => ({
     channels: ["logp"],

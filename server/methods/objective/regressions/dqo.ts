@@ -60,7 +60,7 @@ function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed 
 export const dqo = objective({
   name: "dqo",
   summary:
-    "The policy is a soft Q: V plus β times its log-ratio is fitted to soft λ-returns, and V to them as well. Approximate: the paper's clipped importance weights are left out, whose constants are not known.",
+    "The policy is a soft Q: V plus β times its log-ratio is fitted to soft λ-returns, and so is V. Approximate: it leaves out the paper's clipped importance weights, because their constants are not published.",
   formula:
     "ℓ = ½(V(s) + β log π/π_ref − [r + γ Ḡ(s′)])² + ½(V(s) − G(s))², G(s) = r − β log π/π_ref + γ Ḡ(s′), Ḡ = (1−λ)V + λG",
   sources: [

@@ -9,7 +9,7 @@ export const logRatioRegression = objective({
   name: "log_ratio_regression",
   aliases: ["kimi", "webrl"],
   summary:
-    "Regresses the log-ratio to another model, times β, on the advantage: no importance weights, any data.",
+    "Regresses β times the log-ratio to another model on the advantage: no importance weights, any data.",
   formula: "ℓ = ½ (A − β Σ_span log π/π_anchor)² / β^divide; divide 1: the gradient is that of Kimi k1.5",
   sources: [
     "Kimi k1.5: Scaling Reinforcement Learning with LLMs",
@@ -21,19 +21,17 @@ export const logRatioRegression = objective({
     level: z
       .enum(["response", "turn", "step", "token"])
       .default("response")
-      .describe(
-        "The span whose log-ratio is one number; where no turns or steps are recorded, the response.",
-      ),
+      .describe("The span that has one log-ratio; the response, if no turns or steps are recorded."),
     divide: z
       .number()
       .min(0)
       .max(2)
       .default(1)
-      .describe("Power of β that divides the loss. 0: as it stands; 1: Kimi k1.5; 2: the target is A / β."),
+      .describe("Power of β that divides the loss. 0: no division; 1: Kimi k1.5; 2: the target is A / β."),
     shape: z
       .enum(["squared", "smooth_l1"])
       .default("squared")
-      .describe("squared, or linear beyond residuals of 1 (the released code of WebRL)."),
+      .describe("squared, or linear for residuals above 1 (the released code of WebRL)."),
   }),
   create: ({ beta, anchor, level, divide, shape }): Objective => ({
     channels: ["logp"],

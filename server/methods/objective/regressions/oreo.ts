@@ -19,16 +19,16 @@ const params = z.object({
   level: z
     .enum(["token", "step", "turn", "response"])
     .default("token")
-    .describe("What one action is: the state before it has a value, and its log-ratio trains."),
+    .describe("The unit of an action: the state before it has a value, and its log-ratio trains."),
   head: headParam("value"),
   value_weight: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
-  gamma: z.number().min(0).max(1).default(1).describe("Discount of rewards to come; the paper has none."),
+  gamma: z.number().min(0).max(1).default(1).describe("Discount of future rewards; the paper has none."),
 });
 
 type Params = z.output<typeof params>;
 
 /** Of a part's tokens. */
-interface Columns {
+interface OreoColumns {
   readonly weights: Float64Array;
   readonly factors: Float64Array;
   readonly logp: Float64Array;
@@ -77,7 +77,7 @@ function loss(part: Part, returns: Float64Array, nothing: Float64Array, options:
 
 /** Every token of a row an action. */
 function tokensLoss(
-  { weights, factors, logp, other, value, returns, byLogp, byValue }: Columns,
+  { weights, factors, logp, other, value, returns, byLogp, byValue }: OreoColumns,
   { beta, value_weight: coefficient }: Params,
   from: number,
   to: number,
@@ -100,7 +100,7 @@ function tokensLoss(
 
 /** The same of spans: each has the value before its first token that trains. */
 function spansLoss(
-  { weights, logp, other, value, returns, byLogp, byValue }: Columns,
+  { weights, logp, other, value, returns, byLogp, byValue }: OreoColumns,
   { beta, level, value_weight: coefficient }: Params,
   { starts, ends, rows }: Spans,
   part: Part,
@@ -131,7 +131,7 @@ function spansLoss(
 export const oreo = objective({
   name: "oreo",
   summary:
-    "Path consistency: a state's value, less what the response pays, equals −β times the log-ratios still to come.",
+    "Path consistency: a state's value minus the response's reward equals −β times the sum of the log-ratios that follow.",
   formula:
     "ℓ = (V(s_t) − R_t + β Σ_{i≥t} log π/π_ref)²; the policy trains on the present action, V on the whole",
   sources: ["Offline Reinforcement Learning for LLM Multi-Step Reasoning"],

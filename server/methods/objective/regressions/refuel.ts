@@ -10,7 +10,7 @@ export const refuel = objective({
   name: "refuel",
   aliases: ["rebel", "relative_future"],
   summary:
-    "The difference of two answers' log-ratios to the weights that wrote them, over η, is regressed on the difference of their rewards.",
+    "The difference of two answers' log-ratios to the weights that generated them, divided by η, is regressed on the difference of their rewards.",
   formula: "ℓ = ((Δ − Δ′)/η − (R − R′))², Δ = Σ log π/π_t",
   sources: [
     "Regressing the Relative Future: Efficient Policy Optimization for Multi-turn RLHF",
@@ -21,7 +21,7 @@ export const refuel = objective({
       .number()
       .positive()
       .default(1)
-      .describe("Step size η: how far a difference of 1 in reward may carry."),
+      .describe("Step size η: the log-ratio that a reward difference of 1 is worth."),
     anchor: anchorParam("behaviour"),
     pairs: pairing(),
     form: z

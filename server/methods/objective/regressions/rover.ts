@@ -50,7 +50,7 @@ function loss(input: ObjectiveInput, { rho, bootstrap }: z.output<typeof params>
 export const rover = objective({
   name: "rover",
   summary:
-    "The log-ratio is the Q of a policy that acts at random; it is regressed on advantage plus the next state's mean Q.",
+    "The log-ratio is the Q of a random policy; it is regressed on the advantage plus the next state's mean Q.",
   formula: "ℓ = (Q(s,a) − sg[A + mean_a′ Q(s′,a′)])², Q = ρ (log π − log π_old)",
   sources: ["Random Policy Valuation is Enough for LLM Reasoning with Verifiable Rewards"],
   params,

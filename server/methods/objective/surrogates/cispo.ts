@@ -71,7 +71,7 @@ export const cispo = objective({
       .boolean()
       .default(false)
       .describe(
-        "Bound the weight as PPO's minimum does: above where the advantage is positive, below where it is negative.",
+        "Bound the weight as PPO's minimum does: from above where the advantage is positive, from below where it is negative.",
       ),
     ...ratioParams,
   }),

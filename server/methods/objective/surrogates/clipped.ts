@@ -2,7 +2,7 @@ import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
-import { clipMetrics, surrogate, type Columns, type Method } from "./surrogate.ts";
+import { clipMetrics, surrogate, type ColumnRatio, type Method } from "./surrogate.ts";
 
 interface Clip {
   readonly low: number;
@@ -56,7 +56,7 @@ function acting(rho: number, advantage: number, { floor, gainMost, lossMost }: B
 }
 
 function rowLoss(
-  { place, advantages, factors, weights, ratio, gradient }: Columns,
+  { place, advantages, factors, weights, ratio, gradient }: ColumnRatio,
   bounds: Bounds,
   rules: Rules,
   from: number,
@@ -86,7 +86,7 @@ function rowLoss(
 
 /** The same where every token trains and counts alike. One loop for both, whatever tells them apart, was 5 % slower. */
 function rowLossAlike(
-  { place, advantages, ratio, gradient }: Columns,
+  { place, advantages, ratio, gradient }: ColumnRatio,
   factor: number,
   bounds: Bounds,
   rules: Rules,

@@ -49,13 +49,13 @@ export const dppoParams = {
     .number()
     .min(0)
     .default(0.2)
-    .describe("Largest divergence of a token that is to become less likely."),
-  high: z.number().min(0).default(0.2).describe("Largest divergence of a token that is to become likelier."),
+    .describe("Largest divergence of a token that should become less likely."),
+  high: z.number().min(0).default(0.2).describe("Largest divergence of a token that should become likelier."),
   cap: z
     .number()
     .positive()
     .nullable()
     .default(20)
-    .describe("Largest weight; null: none. verl's `clip_ratio_c`, which is 3 unless it is set."),
+    .describe("Largest weight; null: none. verl's `clip_ratio_c`, whose default is 3."),
   ...ratioParams,
 };

@@ -13,7 +13,7 @@ const binaryKl = (probability: number, then: number, logp: number, logpThen: num
 export const dppoKl = objective({
   name: "dppo_kl",
   summary:
-    "Policy gradient with a truncated weight; tokens whose probability has moved too far stop, by binary KL.",
+    "Policy gradient with a truncated weight; tokens whose probability has moved too far, by binary KL, stop training.",
   formula:
     "ℓ = −A sg(min(ρ, cap)) log π, where d = KL(Bernoulli(π_anchor) ‖ Bernoulli(π)) ≤ high or π ≤ π_anchor for A > 0, d ≤ low or π ≥ π_anchor else; 0 beyond",
   sources: ["Rethinking the Trust Region in LLM Reinforcement Learning", "verl 0.9.1"],

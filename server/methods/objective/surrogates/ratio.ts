@@ -22,14 +22,14 @@ export const ratioParams = {
     .union([
       z.number().positive(),
       z.strictObject({
-        low: z.number().max(0).optional().describe("Least log-ratio; default: none."),
-        high: z.number().min(0).optional().describe("Greatest log-ratio; default: none."),
+        low: z.number().max(0).optional().describe("Lower bound on the log-ratio; default: none."),
+        high: z.number().min(0).optional().describe("Upper bound on the log-ratio; default: none."),
       }),
     ])
     .nullable()
     .default(null)
     .describe(
-      "Bound on the unit's log-ratio before it is exponentiated, on both sides or on each; no gradient beyond it.",
+      "Bound on the unit's log-ratio before it is exponentiated: one for both sides, or one for each; no gradient beyond it.",
     ),
 };
 

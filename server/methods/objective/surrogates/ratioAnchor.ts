@@ -11,7 +11,7 @@ export const anchorParam = z
   .enum(["behaviour", "proximal", "interpolated", "reference", "sampled"])
   .default("behaviour")
   .describe(
-    "What the ratio is against. behaviour: the model that generated, at temperature 1; sampled: the distribution drawn from; proximal: the policy as the step's updates found it, computed anew; interpolated: that, estimated between behaviour and now by the weights' versions; reference: the reference model.",
+    "The denominator of the ratio. behaviour: the model that generated, at temperature 1; sampled: the distribution that the sampler drew from; proximal: the policy before the step's updates, computed again; interpolated: an estimate of proximal between behaviour and the current policy, by the weights' versions; reference: the reference model.",
   );
 
 export type Anchor = z.output<typeof anchorParam>;

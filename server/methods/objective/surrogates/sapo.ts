@@ -27,7 +27,8 @@ const temperature = z.number().positive();
 
 export const sapo = objective({
   name: "sapo",
-  summary: "A smooth gate around ratio 1 in the place of the clip, narrower for losses than for gains.",
+  summary:
+    "A smooth gate around ratio 1 instead of the clip, narrower for negative advantages than for positive ones.",
   formula: "ℓ = −A σ(τ (ρ − 1)) 4/τ, τ = tau_pos where A > 0, else tau_neg",
   sources: ["Soft Adaptive Policy Optimization"],
   params: z.object({

@@ -7,7 +7,7 @@ import { Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.
 import { anchorModels } from "./ratioAnchor.ts";
 
 /** What a method's formula reads of a part's tokens, and where it writes. A class: compiled loops rely on one shape. */
-export class Columns implements Ratio {
+export class ColumnRatio implements Ratio {
   /** The place of the part's first token in the batch. */
   readonly place: number;
   readonly advantages: Float64Array;
@@ -44,9 +44,9 @@ export interface Method {
    */
   readonly by: "log_ratio" | "logp";
   /** The loss of a row, tokens [from, to) of the part, factors included; writes its derivative per token. */
-  loss(columns: Columns, from: number, to: number): number;
+  loss(columns: ColumnRatio, from: number, to: number): number;
   /** The same of a row whose tokens all train, with one factor. */
-  alike?(columns: Columns, factor: number, from: number, to: number): number;
+  alike?(columns: ColumnRatio, factor: number, from: number, to: number): number;
   readonly rules?: readonly Rule[];
   metrics?(trained: number): Readonly<Record<string, number>>;
 }
@@ -74,7 +74,7 @@ class Running implements RunningLoss {
   add(part: Part): number {
     const ratio = this.ratios.of(part);
     const own = onPolicy(part);
-    const columns = new Columns(part, ratio, own.gradient);
+    const columns = new ColumnRatio(part, ratio, own.gradient);
     const { rows, offsets } = part.batch;
     let loss = 0;
     const { method } = this;

@@ -17,22 +17,24 @@ const params = z.object({
     .min(1)
     .default(["q1", "q2"])
     .describe(
-      "Heads of Q(s, a), with a value for every word (`words: true`); V is fitted to the least of them.",
+      "Heads of Q(s, a), with a value for every vocabulary entry (`words: true`); V is fitted to the smallest of them.",
     ),
   head: headParam("value"),
   target: refers({ to: "model", also: ["now"] })
     .min(1)
     .default("now")
     .describe(
-      "Whose Q is V's target: that of a slow copy (`polyak`) in `models`, as in the sources, or the present one (`now`).",
+      "Whose Q is V's target: a slow copy's (`polyak`) in `models`, as in the sources, or the current model's (`now`).",
     ),
   gamma: z.number().min(0).max(1).default(0.99).describe("Discount γ."),
-  tau: z.number().gt(0).lt(1).default(0.7).describe("Expectile τ that V is of Q."),
+  tau: z.number().gt(0).lt(1).default(0.7).describe("Expectile τ: V is this expectile of Q."),
   cql: z
     .number()
     .min(0)
     .default(0.01)
-    .describe("Factor on the cross-entropy of each Q as logits: keeps actions that the data lacks low."),
+    .describe(
+      "Factor on the cross-entropy of each Q as logits, which keeps the Q of actions outside the data low.",
+    ),
 });
 type Params = z.output<typeof params>;
 
@@ -91,7 +93,7 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
 export const ilql = objective({
   name: "ilql",
   summary:
-    "Implicit Q-learning on logged data: heads of Q follow rewards and V, and V an upper expectile of the least slow Q, so that no action outside the data is asked for its value. `rollout.perturb` writes by what they have learnt.",
+    "Implicit Q-learning on recorded data: heads of Q follow rewards and V, and V follows an upper expectile of the smallest slow Q, so the value of an action outside the data is never needed. `rollout.perturb` generates with what they learned.",
   formula:
     "ℓ = Σ_i ½(Q_i(s,a) − [r + γ V(s′)])² + ½ |τ − 1[Q̂ < V]| (Q̂ − V)² − cql · Σ_i log softmax(Q_i(s,·))_a, Q̂ = min_i Q_i of the slow copy; targets held constant",
   sources: [

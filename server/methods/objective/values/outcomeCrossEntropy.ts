@@ -33,7 +33,7 @@ export const outcomeCrossEntropy = objective({
   name: "outcome_cross_entropy",
   aliases: ["implicit_prm"],
   summary:
-    "Fits β times the log-ratio of a response to whether it is right, so that each token's ratio becomes a process reward.",
+    "Fits β times a response's log-ratio to whether the response is right, so that each token's ratio becomes a process reward.",
   formula: "ℓ = BCE(σ(β Σ log π/π_ref), R), R kept within [0, 1]",
   sources: ["Free Process Rewards without Process Labels", "Process Reinforcement through Implicit Rewards"],
   params,

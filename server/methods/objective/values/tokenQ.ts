@@ -17,9 +17,9 @@ const params = z.object({
     .min(1)
     .default("reference")
     .describe(
-      "The model whose likeliest token the backup takes in the next state: a checkpoint that stays as it is.",
+      "The model whose likeliest token the backup takes in the next state: a checkpoint that does not train.",
     ),
-  values_only: z.boolean().default(false).describe("The first stage: only V learns."),
+  values_only: z.boolean().default(false).describe("The first stage, in which only V trains."),
 });
 type Params = z.output<typeof params>;
 
@@ -62,7 +62,7 @@ export const tokenQ = objective({
   name: "token_q",
   aliases: ["b_coder"],
   summary:
-    "Conservative temporal differences on a Q made of logits: what a logit lacks of the largest is the advantage, and the next state counts by the token that a fixed checkpoint finds likeliest. What else its source trains on reference programs is `auxiliary: [{ use: sft, gap: … }]`.",
+    "Conservative temporal differences on a Q made of logits: a logit's gap to the largest is the advantage, and the next state's value is that of the token that a fixed checkpoint finds likeliest. The paper's other loss, on reference programs, is `auxiliary: [{ use: sft, gap: … }]`.",
   formula: "ℓ = ½(Q(s,a) − [r + γ sg Q(s′, argmax p_backup(·∣s′))])², Q(s,a) = α[ℓ(s,a) − max ℓ(s,·)] + V(s)",
   sources: ["B-Coder: Value-Based Deep Reinforcement Learning for Program Synthesis"],
   params,

@@ -5,10 +5,10 @@ import type { ObjectiveInput, Part, WholeInput } from "../../../core/loss.ts";
 import { lastTrained } from "../../../core/rows/spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 
-/** Rewards where they are paid: a token's at the token, a step's or turn's and the response's at its last trained token. */
+/** Rewards by token: a token's reward at the token, that of a step, a turn or the response at its last trained token. */
 export function tokenRewards(input: Pick<ObjectiveInput, "batch" | "rewards" | "weights">): Float64Array {
-  const paid = new Float64Array(input.batch.tokens.length);
-  return payInto(paid, { ...input, first: 0 }, rewardsOf(input));
+  const rewards = new Float64Array(input.batch.tokens.length);
+  return addRewards(rewards, { ...input, first: 0 }, rewardsOf(input));
 }
 
 function rewardsOf({ rewards }: Pick<ObjectiveInput, "rewards">): Combined {
@@ -19,22 +19,22 @@ function rewardsOf({ rewards }: Pick<ObjectiveInput, "rewards">): Combined {
   });
 }
 
-/** Rows of the batch that rewards are known of, the first of them at `first`. */
-type Rows = Pick<Part, "batch" | "weights" | "first">;
+/** Rows of the batch that have rewards, the first of them at `first`. */
+type RewardedRows = Pick<Part, "batch" | "weights" | "first">;
 
-/** @param paid a number per token, all 0 */
-function payInto(paid: Float64Array, rows: Rows, { sources, errored }: Combined): Float64Array {
+/** @param into a number per token, all 0 */
+function addRewards(into: Float64Array, rows: RewardedRows, { sources, errored }: Combined): Float64Array {
   for (const source of sources)
     for (let row = 0; row < rows.batch.rows; row++)
       if (source.status[rows.first + row] === status.value && errored[rows.first + row] !== 1)
-        payRow(source, row, rows, paid);
-  return paid;
+        addRewardsOfRow(source, row, rows, into);
+  return into;
 }
 
-function payRow(
+function addRewardsOfRow(
   { level, offsets, values }: RewardColumn,
   row: number,
-  { batch, weights, first }: Rows,
+  { batch, weights, first }: RewardedRows,
   into: Float64Array,
 ): void {
   const [start, end] = [batch.offsets[row]!, batch.offsets[row + 1]!];
@@ -50,7 +50,7 @@ function placeOf(
   level: RewardColumn["level"],
   nth: number,
   row: number,
-  { batch: { offsets, records }, weights }: Pick<Rows, "batch" | "weights">,
+  { batch: { offsets, records }, weights }: Pick<RewardedRows, "batch" | "weights">,
 ): number {
   const [start, end] = [offsets[row]!, offsets[row + 1]!];
   const { turns, steps } = records[row] ?? {};
@@ -72,7 +72,7 @@ export function returnsOf(whole: WholeInput, gamma: number): (part: Part) => Flo
   const space = new Scratch();
   return (part) => {
     const { rows, offsets } = part.batch;
-    const returns = payInto(space.of(part.weights.length).fill(0), part, rewards);
+    const returns = addRewards(space.of(part.weights.length).fill(0), part, rewards);
     for (let row = 0; row < rows; row++)
       sumToGo(returns, part.weights, gamma, offsets[row]!, offsets[row + 1]!);
     return returns;

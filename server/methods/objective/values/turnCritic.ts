@@ -16,7 +16,7 @@ const names = (usual: readonly string[], what: string) =>
     .array(refers({ to: "head" }).min(1))
     .min(1)
     .default([...usual])
-    .describe(`Heads of ${what}; \`twins\` says what each of several is fitted to.`);
+    .describe(`Heads of ${what}; with several, \`twins\` says what each is fitted to.`);
 /** Targets that are the policy's own values. */
 const words: readonly string[] = ["now", "before"];
 
@@ -28,29 +28,29 @@ const params = z
       .enum(["own", "least"])
       .default("own")
       .describe(
-        "What several heads are fitted to: each to its own twin, the first Q to the first V and so on (a head without a twin: to the least of the others), or all to the least.",
+        "What several heads are fitted to: each to its own twin, the first Q to the first V and so on (a head without a twin to the smallest of the others), or all to the smallest.",
       ),
     gamma: z.number().min(0).max(1).default(0.9).describe("Discount γ from turn to turn."),
     level: z
       .enum(["turn", "step"])
       .default("turn")
-      .describe("What one action is; where none is recorded, the response."),
+      .describe("The unit of an action; the response, if none is recorded."),
     target: refers({ to: "model", also: ["now", "before"] })
       .min(1)
       .default("now")
       .describe(
-        "Whose values are the targets: the present ones (`now`), those from the start of the step's updates (`before`), or those of a model with the same heads, such as a slow copy (`polyak`) in `models`.",
+        "Whose values are the targets: the current model's (`now`), those from before the step's updates (`before`), or those of a model with the same heads, such as a slow copy (`polyak`) in `models`.",
       ),
     actions: z
       .enum(["recorded", "drawn"])
       .default("recorded")
       .describe(
-        "Whose Q is V's target: that of the recorded action, or of one that the policy takes now in its place. `drawn` needs a learner of `auxiliary`, and a model as `target`.",
+        "Which action's Q is V's target: the recorded action's, or that of an action that the current policy draws in its place. `drawn` needs an `auxiliary` learner and a model as `target`.",
       ),
   })
   .refine(({ actions, target }) => actions === "recorded" || !words.includes(target), {
     path: ["actions"],
-    message: "`drawn` needs `target` to name a model: its heads value the action",
+    message: "`drawn` needs `target` to name a model, whose heads value the drawn action",
   });
 type Params = z.output<typeof params>;
 
@@ -116,11 +116,11 @@ function loss(input: ObjectiveInput, options: Params): Weighed {
       gradients[name]![at]! += (2 * mass * error) / heads.names.length;
     });
   for (const { first, last, start, end, mass, next } of actions(input, options.level)) {
-    const paid = rewards.subarray(start, end).reduce((sum, value) => sum + value, 0);
+    const reward = rewards.subarray(start, end).reduce((sum, value) => sum + value, 0);
     regress(
       q,
       last,
-      (i) => paid + (next < 0 ? 0 : options.gamma * valueFor(options.twins, v.target, i, next)),
+      (i) => reward + (next < 0 ? 0 : options.gamma * valueFor(options.twins, v.target, i, next)),
       mass,
     );
     const [taken, at] = drawn === undefined ? [q.target, last] : [drawn, first];

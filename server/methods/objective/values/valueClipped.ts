@@ -130,7 +130,7 @@ export const valueClipped = objective({
   name: "value_clipped",
   aliases: ["value"],
   summary:
-    "A value head is regressed on returns, moving no farther in one update than a clip allows: PPO's critic.",
+    "PPO's critic: regresses a value head on returns, and a clip limits how far the value moves in one update.",
   formula: "ℓ = ½ max((V − R)², (clip(V, V_old ± c) − R)²)",
   sources: ["Proximal Policy Optimization Algorithms", "HybridFlow: A Flexible and Efficient RLHF Framework"],
   params,

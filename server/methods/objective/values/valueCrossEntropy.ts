@@ -23,7 +23,7 @@ const crossEntropy: ValueMethod = {
 export const valueCrossEntropy = objective({
   name: "value_cross_entropy",
   aliases: ["value_bce"],
-  summary: "A value head is the logit of success, fitted by cross-entropy to returns between 0 and 1.",
+  summary: "Fits a value head, as the logit of success, by cross-entropy to returns between 0 and 1.",
   formula: "ℓ = BCE(σ(V), R), R kept within [0, 1]",
   sources: [
     "Improving Multi-Step Reasoning Abilities of Large Language Models with Direct Advantage Policy Optimization",

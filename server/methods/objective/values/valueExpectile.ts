@@ -6,12 +6,7 @@ import { gammaParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
-  tau: z
-    .number()
-    .gt(0)
-    .lt(1)
-    .default(0.7)
-    .describe("Expectile τ: above ½, what good continuations bring counts more."),
+  tau: z.number().gt(0).lt(1).default(0.7).describe("Expectile τ: above ½, good continuations count more."),
   gamma: gammaParam,
   level: statesParam,
 });
@@ -34,7 +29,7 @@ function expectile(tau: number): ValueMethod {
 
 export const valueExpectile = objective({
   name: "value_expectile",
-  summary: "A value head is regressed on an upper expectile of returns: what the better continuations bring.",
+  summary: "Regresses a value head on an upper expectile of returns: the value of the better continuations.",
   formula: "ℓ = ½ |τ − 1[R < V]| (R − V)²",
   sources: ["Offline Reinforcement Learning with Implicit Q-Learning"],
   params,

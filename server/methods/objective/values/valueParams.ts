@@ -9,12 +9,12 @@ export const gammaParam = z
   .min(0)
   .max(1)
   .default(1)
-  .describe("Discount of rewards to come, where no returns are known.");
+  .describe("Discount of future rewards, used where no returns are recorded.");
 export const statesParam = z
   .enum(["token", "step", "turn", "response"])
   .default("token")
   .describe(
-    "Which states have a value: those before each token, each step or turn, or before the response (V(x)).",
+    "Which states have a value: those before each token, each step or each turn, or the state before the response (V(x)).",
   );
 export { headChannel } from "../../../core/channelNames.ts";
 

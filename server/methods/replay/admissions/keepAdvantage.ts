@@ -3,16 +3,13 @@ import { replayAdmission } from "../../../core/declaration.ts";
 
 export const keepAdvantage = replayAdmission({
   name: "advantage",
-  summary: "Rollouts whose mean advantage is above a bound are kept.",
+  summary: "Keeps rollouts whose mean advantage is above a bound.",
   formula: "keep i ⇔ mean_t A_t > above",
   sources: [
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
-    above: z
-      .number()
-      .default(0)
-      .describe("The bound; the released code of the source keeps what is above 0."),
+    above: z.number().default(0).describe("The bound; the paper's released code keeps advantages above 0."),
   }),
   create:
     ({ above }) =>

@@ -3,7 +3,7 @@ import { replayAdmission } from "../../../core/declaration.ts";
 
 export const keepAll = replayAdmission({
   name: "all",
-  summary: "Every admitted rollout is kept.",
+  summary: "Keeps every admitted rollout.",
   sources: [],
   params: z.object({}),
   create: () => () => true,

@@ -3,7 +3,7 @@ import { replayAdmission } from "../../../core/declaration.ts";
 
 export const keepReward = replayAdmission({
   name: "reward",
-  summary: "Rollouts whose combined reward is above a bound are kept.",
+  summary: "Keeps rollouts whose combined reward is above a bound.",
   formula: "keep i ⇔ R_i > above",
   sources: ["Reinforced Self-Training (ReST) for Language Modeling"],
   params: z.object({ above: z.number().describe("The bound τ.") }),

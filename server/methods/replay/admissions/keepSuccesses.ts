@@ -3,7 +3,7 @@ import { replayAdmission } from "../../../core/declaration.ts";
 
 export const keepSuccesses = replayAdmission({
   name: "success",
-  summary: "Only rollouts that count as a success are kept (`reward.success`): a cache of solutions.",
+  summary: "Keeps only rollouts that count as a success (`reward.success`): a cache of solutions.",
   sources: [
     "DeepSearch: Overcome the Bottleneck of Reinforcement Learning with Verifiable Rewards via Monte Carlo Tree Search",
     "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
@@ -12,7 +12,9 @@ export const keepSuccesses = replayAdmission({
     perplexity: z
       .tuple([z.number().min(1), z.number().min(1)])
       .optional()
-      .describe("Keeps only those of middling perplexity, [low, high], under the weights that wrote them."),
+      .describe(
+        "Keeps only rollouts whose perplexity under the weights that generated them is within [low, high].",
+      ),
   }),
   create:
     ({ perplexity }) =>

@@ -16,7 +16,7 @@ export const drawPriority = replayDraw({
   name: "priority",
   aliases: ["prioritised"],
   summary:
-    "Likelier by a measure of the rollout, drawn with replacement; the loss of each is weighted down by how likely its draw was, the largest weight being 1.",
+    "Draws rollouts with replacement, likelier ones by a measure. Importance weights, the largest of which is 1, correct each rollout's loss for how likely its draw was.",
   formula: "p_i = (m_i + ε)^α / Σ_j (m_j + ε)^α, w_i = (N p_i)^−β / max_j w_j",
   sources: [
     "Prioritized Experience Replay",
@@ -28,12 +28,17 @@ export const drawPriority = replayDraw({
       .default("abs_advantage")
       .describe("m: |A|; the positive part of A or R; 1/length; 1/(1 + age); 1/(1 + draws)."),
     alpha: z.number().nonnegative().default(1).describe("α; 0: uniform."),
-    beta: z.number().min(0).max(1).default(0).describe("β of the correction; 0: none, 1: full."),
+    beta: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(0)
+      .describe("β: strength of the importance weights; 0: none, 1: full."),
     epsilon: z
       .number()
       .nonnegative()
       .default(1e-6)
-      .describe("ε: nothing is impossible. Needed above 0 where a measure can be 0 throughout."),
+      .describe("ε: keeps every draw possible. It must be above 0 if the measure can be 0 for all rollouts."),
   }),
   create: ({ by, alpha, beta, epsilon }) => {
     const weightOf = (past: Past): number => {

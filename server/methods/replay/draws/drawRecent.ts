@@ -4,7 +4,7 @@ import { unweighted } from "./drawing.ts";
 
 export const drawRecent = replayDraw({
   name: "recent",
-  summary: "The newest first; of equal age, those drawn least often.",
+  summary: "Draws the newest rollouts first; of equal age, those drawn least often.",
   sources: [],
   params: z.object({}),
   create: () => (kept, n) =>

@@ -5,7 +5,7 @@ import { unweighted, withoutReplacement } from "./drawing.ts";
 export const drawSameTasks = replayDraw({
   name: "same_tasks",
   summary:
-    "Only rollouts of tasks that this step asks again: solutions found earlier stand beside its fresh attempts.",
+    "Draws only rollouts of tasks that this step draws too, so earlier solutions train with its fresh attempts.",
   sources: [
     "DeepSearch: Overcome the Bottleneck of Reinforcement Learning with Verifiable Rewards via Monte Carlo Tree Search",
   ],

@@ -4,7 +4,7 @@ import { unweighted, withoutReplacement } from "./drawing.ts";
 
 export const drawUniform = replayDraw({
   name: "uniform",
-  summary: "All kept rollouts are equally likely, none twice in a batch.",
+  summary: "Draws all kept rollouts with equal probability, none twice in a batch.",
   sources: [],
   params: z.object({}),
   create: () => (kept, n, random) => unweighted(withoutReplacement([...kept.keys()], n, random)),

@@ -4,10 +4,10 @@ import { byReward } from "./ranking.ts";
 
 export const bestN = selection({
   name: "best_n",
-  summary: "Of each group the rollouts with the best rewards train.",
+  summary: "Trains the rollouts with the best rewards in each group.",
   sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
   params: z.object({
-    keep: z.number().int().positive().default(2).describe("Rollouts of a group that stay."),
+    keep: z.number().int().positive().default(2).describe("Rollouts of a group that train."),
   }),
   create: ({ keep }) => ({ over: "group", choose: (rows) => byReward(rows).slice(0, keep) }),
 });

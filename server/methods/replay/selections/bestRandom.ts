@@ -5,10 +5,10 @@ import { byReward } from "./ranking.ts";
 
 export const bestRandom = selection({
   name: "best_random",
-  summary: "Of each group the rollout with the best reward trains, and others drawn at random.",
+  summary: "Trains the rollout with the best reward in each group and others drawn at random.",
   sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
   params: z.object({
-    keep: z.number().int().min(2).default(2).describe("Rollouts of a group that stay, the best included."),
+    keep: z.number().int().min(2).default(2).describe("Rollouts of a group that train, including the best."),
   }),
   create: ({ keep }) => ({
     over: "group",

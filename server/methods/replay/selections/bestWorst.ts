@@ -4,7 +4,7 @@ import { byReward } from "./ranking.ts";
 
 export const bestWorst = selection({
   name: "best_worst",
-  summary: "Of each group the rollouts with the best and with the worst rewards train.",
+  summary: "Trains the rollouts with the best and the worst rewards in each group.",
   sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
   params: z.object({
     best: z.number().int().positive().default(1).describe("How many of the best."),

@@ -3,7 +3,7 @@ import { selection } from "../../../core/declaration.ts";
 
 export const selectAll = selection({
   name: "all",
-  summary: "Every admitted rollout trains.",
+  summary: "Trains every admitted rollout.",
   sources: [],
   params: z.object({}),
   create: () => ({ over: "group", choose: (rows) => [...rows.keys()] }),

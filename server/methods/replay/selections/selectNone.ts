@@ -4,7 +4,7 @@ import { selection } from "../../../core/declaration.ts";
 export const selectNone = selection({
   name: "none",
   summary:
-    "None of the step's own rollouts trains: they measure the policy, and what trains is replayed. Learning from a file alone (offline).",
+    "Trains none of the step's own rollouts: they only measure the policy, and replayed rollouts train. For learning from a file alone (offline).",
   sources: ["Improving Language Models with Advantage-based Offline Policy Gradients"],
   params: z.object({}),
   create: () => ({ over: "step", choose: () => [] }),

@@ -12,7 +12,7 @@ export const shortLong = selection({
   name: "short_long",
   aliases: ["rorecomp"],
   summary:
-    "Of all rollouts of a step the shortest successes and the longest failures train, so that length is contrasted without a reward on it. The paper's share and its schedule of compensation batches could not be confirmed: both are parameters here.",
+    "Trains the shortest successes and the longest failures of a step, which contrasts lengths without a reward on length. The paper's share and its schedule of compensation batches could not be confirmed, so both are parameters here.",
   sources: [
     "RoRecomp: Enhancing Reasoning Efficiency via Rollout Response Recomposition in Reinforcement Learning",
   ],
@@ -23,13 +23,13 @@ export const shortLong = selection({
       .gt(0)
       .max(1)
       .default(0.5)
-      .describe("Share of the successes that stays, the shortest first."),
+      .describe("Share of the successes that trains, the shortest first."),
     failures: z
       .number()
       .min(0)
       .max(1)
       .default(0.5)
-      .describe("Share of the failures that stays, the longest first."),
+      .describe("Share of the failures that trains, the longest first."),
   }),
   create: ({ successes, failures }) => ({
     over: "step",

@@ -9,27 +9,25 @@ import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 const params = z.object({
   model: refers({ to: "model" })
     .min(1)
-    .describe(
-      "The model in `models` that is the process reward model; it has to train unless `update: frozen`.",
-    ),
+    .describe("The process reward model, a name in `models`; it has to train unless `update: frozen`."),
   reference: refers({ to: "model", also: ["reference"] })
     .min(1)
     .default("reference")
-    .describe("The model it is compared with: `reference`, or a name in `models`."),
+    .describe("The model that it is compared with: `reference`, or a name in `models`."),
   beta: z.number().positive().default(0.05).describe("Factor β on the log-ratio."),
   update: updateParam("online", "it learns from the same rollouts which of them are right"),
   from: refers({ to: "term" })
     .optional()
-    .describe("The term whose values say what is right; default: the first that has one."),
+    .describe("The reward term whose values say what is right; default: the first term that has values."),
   level: z
     .enum(["token", "response"])
     .default("token")
-    .describe("Pays every token its own ratio, or the response their sum."),
+    .describe("Whether every token is rewarded by its own ratio, or the response by their sum."),
   scale: z
     .enum(["none", "largest_return"])
     .default("none")
     .describe(
-      "largest_return: over the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
+      "largest_return: divide by the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
     ),
 });
 type Params = z.output<typeof params>;
@@ -49,7 +47,7 @@ function factorOf(ratios: readonly (readonly number[])[], { beta, scale }: Param
 }
 
 /** β log π/π_ref of the tokens that train, 0 elsewhere. */
-async function paid(
+async function implicitRewards(
   options: Params,
   batch: Batch,
   models: Parameters<RewardTerm["score"]>[1]["models"],
@@ -78,7 +76,7 @@ export const implicitPrm = rewardTerm({
   name: "implicit_prm",
   aliases: ["prime"],
   summary:
-    "A language model that learns only which responses are right pays every token by its log-ratio to a reference.",
+    "A language model that learns only which responses are right rewards every token by its log-ratio to a reference.",
   formula: "r_t = β log π_prm(y_t) / π_ref(y_t), with π_prm fitted by BCE(σ(Σ_t r_t), right)",
   sources: ["Process Reinforcement through Implicit Rewards", "Free Process Rewards without Process Labels"],
   params,
@@ -87,7 +85,7 @@ export const implicitPrm = rewardTerm({
     const loss = { use: "outcome_cross_entropy", params: { beta, anchor } };
     return {
       ...learning(update, { model, loss, from }, context),
-      score: (batch, { models }) => paid(options, batch, models),
+      score: (batch, { models }) => implicitRewards(options, batch, models),
     };
   },
 });

@@ -6,7 +6,7 @@ import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Models, Policy } from "../../../core/policy.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
-import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
+import { askedOf, tokenLikelihoods, type TextReading } from "./readings.ts";
 import { hasEnded } from "../../../core/rows/ends.ts";
 
 /** Σ_t log p(text_t | context, text_<t) of each reading. */
@@ -25,13 +25,13 @@ const params = z.object({
     .min(1)
     .default("no_think")
     .describe(
-      "The model that reads the text without the thought: an average that follows the policy, in the paper.",
+      "The model that reads the text without the thought; in the paper, a moving average of the policy.",
     ),
-  between: z.string().default("").describe("What stands between a thought and the text, e.g. `</think>`."),
+  between: z.string().default("").describe("The separator between a thought and the text, e.g. `</think>`."),
   per: z
     .enum(["text", "token"])
     .default("text")
-    .describe("text: nats of the whole text that follows; token: the mean over its tokens."),
+    .describe("text: the gain over the whole text that follows, in nats; token: the mean over its tokens."),
 });
 
 async function score(
@@ -43,7 +43,7 @@ async function score(
   const { tokenizer, context: room } = policy;
   const bridge = tokenizer.encode(between);
   const results: TermValue[] = batch.records.map(() => none);
-  const [thought, plain]: [Reading[], Map<string, Reading>] = [[], new Map()];
+  const [thought, plain]: [TextReading[], Map<string, TextReading>] = [[], new Map()];
   batch.records.forEach(({ task }, row) => {
     if (task.answer === undefined) {
       results[row] = failure(
@@ -79,7 +79,7 @@ async function score(
 export const informationGain = rewardTerm({
   name: "information_gain",
   summary:
-    "What a thought adds to the likelihood of the text that follows, against a copy of the policy that reads on without it.",
+    "How much a thought raises the likelihood of the text that follows, compared with a copy of the policy that reads the text without the thought.",
   formula: "r = log p_θ(x_t | x_<t, c) − log p_φ(x_t | x_<t), φ ← 0.999 φ + 0.001 θ",
   sources: ["RLP: Reinforcement as a Pretraining Objective"],
   judges: "answer",

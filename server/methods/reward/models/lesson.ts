@@ -35,7 +35,7 @@ function labelsOf({ terms }: Rewards, name: string | undefined, who: string): Re
   if (found !== undefined) return found;
   throw new UserError(
     name === undefined
-      ? `${who} learns from another reward term, and there is none with a value`
+      ? `${who} learns from another reward term, and no other term has a value`
       : `${who} learns from the reward term ${name}, which does not exist`,
     {
       code: "labels-missing",
@@ -91,7 +91,7 @@ export interface Lesson {
   readonly from: string | undefined;
 }
 
-export interface Taught {
+export interface BoundLesson {
   readonly model: Model;
   readonly objective: Objective;
   readonly from: string | undefined;
@@ -106,7 +106,7 @@ type Update = z.output<typeof updates>;
 export const update = (usual: Update, does: string) =>
   updates
     .default(usual)
-    .describe(`online: before it pays, ${does}; after: once it has paid the step, so does it.`);
+    .describe(`online: before it scores a step, ${does}; after: it scores the step first, and then learns.`);
 
 /** The part of a term that makes its model learn, around the advantages of each step. */
 export function learning(
@@ -116,21 +116,21 @@ export function learning(
 ): Pick<RewardTerm, "learners"> {
   if (mode === "frozen") return {};
   const objective = context.objective?.(use, params);
-  if (objective === undefined) throw new Error(`internal: nothing gives the objective ${use}`);
-  const taught = { model, objective, from, who: context.name ?? model };
-  return { learners: [learnerBy(taught, mode === "online" ? "before_advantage" : "after_advantage")] };
+  if (objective === undefined) throw new Error(`internal: no dependency provides the objective ${use}`);
+  const lesson = { model, objective, from, who: context.name ?? model };
+  return { learners: [learnerBy(lesson, mode === "online" ? "before_advantage" : "after_advantage")] };
 }
 
 /** A model that learns by an objective from rollouts and what they are scored. */
-export const learnerBy = (taught: Taught, when: Learner["when"]): Learner => ({
-  model: taught.model,
+export const learnerBy = (lesson: BoundLesson, when: Learner["when"]): Learner => ({
+  model: lesson.model,
   when,
-  train: (models, batch, rewards, clock) => learnFrom(taught, models, batch, rewards, clock),
+  train: (models, batch, rewards, clock) => learnFrom(lesson, models, batch, rewards, clock),
 });
 
 /** One optimiser step of a term's model on the rows that have a label. */
 async function learnFrom(
-  { model, objective, from, who }: Taught,
+  { model, objective, from, who }: BoundLesson,
   models: Models,
   batch: Batch,
   rewards: Rewards,

@@ -5,14 +5,14 @@ import type { Models } from "../../../core/policy.ts";
 import { scoreBy } from "./lesson.ts";
 
 /** Texts to be read behind what stands in front of them: what a likelihood is asked of. */
-export interface Reading {
+export interface TextReading {
   readonly row: number;
   readonly context: readonly number[];
   readonly text: Int32Array;
 }
 
 /** The readings as a batch: every token of the texts counts. */
-function readingBatch(readings: readonly Reading[], { records }: Batch): Batch {
+function readingBatch(readings: readonly TextReading[], { records }: Batch): Batch {
   const { offsets, values } = raggedOf(readings.map(({ text }) => text));
   return {
     rows: readings.length,
@@ -30,7 +30,7 @@ function readingBatch(readings: readonly Reading[], { records }: Batch): Batch {
 
 /** log p(text_t | context, text_<t) of each token of each reading. */
 export async function tokenLikelihoods(
-  readings: readonly Reading[],
+  readings: readonly TextReading[],
   of: Batch,
   models: Models,
   model: string,

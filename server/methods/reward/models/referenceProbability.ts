@@ -7,7 +7,7 @@ import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Models, Tokenizer } from "../../../core/policy.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
-import { askedOf, tokenLikelihoods, type Reading } from "./readings.ts";
+import { askedOf, tokenLikelihoods, type TextReading } from "./readings.ts";
 
 const params = z.object({
   tags: z
@@ -15,24 +15,24 @@ const params = z.object({
     .min(1)
     .max(2)
     .default(["think", "answer"])
-    .describe("Tags of the reasoning and of the answer, or of the answer alone."),
+    .describe("Tags of the reasoning and the answer, or of the answer alone."),
   of: z
     .enum(["mean", "mean_log", "geometric_mean", "product"])
     .default("mean")
     .describe(
-      "What the answer's token probabilities give. mean: their mean; mean_log: the mean of their logs; geometric_mean; product: the probability of the whole answer.",
+      "How the answer's token probabilities are combined. mean: their mean; mean_log: the mean of their logs; geometric_mean; product: the probability of the whole answer.",
     ),
   without: refers({ to: "model", also: ["reference", "policy", "none"] })
     .min(1)
     .default("reference")
     .describe(
-      "The model whose probability of the answer without reasoning is subtracted; `none`: nothing is. `reference` is the policy as it began.",
+      "The model whose probability of the answer without reasoning is subtracted; `none` subtracts nothing. `reference` is the policy at the start.",
     ),
   least: z
     .number()
     .nullable()
     .default(0)
-    .describe("A gain below it pays 0; null: every gain is paid as it is, negative ones too."),
+    .describe("A gain below this is rewarded 0; null: every gain is the reward, negative ones too."),
 });
 type Params = z.output<typeof params>;
 
@@ -89,7 +89,7 @@ function readingsOf(
   answer: string,
   { tags }: Params,
   tokenizer: Tokenizer,
-): { readonly reasoned: Reading; readonly plain: Reading } {
+): { readonly reasoned: TextReading; readonly plain: TextReading } {
   const asked = askedOf(batch, row);
   const { response } = batch.records[row]!;
   const all = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
@@ -106,7 +106,7 @@ function readingsOf(
 async function score(batch: Batch, models: Models, options: Params): Promise<TermValue[]> {
   const { tokenizer, context: room } = models.get("policy");
   const results: TermValue[] = batch.records.map(() => none);
-  const [reasoned, plain]: [Reading[], Map<number, Reading>] = [[], new Map()];
+  const [reasoned, plain]: [TextReading[], Map<number, TextReading>] = [[], new Map()];
   batch.records.forEach(({ task }, row) => {
     const { answer } = task;
     if (answer === undefined || answer.trim() === "") {
@@ -144,7 +144,7 @@ async function score(batch: Batch, models: Models, options: Params): Promise<Ter
 export const referenceProbability = rewardTerm({
   name: "reference_probability",
   summary:
-    "How likely the policy finds the task's answer behind its own reasoning, less how likely the answer was without reasoning: a reward without a verifier.",
+    "The likelihood of the task's answer conditioned on the policy's own reasoning, minus its likelihood without reasoning: a reward without a verifier.",
   formula: "r = max(0, mean_t π_θ(y*_t | x, z, y*_<t) − mean_t π_0(y*_t | x, y*_<t))",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   judges: "answer",

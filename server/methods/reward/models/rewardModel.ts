@@ -11,14 +11,16 @@ import { failure, none, value } from "../perRow.ts";
 const params = z.object({
   model: refers({ to: "model" })
     .min(1)
-    .describe("The model in `models` that has the head; it has to train unless `update: frozen`."),
+    .describe("The model with the head, a name in `models`; it has to train unless `update: frozen`."),
   head: headParam("reward"),
-  update: updateParam("frozen", "it learns from pairs of the same rollouts which is the better"),
+  update: updateParam("frozen", "it learns from pairs of the same rollouts which of two is better"),
   from: refers({ to: "term" })
     .optional()
-    .describe("The term that ranks the rollouts it learns from; default: the first that has a value."),
+    .describe(
+      "The reward term that ranks the rollouts it learns from; default: the first term that has values.",
+    ),
   pairs: pairing("all"),
-  margin: z.number().min(0).default(0).describe("How far apart the scores of a pair have to be."),
+  margin: z.number().min(0).default(0).describe("Margin between the scores of a pair."),
 });
 
 export const rewardModel = rewardTerm({

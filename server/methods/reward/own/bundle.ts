@@ -39,7 +39,7 @@ function refusal(file: string, term: string, error: unknown): UserError {
       : { line: first.location.line - 1, character: first.location.column }),
     code: "reward-build",
     cause: error,
-    action: "Mend the file; the run starts when it can be bundled.",
+    action: "Correct the file; the run can start once it bundles.",
   });
 }
 
@@ -96,7 +96,7 @@ export async function bundleReward(file: string, term: string, unsaved?: string)
     throw new UserError(`reward term "${term}": there is no file ${file}`, {
       file,
       code: "reward-missing",
-      action: "Check the path in `use`; it is relative to the config that writes it.",
+      action: "Check the path in `use`; it is relative to the config that names it.",
     });
   if (unsaved === undefined) refuseOthers(file, term);
   const text = await build(realpathSync(file), term, unsaved);

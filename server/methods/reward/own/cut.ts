@@ -5,8 +5,8 @@ const most = 2048;
 export function cut(message: string): string {
   // No character has less than one byte: a text that is short enough is seen to be so at once.
   if (message.length <= most && Buffer.byteLength(message) <= most) return message;
-  const told = ` … (cut: the message has ${message.length.toLocaleString("en-US")} characters)`;
-  const bytes = Buffer.from(message.slice(0, most)).subarray(0, most - Buffer.byteLength(told));
+  const notice = ` … (cut: the message has ${message.length.toLocaleString("en-US")} characters)`;
+  const bytes = Buffer.from(message.slice(0, most)).subarray(0, most - Buffer.byteLength(notice));
   // A character that the end would divide is left out.
-  return bytes.toString("utf8").replace(/\uFFFD$/, "") + told;
+  return bytes.toString("utf8").replace(/\uFFFD$/, "") + notice;
 }

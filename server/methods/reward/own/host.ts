@@ -70,7 +70,7 @@ function listed(name: unknown, values: readonly unknown[]): TermValue {
   const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
   if (wrong >= 0)
     return failed(
-      `returned ${shown(values[wrong])} as value ${wrong} of its list, where only finite numbers may stand`,
+      `returned ${shown(values[wrong])} as value ${wrong} of its list, which may contain only finite numbers`,
     );
   return { kind: "values", level, values: values.map(Number) };
 }
@@ -107,16 +107,17 @@ const isMet = (met: unknown): met is boolean | number | null =>
 /** What is wrong with returned criteria, or the criteria. */
 function criteriaOf(criteria: unknown): string | { readonly criteria: readonly JudgedCriterion[] } {
   if (!isObject(criteria))
-    return `returned ${shown(criteria)} as \`criteria\`, which must be { criterion: how far it is met }`;
+    return `returned ${shown(criteria)} as \`criteria\`, which must be { criterion: degree to which it is met }`;
   const list: JudgedCriterion[] = [];
-  for (const [text, told] of Object.entries(criteria)) {
-    const { met, points = 1, veto = false } = isObject(told) ? told : { met: told };
+  for (const [text, criterion] of Object.entries(criteria)) {
+    const { met, points = 1, veto = false } = isObject(criterion) ? criterion : { met: criterion };
     const place = `in \`criteria[${JSON.stringify(text)}]\``;
     if (!isMet(met))
-      return `returned ${shown(met)} ${place}: how far it is met is true, false, a number from 0 to 1, or null`;
+      return `returned ${shown(met)} ${place}: whether it is met is true, false, a number from 0 to 1, or null`;
     if (typeof points !== "number" || !Number.isFinite(points))
-      return `returned ${shown(points)} as points ${place}, where a finite number belongs`;
-    if (typeof veto !== "boolean") return `returned ${shown(veto)} as veto ${place}: it is true or false`;
+      return `returned ${shown(points)} as points ${place}, which must be a finite number`;
+    if (typeof veto !== "boolean")
+      return `returned ${shown(veto)} as veto ${place}, which must be true or false`;
     list.push({ text, points, ...(veto && { veto }), met: met === null ? null : Number(met) });
   }
   return { criteria: list };

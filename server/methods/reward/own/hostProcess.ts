@@ -109,7 +109,7 @@ export class HostProcess {
         reject: (error) => (done(), reject(error)),
       };
       this.child.send(message, (error) => {
-        if (error !== null) this.end(`could not be asked: ${error.message}`);
+        if (error !== null) this.end(`could not be called: ${error.message}`);
       });
     });
   }

@@ -10,7 +10,7 @@ export const python = rewardTerm({
   params: z.object({
     file: z.string().min(1).describe("The Python file, relative to the config that names it."),
     export: z.string().default("compute_score").describe("The function's name."),
-    args: z.record(z.string(), z.json()).optional().describe("Given to every call."),
+    args: z.record(z.string(), z.json()).optional().describe("Arguments for every call."),
   }),
   create: ({ file, export: name }, context) => {
     throw new UserError(

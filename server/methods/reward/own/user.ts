@@ -18,7 +18,7 @@ export const user = rewardTerm({
   params: z.object({
     file: z.string().min(1).describe("The file, relative to the config that names it."),
     export: z.string().default("score").describe("The function's name; `default` for the default export."),
-    args: z.record(z.string(), z.json()).optional().describe("Given to every call as `args`."),
+    args: z.record(z.string(), z.json()).optional().describe("Arguments for every call, as `args`."),
     timeout: z.number().positive().optional().describe("Seconds for one rollout; default: reward.timeout."),
   }),
   create: ({ file, export: name, args, timeout }, context) =>

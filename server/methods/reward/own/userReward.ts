@@ -134,7 +134,7 @@ export class UserReward implements RewardTerm {
           this.options.timeout,
           signal,
         );
-        if (answer.kind !== "scored") return this.failed("the process gave an answer to another question");
+        if (answer.kind !== "scored") return this.failed("the process answered another call");
         return answer.value.kind === "error" ? this.failed(answer.value.message) : answer.value;
       } catch (error) {
         if (!(error instanceof NoAnswer) || error.cause_ === "aborted") throw error;
@@ -150,7 +150,7 @@ export class UserReward implements RewardTerm {
   /** The same for each rollout, so that the run tells it once with their number. */
   private givenUp(): string {
     const { timeout } = this.options;
-    return `not asked, because it had no answer within ${timeout} s ${hangsAllowed} times in this step; the next step asks it again. Make it faster, or raise reward.timeout`;
+    return `not called, because it gave no answer within ${timeout} s ${hangsAllowed} times in this step; the next step calls it again. Make it faster, or raise reward.timeout`;
   }
 
   private failed(message: string): TermValue {

@@ -86,7 +86,7 @@ export const modelJudge =
       const policy = models.get(models.names.includes(name) ? name : "policy");
       const prompts = texts.map((text, i) => ({ tokens: promptOf(policy, text), key: ["judge", i] }));
       const fits = [...prompts.keys()].filter((i) => prompts[i]!.tokens.length < policy.context);
-      const verdicts: Verdict[] = texts.map(() => "what the judge is asked fills its context");
+      const verdicts: Verdict[] = texts.map(() => "the question to the judge fills its context");
       const asked = fits.map((i) => prompts[i]!);
       for await (const { index, tokens } of policy.generate(asked, {
         ...how,
@@ -100,7 +100,7 @@ export const modelJudge =
 
 const ofProgram = (value: TermValue | undefined): Verdict => {
   if (value?.kind === "error") return value.message;
-  if (value?.kind !== "value") return "the program gave no number";
+  if (value?.kind !== "value") return "the program returned no number";
   return value.value > 0 ? 1 : 0;
 };
 

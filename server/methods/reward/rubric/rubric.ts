@@ -22,13 +22,13 @@ import {
 
 const max_tokens = z.number().int().min(1).default(64).describe("Longest verdict, in tokens.");
 const judgeParam = z.union([
-  z.strictObject({ ...chatParams, max_tokens }).describe("A model behind an OpenAI-compatible address."),
+  z.strictObject({ ...chatParams, max_tokens }).describe("A model at an OpenAI-compatible endpoint."),
   z
     .strictObject({
       of: refers({ to: "model", also: ["policy", "reference"] }).describe("A model of the run."),
       max_tokens,
     })
-    .describe("A model of the run, which answers greedily."),
+    .describe("A model of the run; it answers greedily."),
   z
     .strictObject({
       file: refers({ to: "file", ends: [".ts", ".mts", ".js", ".mjs"] }).describe(
@@ -37,7 +37,7 @@ const judgeParam = z.union([
       export: z
         .string()
         .default("score")
-        .describe("Its function: a number above 0 where the criterion is met."),
+        .describe("Its function, which returns a number above 0 if the criterion is met."),
       timeout: z
         .number()
         .positive()
@@ -51,23 +51,23 @@ const params = z.object({
   field: refers({ to: "field" })
     .default("rubric")
     .describe(
-      "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. `name` is what charts call it; where one with `veto` is broken, the others earn nothing.",
+      "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. Charts call it by its `name`; if one with `veto` is broken, the others earn nothing.",
     ),
   judge: judgeParam
     .optional()
     .describe(
-      "Who says what is met: a server (`{ url, model }`), a model of the run (`{ of }`) or a program (`{ file }`). Criteria with a `regex` need none.",
+      "What decides whether a criterion is met: a server (`{ url, model }`), a model of the run (`{ of }`) or a program (`{ file }`). Criteria with a `regex` need none.",
     ),
   ask: template("prompt", "response", "criterion")
     .default(
       "Question: {prompt}\n\nAnswer: {response}\n\nDoes the answer meet this criterion? {criterion}\nSay yes or no: ",
     )
-    .describe("What a model is asked of each criterion: `{prompt}`, `{response}`, `{criterion}`."),
+    .describe("Template of the question about each criterion: `{prompt}`, `{response}`, `{criterion}`."),
   floor: z
     .number()
     .nullable()
     .default(null)
-    .describe("Least score; null: as low as criteria below 0 points make it."),
+    .describe("Lower bound on the score; null: as low as criteria with negative points make it."),
 });
 type Params = z.output<typeof params>;
 
@@ -104,7 +104,7 @@ function found({ regex }: RubricCriterion, response: string): Verdict | undefine
   try {
     return new RegExp(regex, "u").test(response) ? 1 : 0;
   } catch (error) {
-    return `the criterion's regex ${JSON.stringify(regex)} cannot be read: ${String(error)}`;
+    return `the criterion's regex ${JSON.stringify(regex)} is not valid: ${String(error)}`;
   }
 }
 
@@ -114,17 +114,17 @@ function scored(
   field: string,
   floor: number,
 ): TermValue {
-  if (criteria.length === 0) return failure(`the task's field \`${field}\` is no list of criteria`);
+  if (criteria.length === 0) return failure(`the task's field \`${field}\` is not a list of criteria`);
   if (criteria.every(({ points }) => points <= 0))
     return failure(`no criterion in \`${field}\` has points above 0`);
   const unknown = verdicts.find((one) => typeof one === "string");
   const met = verdicts.map((one) => (one === 1 ? 1 : 0));
   const result =
     unknown === undefined ? value(Math.max(floor, rubricScore(criteria, met))) : failure(unknown);
-  return { ...result, criteria: criteria.map((one, k) => judged(one, verdicts[k]!)) };
+  return { ...result, criteria: criteria.map((one, k) => withVerdict(one, verdicts[k]!)) };
 }
 
-const judged = ({ name, text, points, veto }: Criterion, verdict: Verdict): JudgedCriterion => ({
+const withVerdict = ({ name, text, points, veto }: Criterion, verdict: Verdict): JudgedCriterion => ({
   ...(name !== undefined && { name }),
   text,
   points,
@@ -136,7 +136,7 @@ async function verdictsOf(
   batch: Batch,
   rubrics: readonly (readonly RubricCriterion[])[],
   { ask }: Params,
-  judged: (questions: readonly Question[]) => Promise<readonly Verdict[]>,
+  askJudge: (questions: readonly Question[]) => Promise<readonly Verdict[]>,
 ): Promise<Verdict[][]> {
   const open: (Question & { readonly k: number })[] = [];
   const verdicts = rubrics.map((criteria, row) =>
@@ -148,7 +148,7 @@ async function verdictsOf(
       return own ?? "";
     }),
   );
-  const said = open.length === 0 ? [] : await judged(open);
+  const said = open.length === 0 ? [] : await askJudge(open);
   open.forEach(({ row, k }, i) => (verdicts[row]![k] = said[i] ?? "the judge gave no answer"));
   return verdicts;
 }
@@ -156,9 +156,9 @@ async function verdictsOf(
 export const rubric = rewardTerm({
   name: "rubric",
   summary:
-    "Criteria of the task's rubric, each with points, judged one by one: by a model, a server, a program, or a regular expression of the criterion itself. What the judge leaves open is an error, never a criterion that is not met. Each verdict is recorded with the rollout.",
+    "Criteria of the task's rubric, each with points, are decided one by one: by a model, a server, a program, or the criterion's own regular expression. A verdict that the judge leaves open is an error; it never counts as a criterion that is not met. Each verdict is recorded with the rollout.",
   formula:
-    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}; at most 0 where a criterion with `veto` is broken: missed, or met with w_k < 0",
+    "r = Σ_k b_k w_k / Σ_{w_k > 0} w_k, b_k ∈ {0, 1}; at most 0 if a criterion with `veto` is broken: missed, or met with w_k < 0",
   sources: [
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
     "HealthBench: Evaluating Large Language Models Towards Improved Human Health",

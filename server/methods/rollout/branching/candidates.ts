@@ -11,13 +11,13 @@ export const tokenParams = {
     .min(1)
     .optional()
     .describe(
-      "A branch leaves before tokens of at least so many characters, spaces around them not counted. Default: 2, and 1 for a model that reads character by character.",
+      "Fewest characters of a token that a branch may leave before, not counting spaces around it. Default: 2, and 1 for a model that reads character by character.",
     ),
   budget: z
     .enum(["whole", "rest"])
     .default("whole")
     .describe(
-      "What a branch may write: `rollout.max_tokens` of its own, as in the released code, or the rest that its beginning leaves of them.",
+      "How many tokens a branch may generate: `rollout.max_tokens` of its own, as in the released code, or what its beginning leaves of them.",
     ),
 };
 

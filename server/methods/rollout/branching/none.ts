@@ -3,7 +3,7 @@ import { branching } from "../../../core/declaration.ts";
 
 export const none = branching({
   name: "none",
-  summary: "Every rollout of a group begins where its task does.",
+  summary: "Every rollout of a group starts from its task's prompt.",
   sources: [],
   params: z.object({}),
   create: () => ({ children: 0, budget: "whole", leave: () => undefined }),

@@ -5,7 +5,7 @@ import { candidates, oneOf, tokenParams } from "./candidates.ts";
 export const topEntropy = branching({
   name: "top_entropy",
   summary:
-    "Each of a group's first rollouts is cut before one of its tokens of highest entropy, drawn by chance, and written anew from there, some times over.",
+    "Each of a group's first rollouts is cut before one of its tokens of highest entropy, drawn at random, and generated again from there, several times.",
   formula: "group = n1 + n1 · n2; cut before t ~ U(top-k of H(π(· | y_<t)))",
   sources: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
   params: z.object({

@@ -7,7 +7,7 @@ import { budgetParam } from "./params.ts";
 export const multiAttempt = episodeShape({
   name: "multi_attempt",
   summary:
-    "Several attempts at a task: behind a wrong one it is told that it was wrong and how many are left, until one is right or none is left.",
+    "Several attempts at a task: after a wrong one the policy reads that it was wrong and how many are left, until one is right or none is left.",
   formula: "N ~ U{low, …, high}; ends at the first right attempt, at most at the N-th",
   sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
   params: z.object({
@@ -17,13 +17,13 @@ export const multiAttempt = episodeShape({
       .int()
       .min(1)
       .default(5)
-      .describe("Most attempts that one may have; evaluations allow as many."),
+      .describe("Most attempts that an episode may have; evaluations allow this many."),
     feedback: template("left")
       .default("\nIncorrect, {left} left.\n")
-      .describe("What is said behind a wrong attempt; `{left}`: attempts that are left."),
+      .describe("The message after a wrong attempt; `{left}`: attempts that are left."),
     ask: template("prompt", "left")
       .default("{prompt}")
-      .describe("What is asked first: `{prompt}`, and `{left}`, the attempts that it may have."),
+      .describe("Template of the first prompt: `{prompt}`, and `{left}`, the attempts that the episode has."),
     budget: budgetParam,
   }),
   create: ({ low, high, feedback, ask, budget }) => {

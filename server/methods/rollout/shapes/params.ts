@@ -4,4 +4,4 @@ import { z } from "zod";
 export const budgetParam = z
   .enum(["attempt", "episode"])
   .default("attempt")
-  .describe("Whether `rollout.max_tokens` is for each attempt, or for all of an episode together.");
+  .describe("Whether `rollout.max_tokens` limits each attempt or the whole episode.");

@@ -5,15 +5,15 @@ import { budgetParam } from "./params.ts";
 export const selfCorrect = episodeShape({
   name: "self_correct",
   summary:
-    "Every rollout answers, is asked to look for an error, and answers again, whether or not the first answer was right.",
+    "The policy answers, is asked to look for an error, and answers again, whether or not the first answer was right.",
   sources: ["Training Language Models to Self-Correct via Reinforcement Learning"],
   params: z.object({
-    attempts: z.number().int().min(2).default(2).describe("Attempts of every episode."),
+    attempts: z.number().int().min(2).default(2).describe("Attempts in every episode."),
     instruction: z
       .string()
       .min(1)
       .default("\nThere may be an error above. Mend it, and answer again.\n")
-      .describe("What is said between two attempts."),
+      .describe("The message between two attempts."),
     budget: budgetParam,
   }),
   create: ({ attempts, instruction, budget }) => ({

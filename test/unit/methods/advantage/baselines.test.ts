@@ -105,7 +105,7 @@ test("median, greedy, constant with sign, pairs", () => {
   close(applied(made(greedy, {}), none, inputOf([1, 0, 1], [0, 0, 1], baselines)), [0.5, -0.25, Number.NaN]);
   assert.throws(
     () => applied(made(greedy, {}), none, inputOf([1, 0])),
-    (error) => error instanceof UserError && /no rollout has one/.test(error.message),
+    (error) => error instanceof UserError && /no rollout records one/.test(error.message),
   );
   close(applied(made(constant, {}), made(sign, {}), inputOf([1, 0, 0.5])), [1, -1, 0]);
   close(applied(made(pairPartner, {}), none, inputOf([3, 1, 4, 4, 9])), [1, -1, 0, 0, Number.NaN]);

@@ -156,7 +156,7 @@ test("concepts of weak tasks are asked for once, drawn within a kind, and the ch
   const [source, asked] = [sourceOf(transform), [] as string[]];
   const { taken, parents, refused } = await round(source, recipeOf(transform), contextOf(writer(asked)));
   assert.equal(parents, 3);
-  assert.deepEqual([...refused], [["nothing names its parent's concepts", 1]]);
+  assert.deepEqual([...refused], [["its parent's concepts are unknown", 1]]);
   assert.equal(asked.length, 4 + 3);
   assert.deepEqual(
     taken.map(({ prompt }) => prompt),
@@ -189,7 +189,7 @@ test("data may name the concepts; an author who names none is told, as is one wh
   const silent: Complete = (requests) => Promise.resolve(requests.map(() => ["I can't help with that."]));
   const byData = await round(sourceOf(named), recipeOf(named), contextOf(silent));
   assert.deepEqual([byData.parents, byData.taken], [0, []], "a number names nothing");
-  assert.deepEqual([...byData.refused], [["nothing names its parent's concepts", 4]]);
+  assert.deepEqual([...byData.refused], [["its parent's concepts are unknown", 4]]);
   const transform = made(concepts, { take: "`(.+)`" });
   const empty: Complete = (requests) => Promise.resolve(requests.map(() => [""]));
   const none = await round(sourceOf(transform), recipeOf(transform), contextOf(empty));
@@ -199,10 +199,10 @@ test("data may name the concepts; an author who names none is told, as is one wh
     [...odd.refused],
     [
       [
-        "its concepts were drawn already in this round",
-        odd.refused.get("its concepts were drawn already in this round"),
+        "this round has drawn its concepts already",
+        odd.refused.get("this round has drawn its concepts already"),
       ],
-      ["no task stands in what was written", odd.parents],
+      ["the author's text contains no task", odd.parents],
     ],
   );
   assert.deepEqual(odd.taken, []);

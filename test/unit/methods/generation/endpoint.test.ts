@@ -73,7 +73,7 @@ test("an endpoint writes tasks and votes; refusals and silence are errors that s
       full.complete(["a"], how),
       (error) =>
         error instanceof UserError &&
-        /The author of tasks at .* refused what it was asked: 400/.test(error.message) &&
+        /The author of tasks at .* refused the request: 400/.test(error.message) &&
         /lower `max_tokens`/.test(error.detail.action ?? ""),
     );
   } finally {

@@ -175,7 +175,7 @@ test("a written solution must be right; enough judges must say yes", () => {
   });
   assert.deepEqual(reasons, [
     null,
-    "its written solution is not right",
+    "its written solution is not a success",
     "its written solution could not be scored",
     "it has no written solution",
   ]);

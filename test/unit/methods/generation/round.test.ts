@@ -83,13 +83,13 @@ test("what is there already, cannot be read or answered, and what no gate lets t
     [[sum!.prompt, sum!.answer]],
   );
   assert.deepEqual(Object.fromEntries(first.refused), {
-    "it is there already": 1,
-    "its environment cannot read it": 1,
-    "nothing was written": 1,
+    "the task exists already": 1,
+    "its environment cannot parse it": 1,
+    "the author wrote nothing": 1,
   });
   const swapped = `${sum!.data["right"]}+${sum!.data["left"]}=`;
   const again = await round(source, recipe({ ...written, gates, parents: 1 }), contextOf(saying(swapped)));
-  assert.deepEqual([...again.refused.keys()], ["it is there already"], "the same sum");
+  assert.deepEqual([...again.refused.keys()], ["the task exists already"], "the same sum");
   const three = others.slice(0, 3).map(({ prompt }) => prompt);
   const rates = await round(
     source,
@@ -102,7 +102,7 @@ test("what is there already, cannot be read or answered, and what no gate lets t
   });
   const held = made(arithmetic, { digits: [1] }).draw("evaluate", undefined, randomStream(1))!;
   const leaked = await round(source, recipe({ ...written, parents: 1 }), contextOf(saying(held.prompt)));
-  assert.deepEqual([...leaked.refused.keys()], ["evaluation asks it"]);
+  assert.deepEqual([...leaked.refused.keys()], ["evaluation uses it"]);
 });
 
 test("answers: a parent's, a vote's, none; two parents of one child", async () => {
@@ -201,7 +201,7 @@ test("written solutions are scored and judges asked before anything is tried", a
     grade: (tasks) => Promise.resolve(tasks.map((task, i) => group([i === 3 ? 0 : 1], { task }))),
   });
   assert.deepEqual(Object.fromEntries(refused), {
-    "its written solution is not right": 1,
+    "its written solution is not a success": 1,
     "too few judges say yes": 1,
   });
   assert.equal(asked.length, 6, "three that are right, two judges");

@@ -82,7 +82,7 @@ describe("masks of the batch", () => {
     );
     assert.deepEqual(keeps(made(spans, { regex: "x=(\\d)" }, { tokenizer }), batch), [0, 1, 0, 1, 1]);
     assert.throws(() => keeps(made(spans, { name: "mine", missing: "error" }), batch), /has no span mine/);
-    assert.throws(() => made(spans, {}), /either `name`, for recorded spans, or `regex`/);
+    assert.throws(() => made(spans, {}), /either `name` \(recorded spans\) or `regex`/);
     assert.throws(() => made(spans, { regex: "(" }), /must be a regular expression/);
   });
   it("without a tokenizer characters are tokens, or the user is told", () => {

@@ -152,7 +152,7 @@ describe("a reward that hangs", () => {
         for (const value of hanging.slice(2))
           assert.match(
             messageOf(value),
-            new RegExp(`${folder}.*reward.ts:score: not asked.*3 times in this step`),
+            new RegExp(`${folder}.*reward.ts:score: not called.*3 times in this step`),
           );
         assert.equal(new Set(hanging.slice(2).map(messageOf)).size, 1);
         const [more] = await reward.score(rows("a"), context(12));

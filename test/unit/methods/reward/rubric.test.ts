@@ -107,7 +107,7 @@ test("criteria with a regex need no judge; without one, a task without a rubric 
   ];
   assert.deepEqual(await scores({}, rows(["it is 4", "damn, 4", "40"], criteria)), [1, 2 / 3, 0]);
   assert.match(String((await scores({}, rows(["x"])))[0]), /has no `regex`, and the term no `judge`/);
-  assert.match(String((await scores({}, rows(["x"], "text")))[0]), /`rubric` is no list of criteria/);
+  assert.match(String((await scores({}, rows(["x"], "text")))[0]), /`rubric` is not a list of criteria/);
   assert.match(
     String((await scores({}, rows(["x"], [{ text: "bad", points: -1 }])))[0]),
     /no criterion .* above 0/,

@@ -355,7 +355,7 @@ test("a reward tells what it made of each criterion; what it tells wrongly is an
   const wrong = await told(source, {}, "high", "text", "points", "veto", "list");
   assert.match(
     String(wrong[0]),
-    /number 2 in `criteria\["polite"\]`: how far it is met is true, false, a number/,
+    /number 2 in `criteria\["polite"\]`: whether it is met is true, false, a number/,
   );
   assert.match(String(wrong[1]), /the string "yes" in `criteria/);
   assert.match(String(wrong[2]), /the string "2" as points/);
