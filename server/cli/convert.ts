@@ -52,9 +52,10 @@ export const command: Command = {
         "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, or an OpenRLHF command line",
       )
       .addOption(
-        new Option("--from <framework>", "whose configuration it is; default: told by its keys").choices(
-          frameworks,
-        ),
+        new Option(
+          "--from <framework>",
+          "the framework of the configuration; default: recognised by its keys",
+        ).choices(frameworks),
       )
       .option("--json", 'one JSON value: {"config", "unmapped"}')
       .action((file: string, options: Options) => run(file, options));

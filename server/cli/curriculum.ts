@@ -52,7 +52,7 @@ function warn(file: string, faults: ReplayFaults): void {
 async function simulated(config: RunConfig, options: Options): Promise<void> {
   const stage = config.stages.find(({ kind }) => kind === "rl");
   if (stage === undefined)
-    throw new UserError("the config has no rl stage: its curriculum draws nothing", {
+    throw new UserError("the config has no rl stage, so its curriculum draws nothing", {
       code: "no-rl-stage",
       action: "Add a stage of `kind: rl`, or leave `stages` out.",
     });
@@ -75,9 +75,9 @@ async function run(file: string, options: Options): Promise<void> {
       ? imagined(config, history, json === true)
       : replayed(config, history, json === true);
   if (simulate === true) return simulated(config, options);
-  throw new UserError("there is nothing to go through the curriculum", {
+  throw new UserError("there are no outcomes for the curriculum", {
     code: "usage",
-    action: "Give recorded outcomes with --history FILE, or try it on simulated learners with --simulate.",
+    action: "Pass recorded outcomes with --history FILE, or simulate learners with --simulate.",
   });
 }
 
@@ -93,21 +93,18 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .option("--history <file>", "recorded outcomes, one group a line")
-      .option(
-        "--what-if",
-        "with --history: what this curriculum would have drawn itself, with how sure that is",
-      )
-      .option("--simulate", "tries it on simulated learners, beside uniform sampling")
+      .option("--history <file>", "recorded outcomes, one group per line")
+      .option("--what-if", "with --history: what this curriculum would have drawn, with intervals")
+      .option("--simulate", "run it on simulated learners and compare it with uniform sampling")
       .addOption(
-        new Option("--scenario <name>", "with --simulate: one world alone").choices(
+        new Option("--scenario <name>", "with --simulate: only this world").choices(
           scenarios.map(({ name }) => name),
         ),
       )
       .option("--seeds <n>", "with --simulate: learners in each world", whole, 10)
       .option("--steps <n>", "with --simulate: steps; default: the first rl stage's, at most 200", whole)
       .option("--set <path=value>", "overrides a value of the config", collect, [])
-      .option("--json", "one JSON object a step, or a world")
+      .option("--json", "one JSON object per step, or per world")
       .action(run);
   },
 };

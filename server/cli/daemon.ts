@@ -26,12 +26,17 @@ interface Options {
 export const command: Command = {
   name: "daemon",
   configure: (program) => {
-    sub(program, "status", "whether a daemon serves this store, and how it is", status, true);
-    sub(program, "stop", "end it; live runs go on by themselves", stop).option(
+    sub(program, "status", "whether a daemon serves this store, and its state", status, true);
+    sub(program, "stop", "stop it; live runs continue without it", stop).option(
       "--force",
       "even with live runs",
     );
-    sub(program, "logs", "the end of its log", logs).option("--lines <n>", "how many lines", whole(1), 100);
+    sub(program, "logs", "print the end of its log", logs).option(
+      "--lines <n>",
+      "how many lines",
+      whole(1),
+      100,
+    );
   },
 };
 
@@ -69,12 +74,12 @@ function withoutAnswer(store: string, found: Silent, json: boolean): void {
   process.exitCode = exit.failed;
   const { pid } = found.state === "unreachable" ? found.identity : found;
   const where = found.state === "unreachable" ? "" : ` ${placeText(found.place)}`;
-  const reason = found.state === "unreachable" ? found.reason : `it works${where}`;
+  const reason = found.state === "unreachable" ? found.reason : `it runs${where}`;
   if (json) return printJson({ running: true, reachable: false, pid, store, reason });
   print(
     found.state === "unreachable"
-      ? `A daemon (pid ${pid}) serves ${store} and cannot be reached: ${reason}.\nEnd it, then start again: gradus daemon stop. Runs go on without it.`
-      : `A daemon (pid ${pid}) serves ${store}${where}.\nWork there, or end it there: gradus daemon stop. Runs go on without it.`,
+      ? `A daemon (pid ${pid}) serves ${store} and cannot be reached: ${reason}.\nStop it, then start again: gradus daemon stop. Runs continue without it.`
+      : `A daemon (pid ${pid}) serves ${store}${where}.\nWork there, or stop it there: gradus daemon stop. Runs continue without it.`,
   );
 }
 
@@ -99,9 +104,9 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
       ? printJson({ stopped: false, reason: "not running" })
       : print(`No daemon serves ${store}.`);
   if (found.state === "elsewhere")
-    throw new UserError(`The daemon of ${store} works ${placeText(found.place)} (pid ${found.pid} there).`, {
+    throw new UserError(`The daemon of ${store} runs ${placeText(found.place)} (pid ${found.pid} there).`, {
       code: "busy",
-      action: "End it there: gradus daemon stop.",
+      action: "Stop it there: gradus daemon stop.",
     });
   if (found.state === "unreachable") return finish(store, found.identity, json === true);
   const { link } = found;
@@ -110,9 +115,8 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
   if (!answer.accepted) {
     process.exitCode = exit.failed;
     if (json === true) return printJson({ stopped: false, reason: answer.reason });
-    throw new UserError(`The daemon goes on: ${answer.reason ?? "it is busy"}.`, {
-      action:
-        "Stop the runs first, or end it all the same: gradus daemon stop --force. Runs go on without it.",
+    throw new UserError(`The daemon keeps running: ${answer.reason ?? "it is busy"}.`, {
+      action: "Stop the runs first, or stop it anyway: gradus daemon stop --force. Runs continue without it.",
     });
   }
   // It closes its store first, which may take a while; one that never ends is ended.
@@ -123,13 +127,14 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
 /** It does not answer, or does not end by itself: its process is ended. Runs go on. */
 async function finish(store: string, identity: ProcessIdentity, json: boolean): Promise<void> {
   if (await endDaemon(store, identity)) return ended(json);
-  throw new UserError(`The daemon (pid ${identity.pid}) does not end.`, {
+  throw new UserError(`The daemon (pid ${identity.pid}) does not stop.`, {
     code: "daemon-stuck",
-    action: `End the process by hand: kill -9 ${identity.pid}. Runs go on without it.`,
+    action: `End the process yourself: kill -9 ${identity.pid}. Runs continue without it.`,
   });
 }
 
-const ended = (json: boolean): void => (json ? printJson({ stopped: true }) : print("The daemon has ended."));
+const ended = (json: boolean): void =>
+  json ? printJson({ stopped: true }) : print("The daemon has stopped.");
 
 function logs(store: string, { lines: count = 100, json }: Options): void {
   const path = daemonLog(store);

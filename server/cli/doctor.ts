@@ -70,7 +70,9 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
   else {
     printChecks(checks);
     print(
-      ok ? pc.green("Everything that a run needs is here.") : "Run the commands above, then `npm start`.",
+      ok
+        ? pc.green("Everything that a run needs is installed.")
+        : "Run the commands above, then `npm start`.",
     );
   }
   process.exitCode = ok ? exit.ok : exit.failed;
@@ -80,7 +82,7 @@ export const command: Command = {
   name: "doctor",
   configure: (program) =>
     void program
-      .argument("[config]", "says what a run of it needs of the memory, too")
+      .argument("[config]", "also predicts how much memory a run of this config needs")
       .option("--json", "one JSON value: {ok, backend, node, checks}")
       .action((config: string | undefined, { json }: { json?: boolean }) => examine(json === true, config)),
 };

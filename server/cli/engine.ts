@@ -32,7 +32,7 @@ interface Library {
   /** Only where it was asked to be verified; null where no checksum was written down. */
   readonly matches?: boolean | null;
 }
-interface Engine {
+interface InstalledEngine {
   readonly folder: string;
   readonly variant: "cpu" | "gpu";
   readonly addon: boolean;
@@ -57,7 +57,7 @@ export interface EngineStatus {
     readonly folder: string | null;
     readonly variant: "cpu" | "gpu" | null;
   };
-  readonly engines: readonly Engine[];
+  readonly engines: readonly InstalledEngine[];
   readonly wasm: string | null;
   readonly webgpu: { readonly dawn: string | null; readonly tfjs: string | null };
 }
@@ -86,7 +86,7 @@ async function probeWebGpu(): Promise<void> {
     answer =
       adapter === undefined
         ? "no adapter: no Vulkan, Metal or Direct3D 12 driver"
-        : `${adapter.description}${adapter.software ? " (software: not chosen by itself)" : ""}`;
+        : `${adapter.description}${adapter.software ? " (software: never chosen automatically)" : ""}`;
   } catch (error) {
     answer = `does not start: ${messageOf(error).split("\n")[0] ?? ""}`;
   }
@@ -100,7 +100,7 @@ const linkText = ({ linked, wanted }: EngineStatus): string =>
     : linked.kind === "own"
       ? `the package's own download, ${linked.folder ?? ""}`
       : linked.kind === "broken"
-        ? `none: the link points to ${linked.folder ?? ""}, which is gone (${wanted} was wanted)`
+        ? `none: the link points to ${linked.folder ?? ""}, which is gone (set-up chose ${wanted})`
         : "none";
 const sumText = ({ sha256, matches, present }: Library): string => {
   if (!present) return "missing";
@@ -114,7 +114,7 @@ const sumText = ({ sha256, matches, present }: Library): string => {
           : ", CHANGED";
   return `sha256 ${sha256?.slice(0, 16) ?? "not recorded (see --verify)"}${verified}`;
 };
-function printEngine({ folder, variant, wheels, libraries, nvidia, bytes }: Engine): void {
+function printEngine({ folder, variant, wheels, libraries, nvidia, bytes }: InstalledEngine): void {
   const names = wheels?.map(({ name, version }) => `${name} ${version}`).join(", ") ?? "wheel not recorded";
   print(`  ${variant}  ${folder} (${(bytes / 1e6).toFixed(0)} MB): ${names}`);
   for (const [name, library] of Object.entries(libraries)) print(`       ${name}: ${sumText(library)}`);
@@ -152,7 +152,7 @@ async function ask(question: string): Promise<boolean> {
   if (process.stdin.isTTY !== true) return false;
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await terminal.question(`${question}. Go on? [y/N] `)).trim());
+    return /^y(es)?$/i.test((await terminal.question(`${question}. Continue? [y/N] `)).trim());
   } finally {
     terminal.close();
   }
@@ -198,16 +198,16 @@ export const command: Command = {
   configure: (program) => {
     program
       .command("status")
-      .description("which library computes, what is installed where")
+      .description("which library computes, and what is installed where")
       .option("--json", "one JSON value")
-      .option("--verify", "read the libraries and compare their checksums")
+      .option("--verify", "read the libraries and verify their checksums")
       .action(status);
     program
       .command("install")
-      .description("fetch TensorFlow's library from PyPI and build the addon")
-      .option("--gpu", "the CUDA library and NVIDIA's, some 3 GB")
+      .description("download TensorFlow's library from PyPI and build the addon")
+      .option("--gpu", "the CUDA library and NVIDIA's libraries, about 3 GB")
       .option("--webgpu", "the packages for GPUs without CUDA")
-      .option("--yes", "fetch more than 1 GB without asking")
+      .option("--yes", "download more than 1 GB without asking")
       .option("--json", "the status afterwards, as one JSON value")
       .action(install);
     program.command("probe-webgpu", { hidden: true }).action(probeWebGpu);

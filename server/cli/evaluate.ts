@@ -98,18 +98,17 @@ function tell(
   other: Measured | undefined,
   difference: Readonly<Record<string, Difference>>,
 ): void {
-  print(`${tasks} held-out tasks; in brackets the 95 % interval over tasks drawn again`);
-  if (other !== undefined) print(`${own.checkpoint} less ${other.checkpoint} stands last, on the same tasks`);
+  print(`${tasks} held-out tasks; in brackets the 95 % bootstrap interval over tasks`);
+  if (other !== undefined)
+    print(`last column: ${own.checkpoint} minus ${other.checkpoint}, on the same tasks`);
   const width = Math.max(...Object.keys(own.metrics).map((name) => name.length));
   for (const [name, value] of Object.entries(own.metrics)) {
     const interval = own.intervals[name];
-    const beside = difference[name];
+    const gap = difference[name];
     const parts = [
       `${fixed(value)} ${interval === undefined ? "" : range(interval)}`,
       ...(other === undefined ? [] : [fixed(other.metrics[name])]),
-      ...(beside === undefined
-        ? []
-        : [`${beside.value < 0 ? "" : "+"}${fixed(beside.value)} ${range(beside)}`]),
+      ...(gap === undefined ? [] : [`${gap.value < 0 ? "" : "+"}${fixed(gap.value)} ${range(gap)}`]),
     ];
     print(`  ${name.padEnd(width)}  ${parts.join("   ")}`);
   }
@@ -119,7 +118,7 @@ const signed = (value: number): string => `${value < 0 ? "" : "+"}${fixed(value)
 
 function tellProbes({ checkpoint, probes = [] }: Measured): void {
   for (const { name, field, tasks, asked, metrics } of probes) {
-    print(`\n${checkpoint} with ${name} (${field}): ${asked} questions in the place of ${tasks} tasks`);
+    print(`\n${checkpoint} with ${name} (${field}): ${asked} questions instead of ${tasks} tasks`);
     for (const [metric, { with: own, without, difference, ...interval }] of Object.entries(metrics))
       print(
         `  ${metric.padEnd(8)}  ${fixed(own)}   plain ${fixed(without)}   ${signed(difference)} ${range(interval)}`,
@@ -179,18 +178,21 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<checkpoint>", checkpointWords)
-      .argument("<file>", "the config whose tasks, rewards and `evaluation` measure it")
-      .option("--compare <other>", "another one on the same tasks, and the difference with its interval")
+      .argument("<file>", "the config with the tasks, rewards and `evaluation` to measure it by")
+      .option(
+        "--compare <other>",
+        "measure this checkpoint too, on the same tasks, and the difference with its interval",
+      )
       .option(
         "--probe <name=field>",
-        "ask again with a field of the tasks in the prompt, or in parts where it is a list of { prompt, answer }",
+        "also ask with a field of the tasks in the prompt, or in parts if the field is a list of { prompt, answer }",
         collectPairs("name=field, e.g. plan=plan"),
         [],
       )
-      .option("--out <file>", "every answer as a rollout, one a line")
-      .option("--set <path=value>", "measure with this value set", collect, [])
-      .option("--seed <n>", "of the held-out tasks and the draws; default: the config's", whole())
-      .option("--store <folder>", "the store that runs are named in, or a folder in its workspace")
+      .option("--out <file>", "write every answer as a rollout, one per line")
+      .option("--set <path=value>", "override a value of the config", collect, [])
+      .option("--seed <n>", "seed of the held-out tasks and the sampling; default: the config's", whole())
+      .option("--store <folder>", "the store with the named runs, or a folder in its workspace")
       .option("--json", "one JSON value")
       .action(run);
   },

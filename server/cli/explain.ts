@@ -47,7 +47,7 @@ function text(explained: Explained, started: Set<number>): void {
   }
   print(
     explained.loss === undefined
-      ? "  advantages only: what the loss reads of the weights (logp_new) was not recorded"
+      ? "  advantages only: the log-probs that the loss needs (logp_new) were not recorded"
       : `  loss ${short(explained.loss)}`,
   );
   for (const [name, value] of Object.entries(explained.metrics))
@@ -55,9 +55,9 @@ function text(explained: Explained, started: Set<number>): void {
 }
 
 function tellWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string, json: boolean): void {
-  const told = why(config, rows, parseWhich(wanted));
-  if (json) printJson(told);
-  else print(whyText(told, process.stdout.columns > 0 ? process.stdout.columns : 80).join("\n"));
+  const explanation = why(config, rows, parseWhich(wanted));
+  if (json) printJson(explanation);
+  else print(whyText(explanation, process.stdout.columns > 0 ? process.stdout.columns : 80).join("\n"));
 }
 
 async function run(file: string, { rollouts, set, json, why: wanted }: Options): Promise<void> {
@@ -76,10 +76,10 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
-      .option("--why <rollout>", "in words: why GROUP#INDEX (or STEP/GROUP#INDEX) has its advantage")
+      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object per line")
+      .option("--why <rollout>", "explain in words why GROUP#INDEX (or STEP/GROUP#INDEX) has its advantage")
       .option("--set <path=value>", "overrides a value of the config", collect, [])
-      .option("--json", "one JSON object a line")
+      .option("--json", "one JSON object per line")
       .action((file: string, options: Options) => run(file, options));
   },
 };

@@ -12,8 +12,8 @@ export const command: Command = {
   name: "init",
   configure: (program) => {
     program
-      .argument("[folder]", "where to write", folderName, ".")
-      .option("--from <preset>", "the published method to start from", knownPreset, "sec")
+      .argument("[folder]", "folder to write to", folderName, ".")
+      .option("--from <preset>", "the preset to start from", knownPreset, "sec")
       .option("--json", "one JSON value: the files written")
       .action((folder: string, { from, json }: { from: string; json?: boolean }) => {
         const written = write(folder, from);
@@ -28,9 +28,9 @@ export const command: Command = {
 function nextSteps(folder: string): string[] {
   const config = quoted(shownPath(join(folder, configName)));
   const steps: readonly (readonly [string, string])[] = [
-    [`gradus validate ${config}`, "checks it, before anything runs"],
-    [`gradus run ${config} --dry-run`, "one step: what each reward term pays, time, memory"],
-    [`gradus run ${config}`, "trains it and follows it: about a minute on two cores"],
+    [`gradus validate ${config}`, "check it before anything runs"],
+    [`gradus run ${config} --dry-run`, "run one step: values of each reward term, time, memory"],
+    [`gradus run ${config}`, "train it and follow it: about a minute on two cores"],
     [
       `node --test ${quoted(shownPath(join(folder, testName)))}`,
       "the reward's own test (Node 22.18 or newer)",
@@ -55,9 +55,7 @@ function knownPreset(id: string): string {
 /** `gradus init my.gradus.yaml` would make a folder of that name. */
 function folderName(name: string): string {
   if (/\.ya?ml$/.test(name) && !existsSync(name))
-    throw new InvalidArgumentError(
-      `Name the folder to write into; the config is always called ${configName}.`,
-    );
+    throw new InvalidArgumentError(`Name the folder to write to; the config is always called ${configName}.`);
   return name;
 }
 
@@ -68,7 +66,7 @@ function write(folder: string, preset: string): string[] {
   if (there.length > 0) {
     const list = there.map(({ path }) => shownPath(path)).join(", ");
     throw new UserError(
-      `${list} ${there.length === 1 ? "is" : "are"} there already, and nothing is overwritten`,
+      `${list} ${there.length === 1 ? "exists" : "exist"} already, and nothing is overwritten`,
       { code: "exists", action: "Choose another folder: gradus init FOLDER." },
     );
   }

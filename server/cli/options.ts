@@ -8,6 +8,8 @@ export const whole =
     const value = Number(text);
     if (text.trim() !== "" && Number.isSafeInteger(value) && value >= least) return value;
     throw new InvalidArgumentError(
-      least === Number.MIN_SAFE_INTEGER ? "Write a whole number." : `Write a whole number from ${least} on.`,
+      least === Number.MIN_SAFE_INTEGER
+        ? "Write a whole number."
+        : `Write a whole number of at least ${least}.`,
     );
   };

@@ -17,8 +17,8 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .option("--set <path=value>", "resolve with this value set", collect, [])
-      .option("--steps <n>", "at most so many rl steps", whole(1))
+      .option("--set <path=value>", "override a value of the config", collect, [])
+      .option("--steps <n>", "run at most this many rl steps", whole(1))
       .option("--seed <n>", "the seed", whole())
       .option("--json", "one JSON value: config and origins")
       .action((file: string, { json, set, steps, seed }: Options) => {
@@ -31,7 +31,7 @@ export const command: Command = {
         if (complainAbout(diagnostics)) {
           // Another trainer's config has been named as such: there is nothing to mend.
           if (!diagnostics.some(({ rule }) => rule === "not-yet"))
-            complain(`${file}: nothing is resolved while there are errors: mend what is listed above.`);
+            complain(`${file}: a config with errors cannot be resolved: fix the errors listed above.`);
           process.exitCode = exit.failed;
           return;
         }

@@ -43,10 +43,10 @@ function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
       );
   }
   print(
-    `  groups whose rewards differ now and did not (signal gained): ${groups.gained.length}${few(groups.gained)}`,
+    `  groups whose rewards differ now but did not before (signal gained): ${groups.gained.length}${few(groups.gained)}`,
   );
   print(
-    `  groups whose rewards differed and do not now (signal lost): ${groups.lost.length}${few(groups.lost)}`,
+    `  groups whose rewards differed before but do not now (signal lost): ${groups.lost.length}${few(groups.lost)}`,
   );
 }
 
@@ -81,9 +81,9 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object a line")
+      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object per line")
       .option("--set <path=value>", "overrides a value of the config", collect, [])
-      .option("--json", "one JSON object a line")
+      .option("--json", "one JSON object per line")
       .action((file: string, options: Options) => run(file, options));
   },
 };

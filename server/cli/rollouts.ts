@@ -26,13 +26,13 @@ export const command: Command = {
   name: "rollouts",
   configure: (program) => {
     program
-      .argument("<run>", "its id, the beginning of it, its name, or `last`")
+      .argument("<run>", "its id, a prefix of the id, its name, or `last`")
       .option("--step <n>", "only this step", whole(-1))
       .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
-      .option("--limit <n>", "at most so many", whole(1))
-      .option("--criteria", "with each criterion of a rubric: whether it is met, and its points")
+      .option("--limit <n>", "show at most this many", whole(1))
+      .option("--criteria", "show each criterion of a rubric: whether it is met, and its points")
       .option("--store <folder>", "the store, or a folder in its workspace")
-      .option("--json", "one rollout a line, with its tokens")
+      .option("--json", "one rollout per line, with its tokens")
       .action((words: string, options: Options) =>
         withDaemon(options.store, async (connection) =>
           list(connection, (await findRun(connection, words)).id, options),
@@ -53,13 +53,13 @@ async function list(
     ...(where === undefined ? {} : { where }),
   };
   let after: string | undefined;
-  let told = 0;
+  let printed = 0;
   let total = 0;
   let group = "";
   do {
     const answer = await ask(connection, rolloutsQuery, {
       ...wish,
-      limit: Math.min(page, most - told),
+      limit: Math.min(page, most - printed),
       ...(after === undefined ? {} : { after }),
     });
     for (const row of answer.rollouts) {
@@ -71,12 +71,12 @@ async function list(
         print(text(row, criteria === true));
       }
     }
-    told += answer.rollouts.length;
+    printed += answer.rollouts.length;
     total = answer.total;
     after = answer.next ?? undefined;
-  } while (after !== undefined && told < most);
+  } while (after !== undefined && printed < most);
   for (const text of (await ask(connection, runsShow, { run })).damaged ?? []) complain(`warning: ${text}`);
-  if (json !== true) complain(told < total ? `${told} of ${total} rollouts` : `${total} rollouts`);
+  if (json !== true) complain(printed < total ? `${printed} of ${total} rollouts` : `${total} rollouts`);
 }
 
 async function emit(line: string): Promise<void> {
@@ -103,8 +103,8 @@ const shown = (value: WireReward | undefined): string =>
 
 /** "style 0.5 (2 of 3 criteria met)". */
 function termText(row: RolloutRow, name: string, text: string): string {
-  const judged = row.details?.[name]?.criteria;
-  return judged === undefined ? `${name} ${text}` : `${name} ${text} (${metCount(judged)})`;
+  const criteria = row.details?.[name]?.criteria;
+  return criteria === undefined ? `${name} ${text}` : `${name} ${text} (${metCount(criteria)})`;
 }
 
 /** A line a criterion. */

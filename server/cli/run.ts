@@ -30,7 +30,7 @@ function whole(text: string): number {
 }
 function positive(text: string): number {
   const value = whole(text);
-  if (value < 1) throw new InvalidArgumentError("Write a whole number from 1 on.");
+  if (value < 1) throw new InvalidArgumentError("Write a whole number of at least 1.");
   return value;
 }
 
@@ -67,7 +67,7 @@ async function start(file: string, store: string, { set, steps, seed }: Options)
   const connection = link.connection();
   try {
     if (link.mode === "limited")
-      complain("An older daemon with live runs serves this store; it starts this run, too.");
+      complain("An older daemon with live runs serves this store, so it also starts this run.");
     const { run } = await ask(connection, runsStart, {
       file,
       set,
@@ -87,17 +87,15 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "a config")
+      .option("--set <path=value>", "override a value of the config; may be repeated", collect, [])
+      .option("--steps <n>", "run at most this many rl steps", positive)
+      .option("--seed <n>", "override the config's seed", whole)
       .option(
-        "--set <path=value>",
-        "a value in place of the config's; may be given more than once",
-        collect,
-        [],
+        "--dry-run",
+        "run one step on two prompts in this process and keep nothing: reward timing, memory",
       )
-      .option("--steps <n>", "at most so many rl steps", positive)
-      .option("--seed <n>", "in place of the config's", whole)
-      .option("--dry-run", "one step on two prompts in this process: reward timing, memory, nothing kept")
       .option("--store <folder>", "the store, or a folder in its workspace; default: the file's")
-      .option("--json", "one JSON object a line")
+      .option("--json", "one JSON object per line")
       .action(async (given: string, options: Options) => {
         if (options.dryRun === true && (await inQuietChild())) return;
         const file = resolve(given);

@@ -8,7 +8,7 @@ import type { ChatMessage } from "../engine/tokenizers/index.ts";
 import { openCheckpoint } from "../run/checkpoint/checkpoints.ts";
 import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, printExactly, printJson, type Command } from "./command.ts";
-import { answers, chatTokens, plainTokens, type Answer } from "./text/conversation.ts";
+import { answers, chatTokens, plainTokens, type ConversationAnswer } from "./text/conversation.ts";
 import { whole } from "./options.ts";
 
 const collected = (value: string, known: readonly string[]): string[] => [...known, value];
@@ -45,7 +45,7 @@ class Talk {
         options.raw
           ? "--raw prompts have no system message."
           : "This model has no chat template for --system.",
-        { code: "usage", action: "Leave --system out, and write what it says into the prompt." },
+        { code: "usage", action: "Leave --system out and put its text into the prompt." },
       );
     this.shown = options.raw && !process.stdout.isTTY ? (text) => text : visibleText;
     this.said = this.opening();
@@ -88,7 +88,8 @@ class Talk {
         );
   }
 }
-const cutOff = (answer: Answer | undefined): string => (answer?.finish === "length" ? colours.dim(" …") : "");
+const cutOff = (answer: ConversationAnswer | undefined): string =>
+  answer?.finish === "length" ? colours.dim(" …") : "";
 
 /** A prompt a line, until the input ends. */
 async function converse(talk: Talk): Promise<void> {
@@ -112,7 +113,7 @@ function parsed(given: unknown): Options {
   const [issue] = error.issues;
   process.exitCode = exit.usage;
   const name = String(issue?.path[0] ?? "option").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  throw new UserError(`--${name}: ${issue?.message ?? "not understood"}`, {
+  throw new UserError(`--${name}: ${issue?.message ?? "not valid"}`, {
     code: "usage",
     action: "gradus sample --help lists the options.",
   });
@@ -123,17 +124,17 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<checkpoint>", checkpointWords)
-      .option("--prompt <text>", "answer this and end; may be given more than once", collected, [])
-      .option("--system <text>", "what the conversation begins with, where the model has a chat template")
-      .option("--raw", "prompts are plain text that the model continues, without its chat template")
-      .option("-n, --count <n>", "answers to each prompt", whole(1), 1)
-      .option("--temperature <t>", "0 is greedy", "1")
-      .option("--max-tokens <n>", "longest answer", whole(1), 256)
-      .option("--seed <n>", "of the draws", whole(), 1)
-      .option("--json", "one JSON object a prompt")
+      .option("--prompt <text>", "answer this prompt and exit; may be repeated", collected, [])
+      .option("--system <text>", "the system message, for a model with a chat template")
+      .option("--raw", "treat prompts as plain text that the model continues, without its chat template")
+      .option("-n, --count <n>", "number of answers to each prompt", whole(1), 1)
+      .option("--temperature <t>", "sampling temperature; 0 is greedy", "1")
+      .option("--max-tokens <n>", "longest answer, in tokens", whole(1), 256)
+      .option("--seed <n>", "seed of the sampling", whole(), 1)
+      .option("--json", "one JSON object per prompt")
       .addHelpText(
         "after",
-        `\nWithout --prompt it reads a prompt a line and remembers the conversation; ${NEW} forgets it.`,
+        `\nWithout --prompt it reads one prompt per line and remembers the conversation; ${NEW} starts a new one.`,
       )
       .action(async (checkpoint: string, given: unknown) => {
         const options = parsed(given);

@@ -10,7 +10,7 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<folder>", "the run's folder")
-      .requiredOption("--attempt <n>", "0, or one more than the last", Number)
+      .requiredOption("--attempt <n>", "0, or one more than the last attempt", Number)
       .action(async (folder: string, { attempt }: { attempt: number }) => {
         // The worker belongs to no terminal: what ends its starter does not end it.
         for (const signal of ["SIGHUP", "SIGINT"]) process.on(signal, () => undefined);

@@ -5,15 +5,15 @@ import { messageOf, UserError } from "../../shared/errors.ts";
 /** What a config says of the server. */
 export const chatParams = {
   url: z.url().describe("Base address of an OpenAI-compatible server, e.g. `http://localhost:8000/v1`."),
-  model: z.string().min(1).describe("The model's name there."),
+  model: z.string().min(1).describe("The model's name on that server."),
   key: z
     .string()
     .min(1)
     .default("OPENAI_API_KEY")
-    .describe("Environment variable that holds the key; where it is not set, none is sent."),
+    .describe("Environment variable that holds the key; if it is not set, no key is sent."),
   system: z.string().optional().describe("The system message."),
   timeout: z.number().positive().default(60).describe("Seconds for one request."),
-  parallel: z.number().int().min(1).default(8).describe("Requests under way at once."),
+  parallel: z.number().int().min(1).default(8).describe("Requests in flight at once."),
 };
 export type Chat = z.output<z.ZodObject<typeof chatParams>>;
 
@@ -43,10 +43,10 @@ const unreachable = ({ who, code, action }: Asker, url: string, why: string, cau
 const ofTheRequest: readonly number[] = [400, 413, 422];
 
 const refused = ({ who, code }: Asker, url: string, why: string): UserError =>
-  new UserError(`${who} at ${url} refused what it was asked: ${why}.`, {
+  new UserError(`${who} at ${url} refused the request: ${why}.`, {
     code,
     action:
-      "Read what it says. Where its context is too small, shorten the request or what is filled in, lower `max_tokens`, or serve the model with a longer context.",
+      "Read the server's message. If its context is too small, shorten the request or what fills it, lower `max_tokens`, or serve the model with a longer context.",
   });
 
 async function post({ url, key, timeout }: Chat, body: unknown, asker: Asker): Promise<unknown> {
@@ -88,7 +88,7 @@ export async function chatChoices(chosen: Chat, text: string, how: ChatAsk, aske
     const n = how.samples - found.length;
     const answer = await post(chosen, { model: chosen.model, messages, n, max_tokens, temperature }, asker);
     const read = completion.safeParse(answer);
-    if (!read.success) throw unreachable(asker, chosen.url, "what came back is no chat completion");
+    if (!read.success) throw unreachable(asker, chosen.url, "the response is not a chat completion");
     found.push(...read.data.choices.map(({ message }) => message.content ?? ""));
   }
   return found.slice(0, how.samples);

@@ -37,7 +37,7 @@ const kinds: readonly (readonly [(stats: Stats) => boolean, string])[] = [
 
 function refuseOthers(stats: Stats): void {
   if (stats.isFile()) return;
-  throw new UnfitFile(kinds.find(([is]) => is(stats))?.[1] ?? "it is no regular file");
+  throw new UnfitFile(kinds.find(([is]) => is(stats))?.[1] ?? "it is not a regular file");
 }
 
 /** @throws where it is no regular file, or cannot be looked at */
@@ -64,7 +64,7 @@ export const inWords = (bytes: number): string =>
   bytes >= megabyte ? `${Math.floor(bytes / megabyte)} MB` : `${Math.ceil(bytes / kilobyte)} kB`;
 
 const tooLarge = (size: number, most: number): UnfitFile =>
-  new UnfitFile(`it has ${inWords(size)}, and a file of its kind may have ${inWords(most)} at most`);
+  new UnfitFile(`it has ${inWords(size)}, and the most for such a file is ${inWords(most)}`);
 
 /** The whole file. @throws where it is no regular file, has more than `most` bytes, or cannot be read */
 export function readRegular(path: string, most: number = limits.text): Buffer {

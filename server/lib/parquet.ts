@@ -68,7 +68,7 @@ export const parquetSample = (file: string, most: number): readonly JsonObject[]
 type RowGroup = FileMetaData["row_groups"][number];
 type ColumnMetaData = NonNullable<RowGroup["columns"][number]["meta_data"]>;
 
-interface Opened {
+interface OpenParquet {
   readonly metadata: FileMetaData;
   readonly tree: SchemaTree;
   readonly columns: readonly SchemaTree[];
@@ -81,13 +81,13 @@ const magic = 0x31524150;
 /** Of the footer's length and the mark behind it. */
 const trailer = 8;
 
-function opened<T>(file: string, use: (parquet: Opened) => T): T {
+function opened<T>(file: string, use: (parquet: OpenParquet) => T): T {
   const handle = handleOf(file);
   try {
     const bytes = (start: number, end: number): Uint8Array<ArrayBuffer> => {
       const buffer = new Uint8Array(end - start);
       if (readSync(handle, buffer, 0, buffer.length, start) < buffer.length)
-        throw new Error("it ends before its data do");
+        throw new Error("it ends before its data does");
       return buffer;
     };
     const metadata = parquetMetadata(footerOf(fstatSync(handle).size, bytes));
@@ -109,23 +109,23 @@ function handleOf(file: string): number {
 }
 
 const refused = (file: string, reason: string): UserError =>
-  new UserError(`the dataset is no Parquet file that can be read: ${reason}`, {
+  new UserError(`the dataset cannot be read as a Parquet file: ${reason}`, {
     file,
     code: "dataset-parquet",
     action: "Write the file again, e.g. with pandas' to_parquet, or export it as JSONL.",
   });
 
 /** The footer with its trailer, which is all that the metadata are read from. */
-function footerOf(size: number, bytes: Opened["bytes"]): Uint8Array<ArrayBuffer> {
+function footerOf(size: number, bytes: OpenParquet["bytes"]): Uint8Array<ArrayBuffer> {
   const mark = (start: number): number => new DataView(bytes(start, start + 4).buffer).getUint32(0, true);
-  if (size < 4 + trailer || mark(0) !== magic) throw new Error("it does not begin as one");
+  if (size < 4 + trailer || mark(0) !== magic) throw new Error("it does not begin like one");
   if (mark(size - 4) !== magic) throw new Error("its end is missing, so it was not written to the end");
   const length = new DataView(bytes(size - trailer, size).buffer).getUint32(0, true);
   if (length > size - trailer - 4) throw new Error("its footer is damaged");
   return bytes(size - trailer - length, size);
 }
 
-function rowsOf(parquet: Opened, group: RowGroup, count: number): JsonObject[] {
+function rowsOf(parquet: OpenParquet, group: RowGroup, count: number): JsonObject[] {
   const columns = parquet.columns.map((column) => ({
     name: column.element.name,
     values: valuesOf(parquet, group, column, count),
@@ -136,7 +136,7 @@ function rowsOf(parquet: Opened, group: RowGroup, count: number): JsonObject[] {
 }
 
 /** A column's values: those of its leaves, put together. */
-function valuesOf(parquet: Opened, group: RowGroup, column: SchemaTree, count: number): DecodedArray {
+function valuesOf(parquet: OpenParquet, group: RowGroup, column: SchemaTree, count: number): DecodedArray {
   const { name } = column.element;
   const leaves = group.columns
     .flatMap(({ meta_data: leaf }) => leaf ?? [])
@@ -146,11 +146,11 @@ function valuesOf(parquet: Opened, group: RowGroup, column: SchemaTree, count: n
   if (column.children.length > 0) assembleNested(data, column, DEFAULT_PARSERS);
   const values = data.get(name);
   if (values === undefined || values.length < count)
-    throw new Error(`column \`${name}\` holds fewer values than there are rows`);
+    throw new Error(`column \`${name}\` has fewer values than rows`);
   return values;
 }
 
-function leafValues({ tree, bytes }: Opened, leaf: ColumnMetaData, count: number): DecodedArray {
+function leafValues({ tree, bytes }: OpenParquet, leaf: ColumnMetaData, count: number): DecodedArray {
   const schemaPath = getTreePath(tree, leaf.path_in_schema);
   const start = Number(leaf.dictionary_page_offset ?? leaf.data_page_offset);
   const view = new DataView(bytes(start, start + Number(leaf.total_compressed_size)).buffer);

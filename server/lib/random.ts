@@ -3,13 +3,13 @@
  * place draws never depends on how often another place has drawn. Nothing here has to be saved in a checkpoint.
  */
 
-type Part = string | number;
-type State = readonly [number, number, number, number];
+type KeyPart = string | number;
+type RandomState = readonly [number, number, number, number];
 
-const text = (part: Part): string => (typeof part === "number" ? `#${part}` : `$${part}`);
+const text = (part: KeyPart): string => (typeof part === "number" ? `#${part}` : `$${part}`);
 
 /** Four lanes of a 32-bit multiplicative hash over the characters, mixed at the end (the scheme known as cyrb128). */
-function absorb(state: State, key: readonly Part[]): State {
+function absorb(state: RandomState, key: readonly KeyPart[]): RandomState {
   let [a, b, c, d] = state;
   for (const part of key) {
     for (const character of `${text(part)}\u0000`) {
@@ -23,7 +23,7 @@ function absorb(state: State, key: readonly Part[]): State {
   return [a, b, c, d];
 }
 
-function finish([a, b, c, d]: State): State {
+function finish([a, b, c, d]: RandomState): RandomState {
   const w = Math.imul(c ^ (a >>> 18), 597_399_067);
   const x = Math.imul(d ^ (b >>> 22), 2_869_860_233);
   const y = Math.imul(w ^ (c >>> 17), 951_274_213);
@@ -32,7 +32,7 @@ function finish([a, b, c, d]: State): State {
 }
 
 /** Small Fast Counter (sfc32, Chris Doty-Humphrey, public domain): 32 bits a call. */
-function generator(start: State): () => number {
+function generator(start: RandomState): () => number {
   let [a, b, c, counter] = start;
   const next = (): number => {
     const sum = (((a + b) | 0) + counter) | 0;
@@ -49,7 +49,7 @@ function generator(start: State): () => number {
 class Stream implements Random {
   private readonly bits: () => number;
 
-  constructor(private readonly state: State) {
+  constructor(private readonly state: RandomState) {
     this.bits = generator(finish(state));
   }
 
@@ -70,13 +70,13 @@ class Stream implements Random {
     return drawn % bound;
   }
 
-  fork(...key: readonly Part[]): Random {
+  fork(...key: readonly KeyPart[]): Random {
     return new Stream(absorb(this.state, key));
   }
 }
 
 /** The stream of a key, e.g. `randomStream(seed, "draw", step)`. Equal keys give equal streams. */
-export const randomStream = (...key: readonly Part[]): Random =>
+export const randomStream = (...key: readonly KeyPart[]): Random =>
   new Stream(absorb([1_779_033_703, 3_144_134_277, 1_013_904_242, 2_773_480_762], key));
 
 /** Uniform random numbers. Streams are keyed (seed, purpose, step, task, index); none is shared. */

@@ -47,5 +47,5 @@ const tooLong = (file: string, line: number, most: number): UserError =>
     line,
     character: 0,
     code: "line-length",
-    action: "Split the line: a JSONL file has one JSON object a line.",
+    action: "Split the line: a JSONL file has one JSON object per line.",
   });

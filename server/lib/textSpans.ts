@@ -25,16 +25,19 @@ export interface Section {
   readonly open: string;
   readonly close: string;
   /** The text begins inside a section: what opened it stands before the text. */
-  readonly begun?: boolean;
+  readonly inside?: boolean;
   /** What opens and closes a section belongs to it. */
   readonly tags?: boolean;
 }
 
 /** The sections of a text; one that is not closed goes to the end. */
-export function sectionsIn(text: string, { open, close, begun = false, tags = false }: Section): Range[] {
+export function sectionsIn(
+  text: string,
+  { open, close, begun: inside = false, tags = false }: Section,
+): Range[] {
   const found: Range[] = [];
   let at = 0;
-  for (let first = begun; ; first = false) {
+  for (let first = inside; ; first = false) {
     const opened = first ? 0 : text.indexOf(open, at);
     if (opened < 0) return found;
     const inner = first ? 0 : opened + open.length;

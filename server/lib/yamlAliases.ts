@@ -5,7 +5,7 @@ import { isAlias, isCollection, isNode, isPair, visit, type Alias, type Document
 export const mostAliased = 100_000;
 
 export const aliasesBeyondWords = (most: number): string =>
-  `The aliases stand for more than ${most.toLocaleString("en-US")} values: anchors that hold aliases of other anchors multiply. Write the values out, or keep fewer of them behind an anchor.`;
+  `The aliases expand to more than ${most.toLocaleString("en-US")} values: anchors that contain aliases of other anchors multiply. Write the values out, or put fewer of them into an anchor.`;
 
 export const tooManyAliases = aliasesBeyondWords(mostAliased);
 

@@ -75,7 +75,7 @@ test("what only the worker finds out reaches its end record, the follower and th
     const torn = 'import "./nowhere.ts";\nexport const score = () => 1;\n';
     writeFileSync(join(workspace.folder, "torn.ts"), torn);
     for (const [set, said, file] of [
-      ["reward.terms.torn={ use: ./torn.ts }", /nowhere\.ts.*torn\.ts:1\)\. Mend the file/, "torn.ts"],
+      ["reward.terms.torn={ use: ./torn.ts }", /nowhere\.ts.*torn\.ts:1\)\. Correct the file/, "torn.ts"],
     ] as const) {
       const talk = await workspace.finish("run", workspace.config, "--json", ...sets(...short, set));
       const message = failure(talk);

@@ -106,7 +106,7 @@ test("Ctrl-C leaves the run going; pressed twice it stops it with a checkpoint",
     await first.until(reaches(3));
     first.child.kill("SIGINT");
     assert.equal(await first.ended, 0);
-    assert.match(first.stderr, /The run goes on/);
+    assert.match(first.stderr, /The run continues/);
     const run = idOf(first);
     process.kill(workspace.worker(run).pid, 0);
 

@@ -79,7 +79,7 @@ export function checkNode(): Check {
     return {
       name: "Node",
       status: "optional",
-      detail: `${here}; nothing is built for it yet: the first run does that`,
+      detail: `${here}; nothing is built for it yet: the first run builds it`,
       mend: setUpAgain,
     };
   return {
@@ -147,7 +147,7 @@ console.log("SQLite " + version);`;
 function whyLibsql(): string {
   const record = setupRecord()?.sqlite;
   const reason = record?.driver === "libsql" ? record.reason : "named by GRADUS_SQLITE";
-  return `${reason}; with it a NUL character ends a group's, task's or metric's name in answers; the logs keep it`;
+  return `${reason}; it cuts the names of groups, tasks and metrics at a NUL character in answers; the logs keep them whole`;
 }
 
 /** In this process: WebAssembly that fails throws. */
@@ -158,7 +158,7 @@ function checkCarriedSqlite(): Check {
     const database = new Database(":memory:");
     database.exec("SELECT 1");
     database.close();
-    const detail = `${name} ${carriedVersion(name)}, carried by the package; set-up builds a faster one`;
+    const detail = `${name} ${carriedVersion(name)}, bundled with the package; set-up builds a faster one`;
     return { name: "SQLite", status: "ok", detail };
   } catch (error) {
     const detail = `${name} does not open a database: ${messageOf(error)}`;
@@ -209,7 +209,7 @@ export async function checkEngine(): Promise<Check & { readonly backend: "native
       name: "engine",
       status: "ok",
       backend: "native",
-      detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${record?.reason ?? "found beside its package"}`,
+      detail: `native: ${stdout.split("\n").at(-1) ?? ""}, ${record?.reason ?? "found next to its package"}`,
     };
   const reason = record?.backend === "wasm" ? record.reason : reasonIn(stderr);
   return {

@@ -12,19 +12,19 @@ export async function checkDaemon(store: string, look: () => Promise<DaemonState
       found.link.close();
       return { name, status: "ok", detail: `pid ${found.link.hello.pid} serves ${store}` };
     }
-    if (found.state === "none") return { name, status: "ok", detail: "none runs; the next run starts one" };
+    if (found.state === "none") return { name, status: "ok", detail: "not running; the next run starts one" };
     if (found.state === "elsewhere")
       return {
         name,
         status: "missing",
         detail: `pid ${found.pid} serves ${store} ${placeText(found.place)}`,
-        mend: "work there, or end it there: gradus daemon stop",
+        mend: "work there, or stop it there: gradus daemon stop",
       };
     return {
       name,
       status: "missing",
       detail: `pid ${found.identity.pid} serves ${store} and cannot be reached: ${found.reason}`,
-      mend: "gradus daemon stop (runs go on without it)",
+      mend: "gradus daemon stop (runs continue without it)",
     };
   } catch (error) {
     const mend = error instanceof UserError ? error.detail.action : undefined;

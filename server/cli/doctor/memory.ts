@@ -20,7 +20,7 @@ export function checkMemory(file: string | undefined): Check {
     return {
       name,
       status: "missing",
-      detail: `${file} has errors: nothing can be predicted of it`,
+      detail: `${file} has errors, so its memory cannot be predicted`,
       mend: `gradus validate ${file}`,
     };
   try {

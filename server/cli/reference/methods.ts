@@ -6,11 +6,11 @@ import type { Fields } from "../../config/grammar/shape.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { methods } from "../../methods/index.ts";
 import { code, page, prose, table } from "./markdown.ts";
-import { places, type Place } from "./places.ts";
+import { slotKeys, type SlotKey } from "./places.ts";
 
 /** File name → text. */
 export function methodPages(): ReadonlyMap<string, string> {
-  const where = places();
+  const where = slotKeys();
   const slots = [...new Set(methods.map(({ slot }) => slot))];
   return new Map([
     ["README.md", indexPage(slots, where)],
@@ -22,7 +22,7 @@ const titleOf = (slot: SlotName): string => slot.replaceAll("_", " ");
 const methodsOf = (slot: SlotName): readonly Declaration[] =>
   methods.filter((method) => method.slot === slot);
 
-function indexPage(slots: readonly SlotName[], where: ReadonlyMap<SlotName, Place>): string {
+function indexPage(slots: readonly SlotName[], where: ReadonlyMap<SlotName, SlotKey>): string {
   return page([
     "# Methods",
     "A slot is an independent choice of the config; a method is one way to fill it. `gradus methods SLOT` prints a slot's page.",
@@ -40,15 +40,15 @@ function indexPage(slots: readonly SlotName[], where: ReadonlyMap<SlotName, Plac
   ]);
 }
 
-const keyOf = (place: Place | undefined): string => (place === undefined ? "—" : code(place.path));
+const keyOf = (place: SlotKey | undefined): string => (place === undefined ? "—" : code(place.path));
 
 /** The page of one slot, without its note to those who would edit it. */
 export const slotPageOf = (slot: SlotName): string =>
-  slotPage(slot, places().get(slot))
+  slotPage(slot, slotKeys().get(slot))
     .replace(/^<!--.*-->\s*/, "")
     .trimEnd();
 
-function slotPage(slot: SlotName, place: Place | undefined): string {
+function slotPage(slot: SlotName, place: SlotKey | undefined): string {
   const own = Object.entries(place?.own ?? {}).length > 0 ? place?.own : undefined;
   return page([
     `# ${titleOf(slot)}`,

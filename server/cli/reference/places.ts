@@ -3,7 +3,7 @@ import type { SlotName } from "../../core/declaration.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Fields, Shape } from "../../config/grammar/shape.ts";
 
-export interface Place {
+export interface SlotKey {
   /** As a config writes it: `curriculum.sampler`, `kl[].estimator`, `reward.terms.<name>`. */
   readonly path: string;
   readonly summary: string;
@@ -12,19 +12,19 @@ export interface Place {
 }
 
 /** The places of every slot that a config can choose. Stages and `models` repeat the top level's blocks and are left out. */
-export function places(): ReadonlyMap<SlotName, Place> {
-  const found = new Map<SlotName, Place>();
+export function slotKeys(): ReadonlyMap<SlotName, SlotKey> {
+  const found = new Map<SlotName, SlotKey>();
   const { stages: _, models: __, ...top } = grammar.fields;
   inFields(top, "", found);
   return found;
 }
 
-function inFields(fields: Fields, above: string, found: Map<SlotName, Place>): void {
+function inFields(fields: Fields, above: string, found: Map<SlotName, SlotKey>): void {
   for (const [key, { shape, summary }] of Object.entries(fields))
     inShape(shape, above === "" ? key : `${above}.${key}`, summary, found);
 }
 
-function inShape(shape: Shape, path: string, summary: string, found: Map<SlotName, Place>): void {
+function inShape(shape: Shape, path: string, summary: string, found: Map<SlotName, SlotKey>): void {
   switch (shape.kind) {
     case "map":
       return inFields(shape.fields, path, found);

@@ -41,7 +41,7 @@ function runNamed(words: string, store: string): string | undefined {
         .slice(0, 5)
         .map(({ id }) => id)
         .join(", ")}.`,
-      { code: "unknownRun", action: "Write more of the id." },
+      { code: "unknownRun", action: "Write more characters of the id." },
     );
   return found === undefined ? undefined : runFolder(store, found.id);
 }

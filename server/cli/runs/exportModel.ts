@@ -34,16 +34,16 @@ export interface ModelExport {
 /** @throws UserError where the checkpoint is none, has no such form, or the place is taken */
 export function exportModel(words: string, { to, out, store, json }: ModelExport): void {
   if (out === undefined)
-    throw new UserError(`--to ${to} needs a place: a model is no text for stdout.`, {
+    throw new UserError(`--to ${to} needs --out: a model cannot be printed to stdout.`, {
       code: "usage",
       action: `Add --out ${to === "gguf" ? "FILE.gguf" : "FOLDER"}.`,
     });
   const path = findCheckpoint(words, store);
   if (to === "peft" && !(statSync(path).isDirectory() && isPeft(path)))
-    throw new UserError(`${path} holds no adapter: all its weights were trained.`, {
+    throw new UserError(`${path} has no adapter: all its weights were trained.`, {
       file: path,
       code: "no-adapter",
-      action: "Export it whole, with --to hf or --to gguf.",
+      action: "Export the whole model with --to hf or --to gguf.",
     });
   const place = resolve(out);
   const bytes = written(place, (draft) => writers[to](draft, openBase(path), nameOf(path)));
@@ -60,10 +60,10 @@ function nameOf(path: string): string {
 /** Writes beside the place and renames, so that what is there is whole. @returns its size in bytes */
 function written(place: string, write: (draft: string) => void): number {
   if (existsSync(place) && !(statSync(place).isDirectory() && readdirSync(place).length === 0))
-    throw new UserError(`${place} is there already.`, {
+    throw new UserError(`${place} exists already.`, {
       file: place,
       code: "export-exists",
-      action: "Name another place, or remove what is there.",
+      action: "Choose another path, or remove what is there.",
     });
   const draft = join(dirname(place), `.${basename(place)}.${process.pid}.part`);
   try {
@@ -79,7 +79,7 @@ function written(place: string, write: (draft: string) => void): number {
       file: place,
       code: "write",
       cause: error,
-      action: "Free space on this disk, or name a place that you may write to.",
+      action: "Free space on this disk, or choose a folder that you may write to.",
     });
   }
 }

@@ -55,7 +55,7 @@ export async function exportRun(
     report: exportReport,
   }[chosen];
   if (write === undefined)
-    throw new UserError(`There is no export form ${form}.`, {
+    throw new UserError(`There is no export format ${form}.`, {
       action: `Choose ${recordFormats.join(", ")}, or hf, gguf or peft for a model.`,
     });
   if (output !== undefined) return toFile(output, (emit) => write(connection, run.id, emit));
@@ -136,7 +136,7 @@ async function standingEvents(connection: Requester, run: string): Promise<Event
 async function exportCurriculum(connection: Requester, run: string, emit: Emit): Promise<void> {
   const past = pastCurriculumOf(run, await standingEvents(connection, run));
   if (past.mixtures.length === 0)
-    throw new UserError(`The run ${run} has recorded no curriculum that another run could follow.`, {
+    throw new UserError(`The run ${run} has not recorded a curriculum that another run can follow.`, {
       code: "no-curriculum",
       action:
         "Train it with `curriculum.sampler: gmm` or `again` over `arms: parameters`, for at least `fit_every` groups.",

@@ -51,7 +51,7 @@ export async function followHere(run: string, { store, json, history }: FollowHe
     await client.follow(follower, [run]);
     timer = setInterval(() => follower.look(), lookEvery);
     const summary = await Promise.race([follower.done, left]);
-    if (summary === null) reporter.say(`Left. The run goes on: gradus runs follow ${run}`);
+    if (summary === null) reporter.say(`Detached. The run continues: gradus runs follow ${run}`);
     else if (summary.status === "failed") process.exitCode = exit.failed;
   } finally {
     clearInterval(timer);
@@ -63,10 +63,10 @@ export async function followHere(run: string, { store, json, history }: FollowHe
 async function interrupts(run: string, client: DaemonClient, reporter: RunReporter): Promise<null> {
   const press = presses();
   await press();
-  reporter.say("Leaving; press Ctrl-C once more to stop the run.");
+  reporter.say("Detaching; press Ctrl-C once more to stop the run.");
   if ((await Promise.race([press(), wait(secondPress, "left" as const)])) === "left") return null;
   await client.ask(runsControl, { run, action: "stop" });
-  reporter.say("Stopping after the step in flight, with a checkpoint.");
+  reporter.say("Stopping after the current step, with a checkpoint.");
   await press();
   return null;
 }
@@ -77,13 +77,13 @@ async function interrupts(run: string, client: DaemonClient, reporter: RunReport
  */
 function presses(): () => Promise<"pressed"> {
   let count = 0;
-  let told: () => void = () => undefined;
+  let wake: () => void = () => undefined;
   process.on("SIGINT", () => {
     count += 1;
-    told();
+    wake();
   });
   return async () => {
-    while (count === 0) await new Promise<void>((resolve) => (told = resolve));
+    while (count === 0) await new Promise<void>((resolve) => (wake = resolve));
     count -= 1;
     return "pressed";
   };

@@ -8,12 +8,12 @@ import { answers, type Handlers } from "../../daemon/answers.ts";
 import { runFolder } from "../../store/files.ts";
 import { Store } from "../../store/store.ts";
 
-export interface Reader extends Requester {
+export interface ReadOnlyRequester extends Requester {
   close(): void;
 }
 
 /** Reads all runs. Nothing is written. */
-export function readOnly(folder: string): Reader {
+export function readOnly(folder: string): ReadOnlyRequester {
   const store = new Store(folder, { anyThread: true, inMemory: true });
   for (const { run } of store.scan()) settle(store, folder, run);
   const handlers = handlersOf(store);
@@ -56,8 +56,8 @@ function handlersOf({ queries, ingest }: Store): Handlers {
 }
 
 const refused = (folder: string): UserError =>
-  new UserError(`The store ${folder} cannot be written: its runs can be looked at, no more.`, {
+  new UserError(`The store ${folder} cannot be written: its runs can only be read.`, {
     file: folder,
     code: "store-not-writable",
-    action: "Make the folder one that you may write to, or copy it to one.",
+    action: "Make the folder writable, or copy it to a folder that you may write to.",
   });

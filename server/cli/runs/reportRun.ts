@@ -53,7 +53,7 @@ export async function readReport(connection: Requester, id: string): Promise<Rep
   const [before, after] = [await answers(evaluations[0]), await answers(evaluations.at(-1))];
   const set = [
     ...readRunFile(run.folder).set,
-    ...readSettings(run.folder).map((one) => `${assignment(one)} (from step ${one.step + 1} on)`),
+    ...readSettings(run.folder).map((one) => `${assignment(one)} (from step ${one.step + 1})`),
   ];
   return { run, set, evaluations, series, events, before, after: evaluations.length > 1 ? after : [] };
 }
@@ -95,10 +95,10 @@ type Facts = RunDetail & { readonly seed: string };
 
 function measured(evaluations: readonly EvaluationRow[]): string[] {
   const [first, last] = [evaluations[0], evaluations.at(-1)];
-  if (first === undefined || last === undefined) return ["No evaluation was made."];
+  if (first === undefined || last === undefined) return ["The run was not evaluated."];
   const names = Object.keys(last.metrics);
   return [
-    `On held-out tasks, the same ones each time; after step ${first.step} and after step ${last.step}, with ${evaluations.length} evaluations in all.`,
+    `Always the same held-out tasks, after step ${first.step} and after step ${last.step}; ${evaluations.length} evaluations in total.`,
     "",
     ...table(
       ["metric", "first", "last", "change", "course"],
@@ -147,7 +147,7 @@ function answers({ before, after }: Report): string[] {
       : `\`${(row.response ?? "").replaceAll("`", "'")} \` (${number(Number(row.reward ?? Number.NaN))})`;
   return [
     "",
-    "## What it answered",
+    "## Answers",
     "",
     "Greedy answers to held-out tasks, with their reward in parentheses.",
     "",
@@ -161,30 +161,30 @@ function answers({ before, after }: Report): string[] {
 /** The whole page. Pure. */
 export function reportText(report: Report): string {
   const { run, set, evaluations, series, events } = report;
-  const told = events.filter(({ severity }) => severity !== "info");
+  const problems = events.filter(({ severity }) => severity !== "info");
   return [
     `# ${run.name}`,
     "",
     ...facts({ ...run, seed: String(run.config["seed"] ?? "") }),
     "",
-    "## Held-out measures",
+    "## Held-out metrics",
     "",
     ...measured(evaluations),
     ...answers(report),
     "",
-    "## Course of the run",
+    "## Progress",
     "",
     ...course(series),
-    ...(told.length === 0
+    ...(problems.length === 0
       ? []
       : [
           "",
           "## Warnings and errors",
           "",
-          ...told
+          ...problems
             .slice(0, shownEvents)
             .map(({ step, severity, message }) => `- step ${step}, ${severity}: ${message}`),
-          ...(told.length > shownEvents ? [`- … and ${told.length - shownEvents} more`] : []),
+          ...(problems.length > shownEvents ? [`- … and ${problems.length - shownEvents} more`] : []),
         ]),
     "",
     "## Config",

@@ -35,71 +35,80 @@ type Act<Own> = (connection: Requester, run: RunSummary, options: Options & Own)
 export const command: Command = {
   name: "runs",
   configure: (program) => {
-    common(program.command("list", { isDefault: true }).description("the runs of this store, latest first"))
+    common(
+      program.command("list", { isDefault: true }).description("list the runs of this store, latest first"),
+    )
       .option("--limit <n>", "how many", whole(1), 50)
       .action((options: Options & { limit: number }) => list(options));
-    ofRun<{ tasks?: boolean }>(program, "show", "everything known about a run", show).option(
+    ofRun<{ tasks?: boolean }>(program, "show", "show everything known about a run", show).option(
       "--tasks",
-      "the tasks that it made, under the tasks that they were made of",
+      "show the tasks that it made, under their parents",
     );
     ofRun<{ history: boolean }>(
       program,
       "follow",
       "watch a run until it ends; Ctrl-C leaves it running",
       (_connection, run, options) => followHere(run.id, { ...options, history: options.history }),
-    ).option("--no-history", "only what happens from now on");
+    ).option("--no-history", "show only new output");
     ofRun<{ now?: boolean }>(
       program,
       "stop",
-      "end it, with a last checkpoint; a step whose rollouts are not all written is left to a resumed run",
+      "stop a run and write a last checkpoint; a resumed run repeats a step whose rollouts are not all recorded",
       (connection, run, { now, json }) => control(connection, run, "stop", json, now),
-    ).option("--now", "at once: the step in flight is dropped");
+    ).option("--now", "stop at once and drop the current step");
     ofRun(
       program,
       "pause",
-      "wait, between two tokens or before the next step, with all that is begun kept in memory",
+      "pause a run between two tokens or before the next step; it keeps its state in memory",
       (connection, run, { json }) => control(connection, run, "pause", json),
     );
-    ofRun(program, "continue", "go on after a pause", (connection, run, { json }) =>
+    ofRun(program, "continue", "continue a paused run", (connection, run, { json }) =>
       control(connection, run, "continue", json),
     );
-    ofRun(program, "checkpoint", "write a checkpoint after the step in flight", (connection, run, { json }) =>
+    ofRun(program, "checkpoint", "write a checkpoint after the current step", (connection, run, { json }) =>
       control(connection, run, "checkpoint", json),
     );
     common(
       program
         .command("set")
-        .description("change a value of a live run from its next step on, e.g. update.optimizer.lr=1e-5")
-        .argument("<run>", "its id, the beginning of it, its name, or `last`")
-        .argument("<path=value...>", "as --set addresses it"),
+        .description("change a value of a live run from its next step, e.g. update.optimizer.lr=1e-5")
+        .argument("<run>", "its id, a prefix of the id, its name, or `last`")
+        .argument("<path=value...>", "a key path, as for --set"),
     )
-      .option("--wait <seconds>", "for the run's answer, given at the end of its step", whole(0), 120)
+      .option(
+        "--wait <seconds>",
+        "how long to wait for the run's answer, which it gives at the end of its step",
+        whole(0),
+        120,
+      )
       .action((words: string, assignments: string[], options: Options & { wait: number }) =>
         withDaemon(options.store, async (connection) =>
           setValues(connection, await findRun(connection, words), assignments, options),
         ),
       );
-    ofRun(program, "resume", "train on from the last checkpoint, as a new attempt", resume);
-    ofRun(program, "delete", "remove a run with its log and checkpoints", remove);
+    ofRun(program, "resume", "resume a run from its last checkpoint, as a new attempt", resume);
+    ofRun(program, "delete", "delete a run with its log and checkpoints", remove);
     common(
       program
         .command("export")
-        .description("a run's records, its report, or a checkpoint as a model that other programs load")
+        .description(
+          "export a run's records, its report, or a checkpoint as a model that other programs load",
+        )
         .argument(
           "<run>",
-          `a run by its id, the beginning of it, its name, or \`last\`; for a model ${checkpointWords}`,
+          `a run by its id, a prefix of the id, its name, or \`last\`; for a model ${checkpointWords}`,
         ),
     )
       .addOption(
         new Option(
           "--to <form>",
-          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: what `sampler: again` follows, one line; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
         )
           .choices([...recordFormats, ...modelFormats])
           .default("jsonl"),
       )
       .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
-      .option("--out <path>", "instead of stdout; a model needs it")
+      .option("--out <path>", "file or folder to write instead of stdout; required for a model")
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
@@ -125,7 +134,7 @@ function ofRun<Own = object>(program: Program, name: string, summary: string, ac
     program
       .command(name)
       .description(summary)
-      .argument("<run>", "its id, the beginning of it, its name, or `last`"),
+      .argument("<run>", "its id, a prefix of the id, its name, or `last`"),
   ).action((words: string, options: Options & Own) =>
     withDaemon(options.store, async (connection) =>
       act(connection, await findRun(connection, words), options),
@@ -140,7 +149,7 @@ function later(program: Program, name: string): void {
     .argument("[words...]")
     .action(() => {
       throw new UserError(`\`gradus runs ${name}\` arrives in a later version.`, {
-        action: "See `gradus runs --help` for what there is.",
+        action: "`gradus runs --help` lists the commands.",
       });
     });
 }
@@ -238,7 +247,7 @@ async function control(
   if (json === true) return printJson({ run: id, action, id: answer.id });
   print(
     action === "stop"
-      ? `${id} is stopping${now ? " at once" : " after the step in flight"}.`
+      ? `${id} is stopping${now ? " at once" : " after the current step"}.`
       : `${id} was asked to ${action}.`,
   );
 }
@@ -246,7 +255,7 @@ async function control(
 async function resume(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
   const answer = await ask(connection, runsResume, { run: id });
   if (json === true) return printJson(answer);
-  print(`${id} goes on as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
+  print(`${id} continues as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
 }
 
 async function remove(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {

@@ -19,12 +19,12 @@ export interface SetOptions {
   readonly wait: number;
 }
 
-interface Asked {
+interface SetRequest {
   readonly path: string;
   readonly value: Json;
 }
 
-function parse(text: string): Asked {
+function parse(text: string): SetRequest {
   const { path, tree } = parseAssignment(text, process.cwd());
   const value = path.reduce<SourceNode | undefined>((at, key) => child(at, key), tree);
   return { path: text.slice(0, text.indexOf("=")).trim(), value: value === undefined ? null : toJson(value) };
@@ -57,11 +57,11 @@ export async function setValues(
 ): Promise<void> {
   const asked = assignments.map(parse);
   if (asked.length === 0)
-    throw new UserError("Nothing was said to set.", {
+    throw new UserError("There is no value to set.", {
       code: "usage",
       action: "Write path=value, e.g. gradus runs set last update.optimizer.lr=1e-5.",
     });
-  const sent: (Asked & { id: string })[] = [];
+  const sent: (SetRequest & { id: string })[] = [];
   for (const one of asked)
     sent.push({ ...one, id: (await ask(connection, runsControl, { run, action: "set", ...one })).id });
   const results = [];
@@ -75,7 +75,7 @@ export async function setValues(
     else
       complain(
         answer?.message ??
-          `${run} was asked to set ${path}, and answers at the end of its step: see its events (gradus runs follow ${run}).`,
+          `${run} was asked to set ${path} and answers at the end of its step: see its events (gradus runs follow ${run}).`,
       );
   }
   if (json === true) printJson({ run, set: results });

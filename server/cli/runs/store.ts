@@ -16,7 +16,7 @@ declare const GRADUS_VERSION: string;
 export function programPath(): string {
   const path = process.argv[1];
   if (path === undefined)
-    throw new UserError("The command line does not know its own file.", {
+    throw new UserError("The command line cannot find its own file.", {
       action: "Start it as `node dist/cli.mjs` or `bin/gradus`.",
     });
   return resolve(path);
@@ -57,7 +57,8 @@ export async function withDaemon<Result>(
     throw new UserError(`There is no store at ${store} yet.`, {
       file: store,
       code: "no-store",
-      action: "Start a run (gradus run FILE), go to its folder, or name the store with --store.",
+      action:
+        "Start a run (gradus run FILE), change to a folder with a store, or name the store with --store.",
     });
   if (isReadOnly(store)) return look(store, act);
   const link = await openDaemon(store);
@@ -111,7 +112,8 @@ export async function findRun(connection: Requester, words: string): Promise<Run
       : `${beginning.length} runs begin with ${words}: ${choice}.`,
     {
       code: "unknownRun",
-      action: beginning.length === 0 ? "List the runs: gradus runs list." : "Write more of the id.",
+      action:
+        beginning.length === 0 ? "List the runs: gradus runs list." : "Write more characters of the id.",
     },
   );
 }

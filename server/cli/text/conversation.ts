@@ -11,7 +11,7 @@ export interface Asking {
   readonly maxTokens: number;
   readonly seed: number;
 }
-export interface Answer {
+export interface ConversationAnswer {
   readonly response: string;
   readonly finish: Sample["finish"];
   readonly tokens: number;
@@ -44,7 +44,7 @@ export async function answers(
   turn: number,
   asking: Asking,
   write?: (piece: string) => void,
-): Promise<Answer[]> {
+): Promise<ConversationAnswer[]> {
   const { tokenizer, context } = policy;
   if (tokens.length >= context)
     throw new UserError(`The prompt has ${tokens.length} tokens, and the model's context is ${context}.`, {
@@ -69,7 +69,7 @@ export async function answers(
 }
 
 /** The token that ended the turn has no text, also where it is an ordinary one. */
-function answerOf(tokenizer: PolicyTokenizer, { tokens, finish, logp_old }: Sample): Answer {
+function answerOf(tokenizer: PolicyTokenizer, { tokens, finish, logp_old }: Sample): ConversationAnswer {
   const ended = tokenizer.eosAll.includes(tokens.at(-1) ?? -1);
   return {
     response: tokenizer.decode(ended ? tokens.subarray(0, -1) : tokens),

@@ -3,7 +3,7 @@ import { colours } from "./colours.ts";
 import type { RunLine } from "./runLines.ts";
 import { fixed, sparkline, thinned } from "./terminal.ts";
 
-type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
+type LineOf<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 const curveWidth = 60;
 /** Of the first and of the last steps, so many of a hundred and at least one are averaged. */
@@ -15,7 +15,7 @@ export class Course {
   private losses = new Map<number, number>();
   private trained: number | undefined;
 
-  step({ step, metrics }: Line<"step">): void {
+  step({ step, metrics }: LineOf<"step">): void {
     const [reward, loss, tokens] = [
       metrics["reward/total"],
       metrics["update/loss"],
@@ -27,20 +27,20 @@ export class Course {
     if (typeof tokens === "number") this.trained = (this.trained ?? 0) + tokens;
   }
 
-  lines({ evaluation: { first, last } }: Line<"summary">): string[] {
+  lines({ evaluation: { first, last } }: LineOf<"summary">): string[] {
     const [name, values] = this.rewards.size > 0 ? ["reward", this.rewards] : ["loss", this.losses];
     const known = [...values].sort(([a], [b]) => a - b).map(([, value]) => value);
     if (known.length === 0) return [];
     const few = Math.max(1, Math.floor(known.length / share));
     const [began, ended] = [mean(known.slice(0, few)), mean(known.slice(-few))];
-    const told = [
+    const sentences = [
       `The ${name}, as the mean of the first and of the last ${few === 1 ? "step" : `${few} steps`}, ${moved(began, ended)}`,
       ...measured(first?.["eval/pass@1"], last?.["eval/pass@1"]),
     ];
     const idle = this.rewards.size > 0 && this.trained === 0 ? " No token was trained." : "";
     return [
       `${name.padEnd(9)} ${colours.green(sparkline(thinned(known, curveWidth), curveWidth))} ${fixed(ended)}`,
-      `${told.join(", and ")}.${idle}`,
+      `${sentences.join(", and ")}.${idle}`,
     ];
   }
 }

@@ -36,7 +36,7 @@ export function curriculumLines(steps: readonly ReplayedStep[]): string[] {
   return [
     colours.bold(head),
     ...rows,
-    ...(arms.length > most ? [colours.dim(`… and ${arms.length - most} arms more (--json has all)`)] : []),
+    ...(arms.length > most ? [colours.dim(`… and ${arms.length - most} more arms (--json has all)`)] : []),
     ...stageLines(steps),
     ...simulatedLines(last),
     `${steps.reduce((sum, { admitted }) => sum + admitted.length, 0)} groups admitted in ${steps.length} steps`,
@@ -49,7 +49,7 @@ function simulatedLines({ simulated }: ReplayedStep): string[] {
   const { draws, standard_error } = simulated;
   return [
     colours.dim(
-      `chances are counted of ${draws.toLocaleString("en")} simulated draws: standard error up to ${(100 * standard_error).toFixed(1)} points`,
+      `chances are estimated from ${draws.toLocaleString("en")} simulated draws: standard error up to ${(100 * standard_error).toFixed(1)} points`,
     ),
   ];
 }
@@ -75,7 +75,7 @@ export function whatIfLines(steps: readonly WhatIfStep[]): string[] {
   const band = ({ mean, low, high }: Band): string =>
     `${percent(mean)} ${colours.dim(`(${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)})`)}`;
   return [
-    colours.bold("what this curriculum would have drawn, had each arm been as hard as recorded"),
+    colours.bold("what this curriculum would have drawn if each arm had been as hard as recorded"),
     ...arms.slice(0, most).map((arm) => {
       const curve = condensed(
         steps.map(({ shares: by }) => by[arm]?.mean ?? 0),
@@ -85,10 +85,10 @@ export function whatIfLines(steps: readonly WhatIfStep[]): string[] {
       const doubt = support < 8 ? colours.yellow("  hardly recorded near the end") : "";
       return `${arm.padEnd(named)}  ${shares(curve, 1)}  ${band(last.shares[arm]!)}${doubt}`;
     }),
-    ...(arms.length > most ? [colours.dim(`… and ${arms.length - most} arms more (--json has all)`)] : []),
+    ...(arms.length > most ? [colours.dim(`… and ${arms.length - most} more arms (--json has all)`)] : []),
     `solved at the end: ${band(last.success)}, rejected: ${band(last.rejected)}`,
     colours.dim(
-      "The band is where eight of ten replays lie. What another diet would have taught is in no record.",
+      "The band holds eight of ten replays. No record says what the model would have learned from other tasks.",
     ),
   ];
 }
@@ -96,7 +96,7 @@ export function whatIfLines(steps: readonly WhatIfStep[]): string[] {
 export const simulationHead = (stage: string, seeds: number, steps: number): string[] => [
   colours.bold(`stage ${stage} on simulated learners: ${seeds} of each kind, ${steps} steps`),
   colours.dim(
-    "The learner is a few numbers: what this shows is how the curriculum behaves, not what a model will reach.",
+    "The learner is a few numbers: this shows how the curriculum behaves, not what a model will reach.",
   ),
 ];
 
@@ -109,10 +109,10 @@ const fewest = 6;
 /** Which of two is better, as far as the seeds can tell. */
 function verdict({ own, uniform }: { own: Spread; uniform: Spread }, p: number, seeds: number): string {
   if (seeds < fewest)
-    return `${spread(own)}, uniform ${spread(uniform)} ${colours.dim(`(${seeds === 1 ? "one learner is" : `${seeds} learners are`} too few to tell it from chance; take ${fewest} or more)`)}`;
+    return `${spread(own)}, uniform ${spread(uniform)} ${colours.dim(`(${seeds === 1 ? "one learner is" : `${seeds} learners are`} too few to rule out chance; use ${fewest} or more)`)}`;
   const what =
     p >= 0.05
-      ? colours.dim("no difference shown")
+      ? colours.dim("no significant difference")
       : own.mean > uniform.mean
         ? colours.green("better")
         : colours.red("worse");
@@ -123,8 +123,8 @@ export function simulationLines({ name, summary }: Scenario, comparison: Compari
   const { final, equal, p, efficiency, mix, seeds, steps } = comparison;
   const thrift =
     efficiency === null
-      ? "it does not reach what uniform sampling reaches"
-      : `it reaches what uniform sampling reaches with ${(1 / efficiency).toFixed(2)} × the rollouts`;
+      ? "it does not reach the success of uniform sampling"
+      : `it reaches the success of uniform sampling with ${(1 / efficiency).toFixed(2)} × the rollouts`;
   return [
     "",
     `${colours.bold(name)}  ${summary}`,

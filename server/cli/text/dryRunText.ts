@@ -13,7 +13,7 @@ const time = (seconds: number): string =>
       : `${seconds.toFixed(2)} s`;
 
 function termLine({ term, prepare_seconds, seconds_per_rollout, mean, errors }: TermTiming): string[] {
-  const line = `  ${term.padEnd(16)} ${time(seconds_per_rollout).padStart(9)} a rollout, mean ${fixed(mean ?? undefined)}, loaded in ${time(prepare_seconds)}`;
+  const line = `  ${term.padEnd(16)} ${time(seconds_per_rollout).padStart(9)} per rollout, mean ${fixed(mean ?? undefined)}, loaded in ${time(prepare_seconds)}`;
   return [line, ...errors.map((error) => colours.red(`    ${error}`))];
 }
 
@@ -26,12 +26,12 @@ const asked = {
 
 /** What each answer earns, then what each term pays for it. */
 function probeLine({ probe, terms, reward }: DryRun["probes"][number]): string {
-  const paid = Object.entries(terms).map(([name, value]) => `${name} ${fixed(value ?? undefined)}`);
-  return `  ${asked[probe].padEnd(20)} ${fixed(reward ?? undefined).padStart(7)}  (${paid.join(", ")})`;
+  const values = Object.entries(terms).map(([name, value]) => `${name} ${fixed(value ?? undefined)}`);
+  return `  ${asked[probe].padEnd(20)} ${fixed(reward ?? undefined).padStart(7)}  (${values.join(", ")})`;
 }
 
 function printProbes({ probes, warnings }: DryRun): void {
-  if (probes.length > 0) print("what an answer earns, and what each term pays before its weight:");
+  if (probes.length > 0) print("the reward of an answer, and each term's value before its weight:");
   for (const probe of probes) print(probeLine(probe));
   for (const warning of warnings) print(`${colours.yellow("warning")} ${warning}`);
 }

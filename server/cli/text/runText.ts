@@ -8,9 +8,9 @@ import { Course } from "./course.ts";
 import type { EvaluationMetrics, RunLine, RunReporter } from "./runLines.ts";
 import { duration, fixed } from "./terminal.ts";
 
-type Line<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
+type LineOf<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
-export function startedLines(line: Line<"started">): string[] {
+export function startedLines(line: LineOf<"started">): string[] {
   const plan = line.stages
     .map((stage) => `${visibleText(stage.name)} (${stage.kind}, ${steps(stage.steps)})`)
     .join(" → ");
@@ -26,7 +26,7 @@ const steps = (count: number): string => (count === 1 ? "1 step" : `${count} ste
 /** Where an action follows, the message is a sentence that has ended. */
 const ended = (message: string): string => (/[.!?:]$/u.test(message) ? message : `${message}.`);
 
-export function eventLine({ severity, message, action }: Line<"event">): string {
+export function eventLine({ severity, message, action }: LineOf<"event">): string {
   const mark =
     severity === "error"
       ? colours.red("error")
@@ -43,7 +43,7 @@ const headline = (metrics: EvaluationMetrics): string =>
     .map(([name, value]) => `${name.slice(5)} ${fixed(value)}`)
     .join("  ");
 
-export function evaluationLine({ step, role, metrics }: Line<"evaluation">): string {
+export function evaluationLine({ step, role, metrics }: LineOf<"evaluation">): string {
   return `${colours.blue("held-out")} after ${step + 1} steps${role === "periodic" ? "" : ` (${role})`}: ${headline(metrics)}`;
 }
 
@@ -62,10 +62,10 @@ export const warningLines = (warnings: readonly RunWarning[] = []): string[] =>
   warnings.map(({ message }) => `${colours.yellow("⚠ warning")} ${message}`);
 
 /** What has failed by its config would fail again. */
-const asItWas = ", by the config as it was; a changed one is a new run";
+const asItWas = ", with its original config; a changed config is a new run";
 
 /** @param course what the steps came to, where somebody has followed them */
-export function summaryLines(line: Line<"summary">, course: readonly string[] = []): string[] {
+export function summaryLines(line: LineOf<"summary">, course: readonly string[] = []): string[] {
   const names = Object.keys(line.evaluation.last ?? {}).filter((name) =>
     /^eval\/(pass@\d+|greedy)$/.test(name),
   );
@@ -84,9 +84,7 @@ export function summaryLines(line: Line<"summary">, course: readonly string[] = 
     ...warningLines(line.warnings),
     `stored in ${line.folder}`,
     `open it in VS Code: code ${projectOf(line.folder)}, then Gradus in the activity bar`,
-    ...(line.resume === null
-      ? []
-      : [`go on with it: ${line.resume}${line.status === "failed" ? asItWas : ""}`]),
+    ...(line.resume === null ? [] : [`resume it: ${line.resume}${line.status === "failed" ? asItWas : ""}`]),
   ];
 }
 
@@ -102,8 +100,8 @@ export class PlainView implements RunReporter {
   private readonly course = new Course();
   private total = 0;
   /** The last step, where it was not due. */
-  private held: Line<"step"> | undefined;
-  private told: { readonly at: number; readonly step: number } | undefined;
+  private held: LineOf<"step"> | undefined;
+  private reported: { readonly at: number; readonly step: number } | undefined;
 
   /** @param now milliseconds; a test has a clock of its own */
   constructor(private readonly now: () => number = () => performance.now()) {}
@@ -124,7 +122,7 @@ export class PlainView implements RunReporter {
     return [...before, ...this.others(line)];
   }
 
-  private step(line: Line<"step">): string[] {
+  private step(line: LineOf<"step">): string[] {
     this.course.step(line);
     this.held = line;
     return this.isDue(line.step) ? this.release() : [];
@@ -132,26 +130,26 @@ export class PlainView implements RunReporter {
 
   /** The first, one that goes back, and one that is both 1 % of the run and two seconds after the last line of a step. */
   private isDue(step: number): boolean {
-    const { told } = this;
-    if (told === undefined || step < told.step) return true;
-    return step - told.step >= this.total / 100 && this.now() - told.at >= quiet;
+    const { told: reported } = this;
+    if (reported === undefined || step < reported.step) return true;
+    return step - reported.step >= this.total / 100 && this.now() - reported.at >= quiet;
   }
 
   private release(): string[] {
     const { held } = this;
     if (held === undefined) return [];
     this.held = undefined;
-    this.told = { at: this.now(), step: held.step };
+    this.reported = { at: this.now(), step: held.step };
     return [stepText(held)];
   }
 
-  private others(line: Exclude<RunLine, Line<"step">>): string[] {
+  private others(line: Exclude<RunLine, LineOf<"step">>): string[] {
     switch (line.type) {
       case "started":
         this.total = line.steps;
         return startedLines(line);
       case "stage":
-        this.told = undefined;
+        this.reported = undefined;
         return [`stage ${visibleText(line.name)} (${line.kind})`];
       case "event":
         return [eventLine(line)];
@@ -166,7 +164,7 @@ export class PlainView implements RunReporter {
 /** Milliseconds between two lines of steps, at least. */
 const quiet = 2_000;
 
-function stepText({ step, metrics }: Line<"step">): string {
+function stepText({ step, metrics }: LineOf<"step">): string {
   const value = (label: string, name: string, digits = 3): string[] =>
     typeof metrics[name] === "number" ? [`${label} ${fixed(metrics[name], digits)}`] : [];
   const parts = [

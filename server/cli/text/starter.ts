@@ -18,9 +18,9 @@ export const files = (preset: string): Readonly<Record<string, string>> => ({
 const config = (
   preset: string,
 ): string => `# A curriculum, a reward and the training of a small language model: about a minute on two cores.
-#   gradus validate ${configName}          checks it, before anything runs
+#   gradus validate ${configName}          checks it before anything runs
 #   gradus resolve ${configName}           shows every value and where it comes from
-#   gradus run ${configName} --dry-run     one step: what each term pays, time, memory
+#   gradus run ${configName} --dry-run     one step: values of each term, time, memory
 #   gradus run ${configName}               trains it here and follows it
 
 # A published method to start from: \`gradus presets\` lists them. Everything below changes it.
@@ -31,7 +31,7 @@ seed: 1
 # The policy: a transformer of 0.36 million parameters, from random weights.
 model: { base: tiny, width: 96, layers: 3, heads: 4, hidden: 256, context: 48 }
 
-# What is asked: reach a number from 2 or 3 others with + - *. "3 5 7=22:" is answered by "3*5+7".
+# The tasks: reach a number from 2 or 3 others with + - *. "3 5 7=22:" is answered by "3*5+7".
 # Each count of numbers is one arm of the curriculum.
 tasks:
   - { env: countdown, numbers: [2, 3] }
@@ -51,10 +51,10 @@ reward:
     correct: { use: equation }
     # A function of your own: a factor, 1 for an answer without a superfluous character, else less.
     brevity: { use: ./${rewardName} }
-  # The terms are multiplied, so brevity is paid only where the answer is right. With \`combine: sum\`
-  # wrong answers would be paid for it, too. Where all answers of a group are wrong nothing else
-  # tells them apart, and a scale by the group's spread makes any weight of it a large one: the
-  # policy learns to say nothing. With a sum, let the function return null for wrong answers.
+  # The terms are multiplied, so brevity is rewarded only where the answer is right. A sum would
+  # reward brief wrong answers too. In a group of wrong answers nothing else would differ, and
+  # dividing by the group's spread would make even a small weight large: the policy would learn to
+  # say nothing. With a sum, let the function return null for wrong answers.
   combine: product
   # What counts as solved in pass@k.
   success: { terms: [correct], at_least: 1 }
@@ -62,8 +62,8 @@ reward:
 update:
   optimizer: { use: adamw, lr: 3.0e-4, warmup: 10, clip_norm: 1 }
 
-# Supervised on written solutions first: from random weights no answer would ever be right, and
-# there would be nothing to reinforce.
+# Supervised learning on written solutions comes first: from random weights no answer would ever
+# be right, and there would be nothing to reinforce.
 stages:
   - name: warm-up
     kind: sft
@@ -77,7 +77,7 @@ evaluation: { every: 40, prompts: 128, pass_at: [1, 8] }
 checkpoint: { every: 100, keep: 3 }
 `;
 
-const reward = `/** What a reward function is given for each response. */
+const reward = `/** What a reward function receives for each response. */
 export interface Rollout {
   readonly prompt: string;
   readonly response: string;
@@ -90,8 +90,8 @@ export interface Rollout {
 
 /**
  * Worth more without superfluous characters: 1 for an answer as short as one that uses each number
- * once can be, a half for one twice as long. The empty answer is worth 0: what is easiest must
- * never be worth anything by itself.
+ * once can be, a half for one twice as long. The empty answer is worth 0: the easiest
+ * answer must never earn anything by itself.
  *
  * Return null where the term does not apply. An exception is an error, never a reward of 0.
  */

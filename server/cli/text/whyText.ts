@@ -93,7 +93,7 @@ function siblings({ siblings: all, index }: Why, width: number): string[] {
   });
   return shown.length === all.length
     ? lines
-    : [...lines, colours.dim(`    and ${all.length - shown.length} more of its group`)];
+    : [...lines, colours.dim(`    and ${all.length - shown.length} more in its group`)];
 }
 
 /** Those around the explained one by reward, in the order of the group. */
@@ -114,28 +114,34 @@ function nearest(all: Why["siblings"], index: number): Why["siblings"] {
 
 function shares({ shares: found, advantage }: Why, width: number): string[] {
   if (found.kind === "none" || found.terms.length === 0) return [];
-  const rest: TermShare = { term: "with no term paid", weight: 1, value: null, share: found.rest, note: "" };
+  const rest: TermShare = {
+    term: "without a value of any term",
+    weight: 1,
+    value: null,
+    share: found.rest,
+    note: "",
+  };
   const all = [...found.terms, ...(Math.abs(found.rest) > 1e-12 ? [rest] : [])];
   const largest = Math.max(...all.map(({ share }) => Math.abs(share)));
   const names = Math.min(28, columnWidth(all.map(({ term }) => term)));
-  const paid = all.map(payment);
-  const payments = Math.min(30, columnWidth(paid));
+  const valueTexts = all.map(valueText);
+  const valueWidth = Math.min(30, columnWidth(valueTexts));
   const values = columnWidth([...all.map(({ share }) => formatChange(share)), change(advantage)]);
-  const half = Math.min(16, Math.floor((width - names - payments - values - 12) / 2));
+  const half = Math.min(16, Math.floor((width - names - valueWidth - values - 12) / 2));
   const lines = all.map(({ term, share }, i) =>
-    `    ${oneLine(term, names).padEnd(names)}  ${colours.dim(oneLine(paid[i]!, payments).padEnd(payments))}  ${signed(formatChange(share).padStart(values), share)}  ${swing(largest === 0 ? 0 : share / largest, half)}`.trimEnd(),
+    `    ${oneLine(term, names).padEnd(names)}  ${colours.dim(oneLine(valueTexts[i]!, valueWidth).padEnd(valueWidth))}  ${signed(formatChange(share).padStart(values), share)}  ${swing(largest === 0 ? 0 : share / largest, half)}`.trimEnd(),
   );
-  const sum = `    ${"sum".padEnd(names + payments + 2)}  ${change(advantage).padStart(values)}`;
+  const sum = `    ${"sum".padEnd(names + valueWidth + 2)}  ${change(advantage).padStart(values)}`;
   return [...lines, colours.bold(sum)];
 }
 
 /** Whether the rollout meets each, and how many of its group do. */
 function criteria({ criteria: terms = [], siblings: all, index }: Why, width: number): string[] {
   const own = all.findIndex((one) => one.index === index);
-  const judged = terms.flatMap((term) => term.criteria);
-  const points = columnWidth(judged.map(pointsText));
-  const marks = columnWidth(judged.map(({ met }) => metMark(met[own] ?? null)));
-  const names = Math.min(columnWidth(judged.map(criterionName)), Math.max(20, width - points - marks - 30));
+  const criteria = terms.flatMap((term) => term.criteria);
+  const points = columnWidth(criteria.map(pointsText));
+  const marks = columnWidth(criteria.map(({ met }) => metMark(met[own] ?? null)));
+  const names = Math.min(columnWidth(criteria.map(criterionName)), Math.max(20, width - points - marks - 30));
   return terms.flatMap(({ term, criteria: list }) => [
     ...(terms.length > 1 ? [colours.dim(`    ${visibleLine(term)}`)] : []),
     ...list.map((one) => {
@@ -147,7 +153,7 @@ function criteria({ criteria: terms = [], siblings: all, index }: Why, width: nu
   ]);
 }
 
-function payment({ weight, value, note }: TermShare): string {
+function valueText({ weight, value, note }: TermShare): string {
   if (note !== null) return value === null ? note : `${number(value)}, ${note}`;
   return weight === 1 ? number(value) : `${number(value)} × ${formatNumber(weight)}`;
 }
@@ -175,7 +181,7 @@ function table(all: readonly Alternative[], width: number): string[] {
   const rest = others.map(({ scale, advantage }) => `${scale} ${change(advantage)}`).join(", ");
   const notes = [
     ...(rest === "" ? [] : [`Other scales with the config's baseline: ${rest}.`]),
-    ...(missing.length === 0 ? [] : [`Not from what was recorded: ${missing.join(", ")}.`]),
+    ...(missing.length === 0 ? [] : [`The rollouts lack what these need: ${missing.join(", ")}.`]),
   ];
   return [
     head,

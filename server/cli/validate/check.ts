@@ -17,7 +17,7 @@ import {
 } from "../../frameworks/index.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
-import { isConfigName, type Wanted } from "./files.ts";
+import { isConfigName, type SelectedFile } from "./files.ts";
 
 export interface Checked {
   /** As the person wrote it. */
@@ -38,15 +38,15 @@ export interface CheckOptions {
 }
 
 /** undefined where the file is none of those that are checked. */
-export function check({ file, found }: Wanted, options: CheckOptions): Checked | undefined {
+export function check({ file, found }: SelectedFile, options: CheckOptions): Checked | undefined {
   const path = resolve(file);
   try {
     const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
     const foreign = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
     if (foreign !== undefined) {
-      const mended = options.fix ? mendForeign(path, text) : text;
-      const fixed = write(path, text, mended);
-      const document = (fixed ? readFrameworkDocument(path, mended) : undefined) ?? foreign;
+      const edited = options.fix ? fixFramework(path, text) : text;
+      const fixed = write(path, text, edited);
+      const document = (fixed ? readFrameworkDocument(path, edited) : undefined) ?? foreign;
       return {
         file,
         kind: foreign.framework,
@@ -65,24 +65,24 @@ export function check({ file, found }: Wanted, options: CheckOptions): Checked |
 function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
   const kind = foreignKind(text);
   if (kind !== "gradus" && aliasesBeyond(text))
-    return told(file, kind, whole(path, tooManyAliases, "syntax"));
+    return checkedFile(file, kind, whole(path, tooManyAliases, "syntax"));
   if (isConfigName(file)) {
-    if (kind !== "gradus") return told(file, kind, whole(path, anothers(kind), "not-yet"));
+    if (kind !== "gradus") return checkedFile(file, kind, whole(path, anothers(kind), "not-yet"));
   } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields)))
     return { file, kind: "unknown", diagnostics: [], fixed: false };
-  const mended = fix ? mendAll(path, text) : text;
-  const fixed = write(path, text, mended);
-  return { file, kind, diagnostics: allFindings(path, { text: mended, set, models: modelFacts }), fixed };
+  const edited = fix ? mendAll(path, text) : text;
+  const fixed = write(path, text, edited);
+  return { file, kind, diagnostics: allFindings(path, { text: edited, set, models: modelFacts }), fixed };
 }
 
-const told = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({
+const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({
   file,
   kind,
   diagnostics: [diagnostic],
   fixed: false,
 });
 
-const mendForeign = (path: string, text: string): string =>
+const fixFramework = (path: string, text: string): string =>
   mendRounds(text, (now) => {
     const document = readFrameworkDocument(path, now);
     return document === undefined ? [] : checkFrameworkDocument(document);
@@ -105,7 +105,7 @@ const whole = (path: string, message: string, rule: string): Diagnostic => ({
 });
 
 const anothers = (kind: ConfigKind): string =>
-  `This looks like a ${kind} config. A file that ends in .gradus.yaml must be one of Gradus: "gradus convert" makes it one.`;
+  `This looks like a ${kind} config. A file that ends in .gradus.yaml must be a Gradus config: "gradus convert" makes one from it.`;
 
 function failure(path: string, error: unknown): Diagnostic {
   if (!(error instanceof UserError))

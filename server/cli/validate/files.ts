@@ -4,7 +4,7 @@ import { basename, extname, join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
 import { matcher, staticFolder } from "./pattern.ts";
 
-export interface Wanted {
+export interface SelectedFile {
   /** As the person wrote it, or below the folder that they wrote. */
   readonly file: string;
   /** Nobody named it: it is checked only where its content shows that it is a configuration. */
@@ -19,8 +19,8 @@ const foreignEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".
 const longest = 1 << 20;
 
 /** Each file once, in the order of the arguments. Throws a UserError of code `usage` for one that means no file. */
-export function wantedFiles(words: readonly string[]): readonly Wanted[] {
-  const found = new Map<string, Wanted>();
+export function wantedFiles(words: readonly string[]): readonly SelectedFile[] {
+  const found = new Map<string, SelectedFile>();
   for (const word of words)
     for (const wanted of meant(word)) {
       const known = found.get(wanted.file);
@@ -29,28 +29,29 @@ export function wantedFiles(words: readonly string[]): readonly Wanted[] {
   return [...found.values()];
 }
 
-function meant(word: string): readonly Wanted[] {
+function meant(word: string): readonly SelectedFile[] {
   const stats = statSync(word, { throwIfNoEntry: false });
   if (stats?.isDirectory() === true && !isConfigName(word)) return someOf(word, configsBelow(word));
   if (stats === undefined && /[*?[{]/.test(word)) return someOf(word, matching(word));
   return [{ file: word, found: false }];
 }
 
-function someOf(word: string, files: readonly Wanted[]): readonly Wanted[] {
+function someOf(word: string, files: readonly SelectedFile[]): readonly SelectedFile[] {
   if (files.length > 0) return files;
   throw new UserError(`there is nothing to check in \`${word}\``, {
     code: "usage",
-    action: "Configs are called *.gradus.yaml; those of verl, TRL and OpenRLHF are known by their keys.",
+    action:
+      "Gradus configs are called *.gradus.yaml; those of verl, TRL and OpenRLHF are recognised by their keys.",
   });
 }
 
-const configsBelow = (folder: string): readonly Wanted[] =>
+const configsBelow = (folder: string): readonly SelectedFile[] =>
   filesBelow(folder)
     .filter((file) => isConfigName(file) || foreignEndings.includes(extname(file)))
     .filter((file) => isConfigName(file) || statSync(file).size <= longest)
     .map((file) => ({ file, found: !isConfigName(file) }));
 
-function matching(pattern: string): readonly Wanted[] {
+function matching(pattern: string): readonly SelectedFile[] {
   const matches = matcher(pattern);
   const folder = staticFolder(pattern);
   if (!existsSync(folder)) return [];

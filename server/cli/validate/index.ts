@@ -25,15 +25,15 @@ export const command: Command = {
     program
       .argument("<file...>", "configs, folders of them or patterns: runs/**/*.gradus.yaml")
       .addOption(
-        new Option("--format <format>", "how findings are printed")
+        new Option("--format <format>", "how diagnostics are printed")
           .choices(["text", "json", "sarif"])
           .default("text"),
       )
       .option("--json", "the same as --format json")
       .option("--max-warnings <n>", "fail when there are more warnings than this", whole(0))
-      .option("--fix", "mend in the files what has one sensible mend, then check")
-      .option("--skip-others", "pass over files that are no configuration, even where they are named")
-      .option("--set <path=value>", "check with this value set", collect, [])
+      .option("--fix", "apply the fixes that leave no choice to the files, then check")
+      .option("--skip-others", "skip files that are not a configuration, even if they are named")
+      .option("--set <path=value>", "override a value of the config", collect, [])
       .action((words: string[], options: Options) => {
         process.exitCode = validate(words, options);
       });
@@ -52,7 +52,7 @@ function validate(words: readonly string[], options: Options): number {
   const { maxWarnings = Infinity } = options;
   if (warnings > maxWarnings)
     complain(
-      `${told(warnings, "warning")}: more than the ${maxWarnings} that \`--max-warnings\` allows. Mend some, or raise it.`,
+      `${countText(warnings, "warning")}: more than the ${maxWarnings} that \`--max-warnings\` allows. Fix some, or raise it.`,
     );
   return count(checked, "error") > 0 || warnings > maxWarnings ? exit.failed : exit.ok;
 }
@@ -60,7 +60,7 @@ function validate(words: readonly string[], options: Options): number {
 const count = (checked: readonly Checked[], severity: Severity): number =>
   checked.flatMap(({ diagnostics }) => diagnostics).filter((found) => found.severity === severity).length;
 
-const told = (n: number, severity: Severity): string =>
+const countText = (n: number, severity: Severity): string =>
   `${n} ${severity}${n > 1 && severity !== "info" ? "s" : ""}`;
 
 const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
@@ -80,7 +80,7 @@ function tellUnknown(checked: readonly Checked[]): void {
     if (kind === "unknown")
       complain(
         visibleText(
-          `${file}: not checked: neither a Gradus config nor a configuration of verl, TRL or OpenRLHF that is known by what it starts.`,
+          `${file}: not checked: it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.`,
         ),
       );
 }
@@ -89,16 +89,16 @@ function printText(all: readonly Checked[]): void {
   const checked = all.filter(({ kind }) => kind !== "unknown");
   if (checked.length === 0 && all.length > 0) return;
   for (const { file, diagnostics, fixed } of checked) {
-    if (fixed) complain(`${file}: mended`);
+    if (fixed) complain(`${file}: fixed`);
     for (const finding of diagnostics) complain(formatted(finding, file));
   }
   const severities: readonly Severity[] = ["error", "warning", "info"];
   const parts = severities.flatMap((severity) => {
     const n = count(checked, severity);
-    return n === 0 ? [] : [told(n, severity)];
+    return n === 0 ? [] : [countText(n, severity)];
   });
   const files = checked.length === 1 ? (checked[0]?.file ?? "") : `${checked.length} files`;
-  print(`${files}: ${parts.length === 0 ? "nothing to complain about" : parts.join(", ")}${judges(checked)}`);
+  print(`${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${judges(checked)}`);
 }
 
 /** ` (judged by verl 0.9.1)`: keys and rules differ from release to release. */
@@ -107,5 +107,5 @@ function judges(checked: readonly Checked[]): string {
   const all = [...new Set(named)];
   if (all.length === 0) return "";
   const shown = all.length > 4 ? [...all.slice(0, 4), `${all.length - 4} more releases`] : all;
-  return ` (judged by ${shown.join(", ")})`;
+  return ` (checked against ${shown.join(", ")})`;
 }

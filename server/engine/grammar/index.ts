@@ -8,7 +8,7 @@ import type { GrammarSpec } from "../../core/blocks/rollout.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { GrammarState, Tokenizer } from "../../core/policy.ts";
 import { endsOf } from "../../core/rows/ends.ts";
-import { Automaton, type Place } from "../../lib/regex/automaton.ts";
+import { Automaton, type AutomatonState } from "../../lib/regex/automaton.ts";
 import { literal, parseRegex, type Expression } from "../../lib/regex/regex.ts";
 import { vocabularyOf, type TextNode, type Vocabulary } from "./vocabulary.ts";
 
@@ -16,7 +16,7 @@ const expressionOf = (spec: GrammarSpec): Expression =>
   "regex" in spec ? parseRegex(spec.regex) : { kind: "either", parts: spec.choices.map(literal) };
 
 class TextGrammar {
-  private readonly states = new Map<Place, State>();
+  private readonly states = new Map<AutomatonState, State>();
   constructor(
     private readonly automaton: Automaton,
     private readonly vocabulary: Vocabulary,
@@ -25,14 +25,14 @@ class TextGrammar {
   get start(): GrammarState {
     return this.at(this.automaton.start);
   }
-  private at(place: Place): State {
+  private at(place: AutomatonState): State {
     const state = this.states.get(place) ?? new State(this, place);
     this.states.set(place, state);
     return state;
   }
-  allowedAt(place: Place): Uint8Array {
+  allowedAt(place: AutomatonState): Uint8Array {
     const allowed = new Uint8Array(this.vocabulary.size);
-    const visit = (node: TextNode, at: Place): void => {
+    const visit = (node: TextNode, at: AutomatonState): void => {
       for (const token of node.tokens) allowed[token] = 1;
       for (const [character, child] of node.children) {
         const next = this.automaton.step(at, character);
@@ -43,9 +43,9 @@ class TextGrammar {
     for (const end of this.ends) allowed[end] = place.accepting ? 1 : 0;
     return allowed;
   }
-  behind(place: Place, token: number): State {
+  behind(place: AutomatonState, token: number): State {
     const text = this.vocabulary.texts[token] ?? "";
-    let at: Place | undefined = text === "" ? undefined : place;
+    let at: AutomatonState | undefined = text === "" ? undefined : place;
     for (const character of text) at = at && this.automaton.step(at, character.codePointAt(0)!);
     if (at !== undefined) return this.at(at);
     throw new UserError(`Token ${token} (${JSON.stringify(text)}) is not allowed by the grammar here.`, {
@@ -60,7 +60,7 @@ class State implements GrammarState {
   private readonly behind = new Map<number, GrammarState>();
   constructor(
     private readonly grammar: TextGrammar,
-    private readonly place: Place,
+    private readonly place: AutomatonState,
   ) {}
   get allowed(): Uint8Array {
     this.mask ??= this.grammar.allowedAt(this.place);

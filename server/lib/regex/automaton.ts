@@ -48,20 +48,20 @@ class Knots {
 }
 
 /** A set of knots that one text leads to. */
-export interface Place {
+export interface AutomatonState {
   readonly knots: readonly number[];
   /** The text so far is a whole one. */
   readonly accepting: boolean;
-  readonly steps: Map<number, Place | undefined>;
+  readonly steps: Map<number, AutomatonState | undefined>;
 }
 
 const END = 0;
 
 export class Automaton {
-  readonly start: Place;
+  readonly start: AutomatonState;
   private readonly knots = new Knots();
   private readonly live: Uint8Array;
-  private readonly places = new Map<string, Place>();
+  private readonly places = new Map<string, AutomatonState>();
 
   /**
    * @param writable characters, ascending, that can be written each by itself: no place is entered from which only
@@ -81,7 +81,7 @@ export class Automaton {
     this.start = start;
   }
   /** Where a character leads; undefined: to nothing that could become a whole text. */
-  step(place: Place, character: number): Place | undefined {
+  step(place: AutomatonState, character: number): AutomatonState | undefined {
     if (place.steps.has(character)) return place.steps.get(character);
     const reached = place.knots.flatMap((knot) => {
       const { of, next } = this.knots.all[knot]!;
@@ -92,7 +92,7 @@ export class Automaton {
     return found;
   }
   /** Every live knot leads to the end, so a place without any is the only dead one. */
-  private place(from: readonly number[]): Place | undefined {
+  private place(from: readonly number[]): AutomatonState | undefined {
     const seen = new Set<number>();
     const open = [...from];
     for (let knot = open.pop(); knot !== undefined; knot = open.pop()) {

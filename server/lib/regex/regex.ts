@@ -75,7 +75,7 @@ class Parser {
   }
   private problem(what: string): UserError {
     return new UserError(
-      `The regular expression ${this.source} cannot be followed at character ${this.at + 1}: ${what}.`,
+      `The regular expression ${this.source} cannot be used at character ${this.at + 1}: ${what}.`,
       {
         code: "grammar-regex",
         action:
@@ -125,7 +125,7 @@ class Parser {
     const end = this.text.indexOf("}", this.at);
     const written = end < 0 ? "" : this.text.slice(this.at + 1, end).join("");
     const found = /^(\d+)(?:(,)(\d*))?$/.exec(written);
-    if (found === null) throw this.problem('"{" begins no count such as {2}, {2,} or {2,5}');
+    if (found === null) throw this.problem('"{" does not begin a count such as {2}, {2,} or {2,5}');
     const least = Number(found[1]);
     const most = found[2] === undefined ? least : found[3] === "" ? Infinity : Number(found[3]);
     if (most < least || Math.max(least, most === Infinity ? 0 : most) > MOST_REPEATS)
@@ -141,8 +141,8 @@ class Parser {
       this.at += 1;
       return { kind: "one", of: complement(lineEnds) };
     }
-    if ("*+?{".includes(character)) throw this.problem(`nothing is repeated by "${character}"`);
-    if ("^$".includes(character)) throw this.problem(`"${character}" is only understood at the ends`);
+    if ("*+?{".includes(character)) throw this.problem(`"${character}" has nothing to repeat`);
+    if ("^$".includes(character)) throw this.problem(`"${character}" may only be at the ends`);
     if (character === "\\") return { kind: "one", of: this.escape() };
     this.at += 1;
     return { kind: "one", of: [range(character)] };
@@ -150,7 +150,7 @@ class Parser {
   private group(): Expression {
     this.at += 1;
     if (this.skip("?") && !this.skip(":"))
-      throw this.problem("groups are ( ) and (?: ); what looks ahead or behind cannot be followed");
+      throw this.problem("groups are ( ) and (?: ); lookahead and lookbehind cannot be used");
     const inside = this.either();
     if (!this.skip(")")) throw this.problem('a "(" is not closed');
     return inside;
@@ -177,7 +177,7 @@ class Parser {
     if (controlled !== undefined) return [range(controlled)];
     if (/[a-zA-Z0-9]/.test(character)) {
       this.at -= 1;
-      throw this.problem(`"\\${character}" is not understood`);
+      throw this.problem(`"\\${character}" is not supported`);
     }
     return [range(character)];
   }
@@ -211,7 +211,7 @@ class Parser {
       } else members.push(...low);
     }
     const set = negated ? complement(union(members)) : union(members);
-    if (set.length === 0) throw this.problem("a class holds no character");
+    if (set.length === 0) throw this.problem("a class has no character");
     return set;
   }
   private member(): CodePoints {

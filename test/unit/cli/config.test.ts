@@ -213,7 +213,7 @@ describe("gradus resolve", () => {
     const { stdout, stderr, code } = await gradus(["resolve", "bad.gradus.yaml", "--json"], folder);
     assert.deepEqual([stdout, code], ["", 1]);
     assert.match(stderr, /bad\.gradus\.yaml:1:16: error/);
-    assert.match(stderr, /nothing is resolved while there are errors/);
+    assert.match(stderr, /a config with errors cannot be resolved/);
     const set = await gradus(["resolve", "good.gradus.yaml", "--set", "rollout.group=x"], folder);
     assert.deepEqual([set.stdout, set.code], ["", 1]);
     assert.match(set.stderr, /^--set rollout\.group=x: error: /m);

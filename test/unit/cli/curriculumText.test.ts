@@ -28,10 +28,10 @@ const compared = (seeds: number, p: number): string => {
 test("of few learners a simulation says that they are too few, and of enough what they show", () => {
   // Of five pairs even the same sign five times has p = 2/2⁵.
   assert.match(compared(5, 0.0625), /0\.900 ± 0\.010, uniform 0\.700 ± 0\.010 \(5 learners are too few/);
-  assert.doesNotMatch(compared(5, 0.0625), /no difference shown/);
+  assert.doesNotMatch(compared(5, 0.0625), /no significant difference/);
   assert.match(compared(1, 1), /\(one learner is too few/);
   assert.match(compared(10, 0.002), /better \(p 0\.002\)/);
-  assert.match(compared(10, 0.4), /no difference shown/);
+  assert.match(compared(10, 0.4), /no significant difference/);
   assert.match(compared(10, 0.4), /each level's share of the groups[^\n]*\n {2}level {2}1 .* 25\.0 %\n/);
 });
 
@@ -75,7 +75,7 @@ test("a run that failed says that resuming keeps its config", () => {
   } as const;
   assert.match(
     summaryLines(summary).at(-1)!,
-    /resume r, by the config as it was; a changed one is a new run$/,
+    /resume r, with its original config; a changed config is a new run$/,
   );
   assert.match(summaryLines({ ...summary, status: "stopped" }).at(-1)!, /resume r$/);
 });

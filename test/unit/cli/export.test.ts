@@ -34,12 +34,12 @@ test("a checkpoint leaves as a Hugging Face folder and as GGUF with the same wei
     }
     assert.equal(openBase(hf).kind, "huggingface", "no checkpoint of ours any more");
     assert.deepEqual(readdirSync(join(folder, "out")).sort(), ["hf", "model.gguf"], "no draft is left");
-    assert.throws(() => exportModel(from, { to: "hf", out: hf }), /is there already/);
+    assert.throws(() => exportModel(from, { to: "hf", out: hf }), /exists already/);
     assert.throws(
       () => exportModel(from, { to: "peft", out: join(folder, "out", "peft") }),
-      /holds no adapter/,
+      /has no adapter/,
     );
-    assert.throws(() => exportModel(from, { to: "gguf", out: undefined }), /needs a place/);
+    assert.throws(() => exportModel(from, { to: "gguf", out: undefined }), /needs --out/);
     assert.ok(!existsSync(join(folder, "out", "peft")));
     mkdirSync(join(folder, "empty"));
     exportModel(from, { to: "hf", out: join(folder, "empty"), json: true });

@@ -45,8 +45,8 @@ test("gradus reward ends with what changed, as text and as the last JSON object"
       "  reward: 0.41667 → 0.5 (+0.083333); 4 changed, 2 sign flips, 0 errors",
       "  correct: 0.33333 → 0.33333 (+0); 4 changed, 0 errors",
       "  tidy: 0.16667 → 0.33333 (+0.16667); 3 changed, 0 errors",
-      "  groups whose rewards differ now and did not (signal gained): 1 (0/b)",
-      "  groups whose rewards differed and do not now (signal lost): 1 (0/c)",
+      "  groups whose rewards differ now but did not before (signal gained): 1 (0/b)",
+      "  groups whose rewards differed before but do not now (signal lost): 1 (0/c)",
       "",
     ].join("\n"),
   );

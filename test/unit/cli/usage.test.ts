@@ -26,9 +26,9 @@ describe("wrong usage", () => {
     [["methods", "samplr"], /Did you mean `sampler`\? Slots: /],
     [["init", "--from", "dappo"], /Did you mean `dapo`\? Presets: /],
     [["init", "mine.gradus.yaml"], /Name the folder/],
-    [["resolve", "x", "--steps", "1.5"], /Write a whole number from 1 on\./],
+    [["resolve", "x", "--steps", "1.5"], /Write a whole number of at least 1\./],
     [["resolve", "x", "--seed", "a"], /Write a whole number\./],
-    [["rollouts", "x", "--limit", "0"], /Write a whole number from 1 on\./],
+    [["rollouts", "x", "--limit", "0"], /Write a whole number of at least 1\./],
     [
       ["runs", "export", "x", "--to", "xml"],
       /Allowed choices are jsonl, history, curriculum, csv, json, report, hf, gguf, peft/,

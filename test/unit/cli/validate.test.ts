@@ -119,7 +119,7 @@ describe("a file of a program that is not known", () => {
       write(name, text);
       const { code, stdout, stderr } = await gradus(["validate", name], folder);
       assert.deepEqual([code, stdout, stderr.trimEnd().split("\n").length], [0, "", 1], name);
-      assert.match(stderr, new RegExp(`^${name}: not checked: neither a Gradus config nor`));
+      assert.match(stderr, new RegExp(`^${name}: not checked: it is neither a Gradus config nor`));
       assert.deepEqual((await validate(name)).files, [{ file: name, kind: "unknown", diagnostics: [] }]);
     }
   });
@@ -233,7 +233,7 @@ describe("gradus validate --format sarif", () => {
 
   it("names the release that a file of another framework was judged by", async () => {
     const { stdout } = await gradus(["validate", join(folder, "all/deep/launch.sh")]);
-    assert.match(stdout, /errors? \(judged by verl \d+\.\d+\.\d+, the newest known\)\n$/);
+    assert.match(stdout, /errors? \(checked against verl \d+\.\d+\.\d+, the newest known\)\n$/);
     const json = await gradus([
       "validate",
       "--json",

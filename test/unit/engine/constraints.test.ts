@@ -82,7 +82,7 @@ test("what an automaton cannot follow is named with its place", () => {
     ["a)", /character 2: "\)" has no counterpart/],
     ["*a", /nothing is repeated/],
     ["a(?=b)", /looks ahead or behind/],
-    ["(a)\\1", /"\\1" is not understood/],
+    ["(a)\\1", /"\\1" is not supported/],
     ["[z-a]", /backwards/],
     ["[a", /"\[" is not closed/],
     ["a{3,2}", /counts backwards/],

@@ -250,7 +250,7 @@ test("lines fit the terminal, whatever its width", () => {
     const lines = whyText(told, width);
     for (const line of lines) assert.ok(line.length <= Math.max(40, width), `${width}: ${line}`);
     assert.ok(lines.some((line) => line.includes("▸ #21")));
-    assert.ok(lines.some((line) => line.includes("and 24 more of its group")));
+    assert.ok(lines.some((line) => line.includes("and 24 more in its group")));
   }
   assert.deepEqual(wrapped("a bb ccc dddd", 6), ["a bb", "ccc", "dddd"]);
 });

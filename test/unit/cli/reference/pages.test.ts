@@ -8,7 +8,7 @@ import { rules } from "../../../../server/rules/index.ts";
 import { structural } from "../../../../server/rules/structural.ts";
 import { methods } from "../../../../server/methods/index.ts";
 import { generatedPages } from "../../../../server/cli/reference/index.ts";
-import { places } from "../../../../server/cli/reference/places.ts";
+import { slotKeys } from "../../../../server/cli/reference/places.ts";
 
 /** As code hosts and editors make an anchor of a heading. */
 const anchorOf = (heading: string): string =>
@@ -71,11 +71,11 @@ test("docs/methods.md names every method in the row of its slot", () => {
 });
 
 test("every slot with a method has a place in the config", () => {
-  const missing = new Set(methods.map(({ slot }) => slot).filter((slot) => !places().has(slot)));
+  const missing = new Set(methods.map(({ slot }) => slot).filter((slot) => !slotKeys().has(slot)));
   assert.deepEqual([...missing], []);
-  assert.equal(places().get("sampler")?.path, "curriculum.sampler");
-  assert.equal(places().get("refill")?.path, "curriculum.admission.refill");
-  assert.equal(places().get("kl")?.path, "kl[].estimator");
+  assert.equal(slotKeys().get("sampler")?.path, "curriculum.sampler");
+  assert.equal(slotKeys().get("refill")?.path, "curriculum.admission.refill");
+  assert.equal(slotKeys().get("kl")?.path, "kl[].estimator");
 });
 
 test("a page tells a parameter's range, default and whether it takes a schedule", () => {
