@@ -21,7 +21,7 @@ export function readBest(runFolder: string): BestCheckpoint | undefined {
       file,
       code: "best-damaged",
       cause: error,
-      action: "Delete the file; the checkpoints beside it are whole. `gradus runs show RUN` lists them.",
+      action: "Delete the file; the checkpoints next to it are intact. `gradus runs show RUN` lists them.",
     });
   }
 }

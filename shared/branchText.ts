@@ -3,12 +3,12 @@ import type { RolloutRow } from "./rollouts.ts";
 
 /**
  * Whom a branch left and where, in one line.
- * @param beside the response is marked beside it: what was taken over is not said again
+ * @param marked the response is marked beside it: what was taken over is not said again
  */
 export function branchText(
   { index, token, text }: NonNullable<RolloutRow["parent"]>,
-  beside = false,
+  marked = false,
 ): string {
-  const taken = beside || text === undefined ? "" : `: ${JSON.stringify(text)}`;
-  return `branch of rollout ${formatNumber(index)}, whose first ${plural(token, "token")} it took over${taken}`;
+  const taken = marked || text === undefined ? "" : `: ${JSON.stringify(text)}`;
+  return `branch of rollout ${formatNumber(index)}, whose first ${plural(token, "token")} it shares${taken}`;
 }

@@ -54,8 +54,8 @@ function openForAppending(runFolder: string): number {
 }
 
 const misplaced = (runFolder: string): UserError =>
-  new UserError(`${pathOf(runFolder)} is no regular file, so nothing is written there.`, {
+  new UserError(`${pathOf(runFolder)} is not a regular file, so nothing is written there.`, {
     file: pathOf(runFolder),
     code: "refused",
-    action: "Remove it: the file is made when a run is steered.",
+    action: "Remove it: Gradus creates the file when you control the run.",
   });

@@ -36,14 +36,14 @@ export const evaluationMetrics: readonly Metric[] = [
     better: "higher",
     range: [0, 1],
     summary:
-      "Share of the answers to held-out tasks that are right after so many attempts, where `rollout.shape` has several.",
+      "Share of the answers to held-out tasks that are right after this many attempts, where `rollout.shape` has several.",
   },
   {
     name: "eval/attempt_<n>/greedy",
     unit: "fraction",
     better: "higher",
     range: [0, 1],
-    summary: "Success of the greedy answer on held-out tasks after so many attempts.",
+    summary: "Success of the greedy answer on held-out tasks after this many attempts.",
   },
   {
     name: "eval/attempts/mended",
@@ -65,14 +65,15 @@ export const evaluationMetrics: readonly Metric[] = [
     better: "higher",
     range: [-1, 1],
     summary:
-      "Success after the last attempt less success after the first: what is mended less what is spoiled.",
+      "Success after the last attempt minus success after the first: answers corrected minus answers spoiled.",
   },
   {
     name: "eval/<arm>/pass@k",
     unit: "fraction",
     better: "higher",
     range: [0, 1],
-    summary: "pass@k of one arm's held-out tasks; as a stage ends, of one stage's (`evaluation.matrix`).",
+    summary:
+      "pass@k of one arm's held-out tasks; at the end of a stage also of one stage's tasks (`evaluation.matrix`).",
   },
   {
     name: "eval/<arm>/greedy",

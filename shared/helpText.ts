@@ -4,23 +4,23 @@ import type { RolloutRow } from "./rollouts.ts";
 
 /**
  * How a rollout was helped, in one line: what was given, the rest being written, what of it trains, and behind what.
- * @param beside the response is marked beside it: what was given is not said again
+ * @param marked the response is marked beside it: what was given is not said again
  */
-export function helpText(help: NonNullable<RolloutRow["help"]>, beside = false): string {
+export function helpText(help: NonNullable<RolloutRow["help"]>, marked = false): string {
   const training = trainingText(help);
   const { use, by, share, round, given, text, prompt, stripped } = help;
   const what = [use, ...(by === undefined || by === use ? [] : [`(${by})`])].join(" ");
   const parts = [
     share === undefined
       ? what
-      : `${what}, ${formatNumber(100 * share)} %${gaveNone(help) ? " of it: less than one piece, so nothing" : ""}`,
+      : `${what}, ${formatNumber(100 * share)} %${gaveNone(help) ? " of it: less than one unit, so nothing" : ""}`,
     ...(round > 0 ? [`round ${round + 1}`] : []),
-    ...(given === undefined || beside
+    ...(given === undefined || marked
       ? []
-      : [`${plural(given, "token")} given: ${JSON.stringify(text ?? "")}`]),
-    ...(prompt === undefined ? [] : [`asked ${JSON.stringify(prompt)}`]),
+      : [`${plural(given, "token")} prefilled: ${JSON.stringify(text ?? "")}`]),
+    ...(prompt === undefined ? [] : [`prompted with ${JSON.stringify(prompt)}`]),
     ...(training === undefined || training === "" ? [] : [training]),
-    ...(stripped === true ? ["trains behind the task's own prompt"] : []),
+    ...(stripped === true ? ["trains conditioned on the task's own prompt"] : []),
   ];
   return `helped by ${parts.join(" · ")}`;
 }

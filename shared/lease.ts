@@ -108,7 +108,7 @@ export function busyElsewhere(
 ): UserError {
   return new UserError(`Run ${run} is live ${placeText(place)}: process ${pid} there works on it.`, {
     code: "busy",
-    action: `Stop it there (gradus runs stop ${run}). If that container or machine is gone, wait ${workerSilentAfter / 1000} s after its last sign of life and try again.`,
+    action: `Stop it there (gradus runs stop ${run}). If that container or machine is gone, wait ${workerSilentAfter / 1000} s after its last heartbeat and try again.`,
   });
 }
 
@@ -144,14 +144,11 @@ export function takeLease(runFolder: string, attempt: number, version: string): 
     },
     check: () => {
       if (result.lock.isOurs() || readLock(path) === null) return;
-      throw new UserError(
-        "Another process has taken this run over: it had seen no sign of life of this one.",
-        {
-          file: path,
-          code: "run-busy",
-          action: "Follow the run as it goes on there: gradus runs follow.",
-        },
-      );
+      throw new UserError("Another process has taken this run over, because this one's lease had expired.", {
+        file: path,
+        code: "run-busy",
+        action: "Follow the run as it continues there: gradus runs follow.",
+      });
     },
     release: () => {
       rest();

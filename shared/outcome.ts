@@ -89,7 +89,7 @@ function rewardsFailed({ rollouts, failed, failures }: RunFacts): RunWarning | n
   return {
     reason: "rewards-failed",
     label: worst.count >= rollouts ? "every reward failed" : "most rewards failed",
-    message: `\`${worst.term}\` failed on ${of(worst.count, rollouts)}${said(worst.term, failures)}. What fails is left out of its group.`,
+    message: `\`${worst.term}\` failed on ${of(worst.count, rollouts)}${said(worst.term, failures)}. A rollout whose reward fails is left out of its group.`,
   };
 }
 
@@ -129,7 +129,7 @@ function heldOutWorse({ evaluations, prompts }: RunFacts): RunWarning | null {
   return {
     reason: "held-out-worse",
     label: "held-out got worse",
-    message: `Held-out answers got worse, by more than chance: ${fell.map(change).join(", ")}${prompts === null ? "" : ` (${plural(prompts, "task")})`}.${others.length === 0 ? "" : ` Beside that: ${others.map(change).join(", ")}.`}`,
+    message: `Held-out results got worse by more than chance: ${fell.map(change).join(", ")}${prompts === null ? "" : ` (${plural(prompts, "task")})`}.${others.length === 0 ? "" : ` Also: ${others.map(change).join(", ")}.`}`,
   };
 }
 

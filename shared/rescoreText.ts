@@ -62,7 +62,7 @@ export function changeText(rescored: Rescored): string {
           `| \`${cell(term)}\` | ${number(before)} | ${number(now)} | ${errors > 0 ? plural(errors, "error") : changed > 0 ? "" : "as recorded"} |`,
       ),
     ].join("\n"),
-    `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings change places (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} begin to teach, ${lost} cease to.`,
+    `${rankFlips.toLocaleString("en-US")} of ${plural(pairs, "pair")} of siblings swap ranks (${share(rankFlips, pairs)}), ${signFlips.toLocaleString("en-US")} of ${plural(signed, "advantage")} change sign (${share(signFlips, signed)}), ${gained} of ${plural(groups, "group")} gain a learning signal, ${lost} lose it.`,
     ...(most.length === 0 ? [] : [`Changed most:\n\n${most.map(rolloutLine).join("\n")}`]),
     ...notes.map(sentence),
     `${plural(rollouts, "rollout")} scored in ${Math.max(1, Math.round(milliseconds))} ms`,
@@ -90,7 +90,7 @@ const flips = ({ signFlips }: SweepPoint, signed: number): number => (signed ===
 /** A sentence where no weight would change anything. */
 export const stillText = (sweep: Pick<Sweep, "points" | "steps" | "of">): string | undefined =>
   sweep.points.every(({ share, signFlips, rankFlips }) => share === 0 && signFlips === 0 && rankFlips === 0)
-    ? `It pays all rollouts of a group alike in ${isSample(sweep) ? `the ${plural(sweep.steps ?? 0, "step")} looked at` : "all steps"}: no weight of it changes an advantage.`
+    ? `It gives all rollouts of a group the same value in ${isSample(sweep) ? `the ${plural(sweep.steps ?? 0, "step")} sampled` : "all steps"}, so its weight changes no advantage.`
     : undefined;
 
 /** @param picture whether the editor draws images in Markdown */

@@ -167,7 +167,7 @@ function parseLine(text: string, place: RowPlace): unknown {
     throw refusal(
       place,
       `not JSON: ${messageOf(error)}`,
-      "Rollouts are one JSON object a line; a half-written last line can be removed.",
+      "Rollouts are one JSON object per line; a truncated last line can be removed.",
       error,
     );
   }
@@ -213,14 +213,14 @@ function checkTokenArrays(row: Readonly<Record<string, unknown>>, place: RowPlac
     if (wrong >= 0)
       throw refusal(
         place,
-        `"${key}" holds ${JSON.stringify(values[wrong])} at place ${wrong}, where only ${what} may stand`,
-        "Mend the row.",
+        `"${key}" has ${JSON.stringify(values[wrong])} at index ${wrong}; its entries must be ${what}`,
+        "Correct the row.",
       );
     if (first === undefined) first = { key, length: values.length };
     else if (first.length !== values.length) {
       throw refusal(
         place,
-        `"${key}" has ${values.length} entries and "${first.key}" has ${first.length}: all per-token lists must be equally long`,
+        `"${key}" has ${values.length} entries and "${first.key}" has ${first.length}: all per-token lists must have the same length`,
         "Every list covers every token after the first prompt; write null where a value does not exist.",
       );
     }
@@ -258,7 +258,7 @@ function checkDetails(value: unknown, place: RowPlace): void {
   if (!isObject(value) || !Object.values(value).every(known))
     throw refusal(
       place,
-      '"details" must hold, by reward term, its criteria',
+      '"details" must map each reward term to its criteria',
       'Write e.g. {"details": {"style": {"criteria": [{"text": "is polite", "points": 1, "met": 1}]}}}; `met` is a number from 0 to 1, or null.',
     );
 }
@@ -266,12 +266,12 @@ function checkDetails(value: unknown, place: RowPlace): void {
 /** Keys that hold lists of [start, end] by name, and what to say where they do not. */
 const spanKeys = {
   spans: {
-    message: '"spans" must have lists of [start, end] by their names',
-    action: 'Write e.g. {"spans": {"executed": [[0, 12]]}}; places count tokens from 0.',
+    message: '"spans" must map each name to a list of [start, end]',
+    action: 'Write e.g. {"spans": {"executed": [[0, 12]]}}; positions count tokens from 0.',
   },
   touched: {
-    message: '"touched" must hold, by rule, a list of [start, end] pairs of token places',
-    action: "Mend the row, or leave the key out.",
+    message: '"touched" must map each rule to a list of [start, end] token positions',
+    action: "Correct the row, or leave the key out.",
   },
 } as const;
 
@@ -299,11 +299,11 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
     throw refusal(
       place,
       `"index" must be a whole number, not ${JSON.stringify(row["index"])}`,
-      "Every row has its place in its group.",
+      "Every row has its index in its group.",
     );
   for (const key of ["rewards", "errors", "weights", "task"])
     if (row[key] !== undefined && row[key] !== null && !isObject(row[key]))
-      throw refusal(place, `"${key}" must be an object`, "Mend the row.");
+      throw refusal(place, `"${key}" must be an object`, "Correct the row.");
   checkSpans("spans", row["spans"], place);
   checkDetails(row["details"], place);
   for (const key of ["reward", "advantage"])
@@ -311,10 +311,10 @@ function checkFields(row: Readonly<Record<string, unknown>>, place: RowPlace): v
       throw refusal(
         place,
         `"${key}" must be a number or null, not ${JSON.stringify(row[key])}`,
-        "Mend the row.",
+        "Correct the row.",
       );
   if (row["admitted"] !== undefined && row["admitted"] !== null && typeof row["admitted"] !== "boolean")
-    throw refusal(place, `"admitted" must be true or false`, "Mend the row.");
+    throw refusal(place, `"admitted" must be true or false`, "Correct the row.");
   checkSpans("touched", row["touched"], place);
   if (isObject(row["weights"]))
     for (const [name, value] of Object.entries(row["weights"]))
@@ -344,9 +344,9 @@ function isRolloutRow(
 export function parseRollout(text: string, place: RowPlace): RolloutRow {
   const value = parseLine(text, place);
   if (!isObject(value))
-    throw refusal(place, "a line must be a JSON object", "Rollouts are one JSON object a line.");
+    throw refusal(place, "a line must be a JSON object", "Rollouts are one JSON object per line.");
   const row = withoutNulls(value);
-  if (!isRolloutRow(row, place)) throw refusal(place, "not a rollout", "Mend the row.");
+  if (!isRolloutRow(row, place)) throw refusal(place, "not a rollout", "Correct the row.");
   return row;
 }
 

@@ -9,11 +9,11 @@ import type { RunFile } from "./run.ts";
  */
 export function configPlace(folder: string, { file, relative }: Pick<RunFile, "file" | "relative">): string {
   if (relative === undefined) return existsSync(file) ? file : (withStore(folder, file) ?? file);
-  const beside = resolve(folder, relative);
-  if (beside === file || isSame(beside, file)) return file;
-  if (existsSync(beside)) return beside;
+  const moved = resolve(folder, relative);
+  if (moved === file || isSame(moved, file)) return file;
+  if (existsSync(moved)) return moved;
   // The run has a copy of the text: what counts is where the paths in it begin.
-  return !existsSync(dirname(file)) && existsSync(dirname(beside)) ? beside : file;
+  return !existsSync(dirname(file)) && existsSync(dirname(moved)) ? moved : file;
 }
 
 function isSame(a: string, b: string): boolean {

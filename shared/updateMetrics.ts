@@ -6,7 +6,7 @@ export const updateMetrics: readonly Metric[] = [
     name: "update/loss",
     unit: "",
     better: null,
-    summary: "Loss of the step's optimiser updates, mean.",
+    summary: "Mean loss of the step's optimiser updates.",
     aliases: { trl: ["loss"], verl: ["actor/pg_loss"], openrlhf: ["policy_loss"] },
   },
   {
@@ -34,7 +34,7 @@ export const updateMetrics: readonly Metric[] = [
     unit: "fraction",
     better: null,
     range: [0, 1],
-    summary: "Trained tokens held at the lower bound: made too unlikely already.",
+    summary: "Trained tokens clipped at the lower bound: already made too unlikely.",
     aliases: { trl: ["clip_ratio/low_mean"] },
   },
   {
@@ -42,7 +42,7 @@ export const updateMetrics: readonly Metric[] = [
     unit: "fraction",
     better: null,
     range: [0, 1],
-    summary: "Trained tokens held at the upper bound: made too likely already.",
+    summary: "Trained tokens clipped at the upper bound: already made too likely.",
     aliases: { trl: ["clip_ratio/high_mean", "cispo_clip_ratio"] },
   },
   {
@@ -89,15 +89,14 @@ export const updateMetrics: readonly Metric[] = [
     name: "update/anchor_kl",
     unit: "nats",
     better: null,
-    summary:
-      "k3 estimate of the divergence of the policy from what the ratios are taken against, per trained token.",
+    summary: "k3 estimate of the policy's divergence from the denominator of the ratios, per trained token.",
     aliases: { verl: ["actor/ppo_kl"], openrlhf: ["ppo_kl"] },
   },
   {
     name: "update/weight_mean",
     unit: "",
     better: null,
-    summary: "Mean weight that the objective gives its sequences in the place of a clip.",
+    summary: "Mean weight that the objective gives its sequences instead of a clip.",
     aliases: { trl: ["vespo/phi_seq_mean"] },
   },
   {
@@ -111,7 +110,7 @@ export const updateMetrics: readonly Metric[] = [
     name: "correction/weight_mean",
     unit: "",
     better: null,
-    summary: "Mean weight that corrects for sampler and trainer computing differently.",
+    summary: "Mean importance weight that corrects for the mismatch of sampler and trainer.",
     aliases: {
       trl: ["sampling/importance_sampling_ratio/mean"],
       verl: ["rollout_corr/rollout_is_mean"],
@@ -122,7 +121,7 @@ export const updateMetrics: readonly Metric[] = [
     unit: "fraction",
     better: "higher",
     range: [0, 1],
-    summary: "Effective sample size of the correction's weights, as a share of the tokens.",
+    summary: "Effective sample size of the importance correction's weights, as a share of the tokens.",
     aliases: { verl: ["rollout_corr/rollout_is_eff_sample_size"] },
   },
   {
@@ -130,7 +129,7 @@ export const updateMetrics: readonly Metric[] = [
     unit: "fraction",
     better: "lower",
     range: [0, 1],
-    summary: "Trained tokens whose correction weight its bounds changed.",
+    summary: "Trained tokens whose correction weight was clamped.",
   },
   {
     name: "correction/rejected",
@@ -162,7 +161,8 @@ export const updateMetrics: readonly Metric[] = [
     name: "mismatch/band",
     unit: "nats",
     better: null,
-    summary: "Where mismatch/k3 stayed under when the run began: four standard errors above its mean.",
+    summary:
+      "Upper limit of mismatch/k3 as measured at the start of the run: four standard errors above its mean.",
   },
   {
     name: "update/pairs",
@@ -183,6 +183,6 @@ export const updateMetrics: readonly Metric[] = [
     better: null,
     range: [0, 1],
     summary:
-      "Share of the update's rollouts that a rule of `route` sent there: distil, pair, mask, drop, policy.",
+      "Share of the update's rollouts that `route` sent to each destination: distil, pair, mask, drop, policy.",
   },
 ];

@@ -76,7 +76,7 @@ export class DaemonClient {
     if (this.connection === undefined)
       throw new UserError("There is no connection to the daemon.", {
         code: "not-connected",
-        action: "It is tried again by itself; `gradus daemon status` says more.",
+        action: "Gradus retries automatically; `gradus daemon status` says more.",
       });
     return ask(this.connection, request, parameters);
   }

@@ -108,7 +108,7 @@ async function retire(link: DaemonLink, paths: RuntimePaths): Promise<boolean> {
 async function limitedLink(paths: RuntimePaths, wish: ConnectWish, old: DaemonLink): Promise<DaemonLink> {
   const link = await attach(paths, wish);
   if (link !== null) return { ...link, mode: "limited" };
-  throw new UserError(`The daemon of ${old.hello.store} ended while we were connecting.`, {
+  throw new UserError(`The daemon of ${old.hello.store} stopped during the connection.`, {
     code: "daemon-gone",
     action: "Try again.",
   });
@@ -238,7 +238,7 @@ const notWritable = (store: string, error: unknown): UserError =>
     file: store,
     code: "store-not-writable",
     cause: error,
-    action: "Make the folder one that you may write to, or choose another with --store FOLDER.",
+    action: "Make the folder writable, or choose another with --store FOLDER.",
   });
 
 /** @param from where in the daemon's log this start begins: what earlier daemons said is no reason of it */
@@ -262,9 +262,9 @@ async function until(holds: () => boolean, milliseconds: number): Promise<void> 
   const deadline = Date.now() + milliseconds;
   while (!holds()) {
     if (Date.now() > deadline)
-      throw new UserError("The old daemon did not end.", {
+      throw new UserError("The old daemon did not stop.", {
         code: "daemon-stuck",
-        action: "End it by hand: gradus daemon stop.",
+        action: "Stop it yourself: gradus daemon stop.",
       });
     await wait(pollEvery);
   }

@@ -101,7 +101,7 @@ function refusal(error: z.infer<typeof answerSchema>["error"]): UserError {
       : error?.code === errorCodes.wrongProtocol
         ? "wrong-protocol"
         : "hello-refused";
-  return new UserError(error?.message ?? "The daemon gave no answer to hello.", {
+  return new UserError(error?.message ?? "The daemon did not answer hello.", {
     code,
     ...(error?.data?.action === undefined ? {} : { action: error.data.action }),
   });
@@ -163,7 +163,7 @@ function firstMessage(socket: Socket): Promise<string> {
         reject(
           new UserError(message, {
             code: "hello-failed",
-            action: "See `gradus daemon logs`; `gradus daemon stop` ends a daemon that hangs.",
+            action: "See `gradus daemon logs`; `gradus daemon stop` stops a daemon that hangs.",
           }),
         ),
       );

@@ -34,7 +34,7 @@ export function keepTouched(path: string): () => void {
   });
   thread.unref();
   // Without it, an error of the thread would end the run.
-  thread.on("error", (error) => process.stderr.write(`no sign of life any more: ${error.message}\n`));
+  thread.on("error", (error) => process.stderr.write(`the lease is no longer renewed: ${error.message}\n`));
   return () => {
     void thread.terminate().then(() => closeSync(file));
   };

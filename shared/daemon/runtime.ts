@@ -40,8 +40,8 @@ export function runtimeFolder(): string {
       action,
     });
   };
-  if (found.isSymbolicLink()) refuse("is a symbolic link", "Remove it; Gradus makes a folder of its own.");
-  if (!found.isDirectory()) refuse("is not a folder", "Remove it; Gradus makes a folder of its own.");
+  if (found.isSymbolicLink()) refuse("is a symbolic link", "Remove it; Gradus creates a folder of its own.");
+  if (!found.isDirectory()) refuse("is not a folder", "Remove it; Gradus creates a folder of its own.");
   if (process.platform === "win32") return folder;
   if (found.uid !== process.getuid?.())
     refuse("belongs to another user", "Set XDG_RUNTIME_DIR to a folder of yours with mode 0700.");

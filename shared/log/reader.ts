@@ -249,7 +249,7 @@ function parse<Item extends AnyRecord>(
           "error",
           file,
           offset,
-          `A record claims ${length} bytes: the segment is damaged at byte ${offset}; nothing after the last whole step before it is read.`,
+          `A record claims ${length} bytes: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`,
         ),
       );
     const end = at + prefixBytes + length;
@@ -262,7 +262,7 @@ function parse<Item extends AnyRecord>(
           "error",
           file,
           offset,
-          `A record's checksum is wrong: the segment is damaged at byte ${offset}; nothing after the last whole step before it is read.`,
+          `A record's checksum is wrong: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`,
         ),
       );
     }
@@ -275,7 +275,7 @@ function parse<Item extends AnyRecord>(
           "warning",
           file,
           offset,
-          `A record at byte ${offset} is not as its kind requires and was left out: ${decoded.reason}.`,
+          `A record at byte ${offset} does not have the form of its kind and was left out: ${decoded.reason}.`,
         ),
       );
     if (decoded.state === "later") later += 1;

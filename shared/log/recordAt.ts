@@ -27,7 +27,7 @@ export class RecordReader {
     const file = segmentPath(this.runFolder, place.attempt, place.segment);
     try {
       const bytes = recordBytes(this.descriptor(file), place.offset);
-      if (bytes.readUInt8(8) !== kinds.rollout) throw new Error("another kind of record stands there");
+      if (bytes.readUInt8(8) !== kinds.rollout) throw new Error("there is another kind of record");
       const decoded = decodeRecord(kinds.rollout, bytes.subarray(prefixBytes));
       if (decoded.state === "record" && decoded.record.kind === "rollout") return decoded.record;
       throw new Error(decoded.state === "malformed" ? decoded.reason : "it is not a rollout");
@@ -37,7 +37,7 @@ export class RecordReader {
         {
           file,
           action:
-            "The log was changed after it had been read: put the file back, or delete the run (gradus runs delete).",
+            "The log was changed after it was read: restore the file, or delete the run (gradus runs delete).",
         },
       );
     }

@@ -149,7 +149,7 @@ class SegmentWriter implements LogWriter {
         code: full ? "disk-full" : "log-not-writable",
         action: full
           ? "Free space on this disk, then resume the run: every committed step is kept."
-          : "Check that the folder exists and is yours to write, then resume the run.",
+          : "Check that the folder exists and that you may write to it, then resume the run.",
         cause: error,
       },
     );

@@ -69,7 +69,7 @@ export const tasksQuery = request<{ readonly tasks: readonly MadeTask[] }>()(
   "gradus/tasks",
   run.extend({
     source: z.string().optional().describe("Only tasks of this task source."),
-    limit: z.number().int().positive().max(100_000).default(10_000).describe("The last so many."),
+    limit: z.number().int().positive().max(100_000).default(10_000).describe("Only this many of the latest."),
   }),
 );
 /** An arm, a family or a task over the steps. The arrays are as long as each other: one entry a column in which it was drawn. */
@@ -110,7 +110,7 @@ export const curriculumQuery = request<CurriculumOverview>()(
     by: z
       .enum([...lane.options, "auto"])
       .default("arm")
-      .describe("auto: families, where arms have such, else arms."),
+      .describe("auto: families if arms have them, else arms."),
     arm: z.string().optional().describe("Only groups of this arm."),
     family: z.string().optional().describe("Only groups of arms of this family."),
     from: z.number().int().nonnegative().default(0),

@@ -45,11 +45,11 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
       .positive()
       .max(20_000)
       .optional()
-      .describe("At most so many buckets, whose borders all metrics share, in the place of `maxPoints`."),
+      .describe("Most buckets, with the same borders for all metrics; use it instead of `maxPoints`."),
     stacks: z
       .array(z.object({ metrics: z.array(z.string()), absent: z.enum(["zero", "unknown"]) }))
       .optional()
-      .describe("Metrics that add up: their means are over the steps at which all of them are known."),
+      .describe("Metrics that add up: their means are over the steps that have all of them."),
   }),
 );
 export const rolloutsQuery = request<{

@@ -48,10 +48,10 @@ test("the document brackets and marks what was given, over its lines", () => {
     marks.filter(({ sign }) => sign === "given").map(({ line, from, to }) => lines[line]!.slice(from, to)),
     ["⟦ab⏎", "c⟧"],
   );
-  assert.match(helpText(help), /3 tokens given: "ab\\nc" · 1 of 3/);
+  assert.match(helpText(help), /3 tokens prefilled: "ab\\nc" · 1 of 3/);
   assert.equal(
     helpText({ use: "hint", share: 0.5, round: 0 }),
-    "helped by hint, 50 % of it: less than one piece, so nothing",
+    "helped by hint, 50 % of it: less than one unit, so nothing",
   );
   assert.equal(helpText({ use: "hint", share: 0, round: 0 }), "helped by hint, 0 %");
 });
@@ -76,11 +76,11 @@ test("a branch says whom it left, and what it took over stands between brackets"
     rollouts: [branch],
     total: 1,
   });
-  assert.match(text, /branch of rollout 1, whose first 3 tokens it took over\n/);
+  assert.match(text, /branch of rollout 1, whose first 3 tokens it shares\n/);
   assert.match(text, /│ ⟦ab or⟧ not\n/);
   assert.ok(marks.some(({ sign }) => sign === "given"));
   assert.equal(
     branchText({ index: 0, token: 1, text: "a" }),
-    'branch of rollout 0, whose first 1 token it took over: "a"',
+    'branch of rollout 0, whose first 1 token it shares: "a"',
   );
 });

@@ -113,7 +113,7 @@ test("a sweep is a row a weight, with the present one marked", () => {
   const still = { ...sweep, points: [point(0, 0, 0), point(1, 0, 0)] };
   assert.match(
     sweepText(still, false),
-    /It pays all rollouts of a group alike in the 4 steps looked at: no weight/,
+    /It gives all rollouts of a group the same value in the 4 steps sampled, so its weight changes no/,
   );
   assert.match(sweepText({ ...still, steps: 24 }, false), /alike in all steps: no weight/);
 });

@@ -82,7 +82,7 @@ test("a long prompt stands behind the answers", () => {
   const { text } = written([rollout("a", 0, { prompt }), rollout("a", 1, { prompt })], [group("a")]);
   assert.match(
     text,
-    / {2}\? line 0⏎\n {2}\? line 1⏎\n {2}\? line 2⏎\n {2}\? … 237 more lines, behind the answers\n {2}● 0/,
+    / {2}\? line 0⏎\n {2}\? line 1⏎\n {2}\? line 2⏎\n {2}\? … 237 more lines, after the answers\n {2}● 0/,
   );
   assert.ok(text.indexOf("line 239") > text.indexOf("● 1"));
   assert.match(text, / {2}The whole prompt:\n {2}\? line 0⏎\n/);
@@ -97,7 +97,7 @@ test("a helped rollout says what was given and behind what it trains", () => {
   const hint = { use: "hint", by: "teacher", round: 0, prompt: "8? Add.", stripped: true };
   assert.match(
     written([rollout("a", 0, { help: hint })]).text,
-    /helped by hint \(teacher\) · asked "8\? Add\." · trains behind the task's own prompt/,
+    /helped by hint \(teacher\) · prompted with "8\? Add\." · trains conditioned on the task's own prompt/,
   );
 });
 
@@ -136,7 +136,7 @@ test("marks lie on the pieces whose sign they tell", () => {
     "positive: advantage +1.10",
     "negative: brevity −0.200",
     "negative: advantage −0.400",
-    "error: cut off",
+    "error: truncated",
     "negative: brevity −0.200",
   ]);
 });
@@ -163,7 +163,7 @@ test("folds and headings cover whole groups and rollouts", () => {
 });
 
 test("a step without rollouts says why; a cut list says so", () => {
-  assert.match(written([]).text, /warm-up steps train on given answers/);
+  assert.match(written([]).text, /warm-up steps train on reference answers/);
   assert.match(written([rollout("a", 0)], [], 5_000).text, /The first 1 are shown/);
 });
 

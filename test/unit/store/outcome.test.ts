@@ -79,7 +79,7 @@ describe("the rules", () => {
     ];
     assert.equal(
       said({ evaluations }),
-      "Held-out answers got worse, by more than chance: pass@8 16.0 % → 0.0 % (128 tasks). Beside that: pass@1 2.3 % → 0.0 %.",
+      "Held-out results got worse by more than chance: pass@8 16.0 % → 0.0 % (128 tasks). Also: pass@1 2.3 % → 0.0 %.",
     );
     assert.deepEqual(reasons({ evaluations, prompts: 16 }), []);
     assert.deepEqual(reasons({ evaluations: evaluations.slice(0, 1) }), []);
