@@ -168,7 +168,7 @@ function shownState(stores: Stores, setUp: SetUp): string {
 /** Above the runs, when they may not be all there is to know. */
 function messageFor(stores: Stores): string {
   const { state } = stores;
-  if (state === "reconnecting") return "The connection to the daemon was lost; trying again. Runs go on.";
+  if (state === "reconnecting") return "The connection to the daemon was lost; reconnecting. Runs continue.";
   if (state === "failed")
     return stores.runs.length > 0 ? "The daemon is not available; this may be out of date." : "";
   return readingText(stores.reading);

@@ -23,7 +23,7 @@ export const execute = (name: CommandName, ...words: readonly unknown[]): Thenab
   editor.executeCommand(commands[name], ...words);
 
 /** What can be done about a failure at once, by its code. */
-const mends: Readonly<Record<string, readonly string[]>> = {
+const fixesByCode: Readonly<Record<string, readonly string[]>> = {
   "set-up": ["Set Up Compute"],
   "node-path": ["Open Setting"],
 };
@@ -36,11 +36,11 @@ export async function tell(error: unknown, where: string): Promise<void> {
     error instanceof UserError && error.detail.file !== undefined
       ? ` (${error.detail.file}:${(error.detail.line ?? 0) + 1})`
       : "";
-  const mend = error instanceof UserError ? (mends[error.detail.code ?? ""] ?? []) : [];
+  const fixes = error instanceof UserError ? (fixesByCode[error.detail.code ?? ""] ?? []) : [];
   const chosen = await window.showErrorMessage(
     // What follows the first line is the end of a log: the output has it.
     `${messageOf(error).split("\n", 1)[0]}${file}${action === undefined ? "" : ` ${action}`}`,
-    ...mend,
+    ...fixes,
     "Show Output",
   );
   if (chosen === "Show Output") output().show();

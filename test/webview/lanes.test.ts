@@ -146,7 +146,10 @@ test(
     ]);
     await panel.send({ version: panelVersion, type: "brushed", id: asked!.id, groups, more: 3 });
     assert.equal(await panel.page.locator(".rollouts .group").count(), 4);
-    assert.match((await panel.page.locator(".rollouts").textContent())!, /3 more rollouts: mark fewer steps/);
+    assert.match(
+      (await panel.page.locator(".rollouts").textContent())!,
+      /3 more rollouts: select fewer steps/,
+    );
     await panel.page.locator(".rollouts .group").nth(1).getByRole("button", { name: "Rollout 3:" }).click();
     assert.equal((await posted(panel, "why"))[0]?.place.step, warmUp + 2, "the group of its own step");
     await panel.page.getByRole("button", { name: "Clear Selection" }).click();

@@ -95,7 +95,7 @@ test(
     const constants = panel.page.locator(".constants");
     assert.match((await constants.textContent())!, /^Constant: .*drawn 16, trained 16 · .*low 0 %/);
     assert.equal(await chart(panel, "admission").isVisible(), false);
-    await constants.getByRole("button", { name: "Draw Them" }).click();
+    await constants.getByRole("button", { name: "Show Constant Charts" }).click();
     assert.equal(await chart(panel, "admission").isVisible(), true);
     await constants.getByRole("button", { name: "Fold Constant Charts" }).click();
     assert.equal(await chart(panel, "admission").isVisible(), false);

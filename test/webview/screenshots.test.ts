@@ -96,10 +96,10 @@ for (const { name } of themes)
           /helped by solution, 50 %.*4 given tokens do not train, all 4 written/s,
         );
         assert.equal(await panel.page.locator(".why mark.given").count(), 1);
-      } else if (place === taught) assert.match(told.join("\n"), /Shown to the teacher: sibling/i);
+      } else if (place === taught) assert.match(told.join("\n"), /Teacher context: sibling/i);
       else {
         const said = panel.page.locator(".why mark.given");
-        assert.equal(await said.getAttribute("title"), "said to the policy between two attempts");
+        assert.equal(await said.getAttribute("title"), "message to the policy between two attempts");
         assert.match(await said.innerText(), /Incorrect, 1 left\./);
       }
       await panel.page.locator(".why").screenshot({ path: join(screenshots, `${file}-${name}.png`) });

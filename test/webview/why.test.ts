@@ -34,7 +34,7 @@ test(
     assert.equal(await chip.getAttribute("aria-pressed"), "true");
     assert.deepEqual((await asked()).at(-1), { version: panelVersion, type: "why", place: chosen });
     await panel.send(whyMessage({ ...chosen, index: 4 }));
-    assert.equal(await panel.page.getByText("Working it out…").isVisible(), true);
+    assert.equal(await panel.page.getByText("Computing…").isVisible(), true);
     await panel.send(whyMessage(chosen));
     const why = panel.page.getByRole("article", { name: "Why this advantage" });
     assert.match((await why.textContent())!, /Its reward is .* the mean of its group/);
@@ -72,7 +72,7 @@ test(
     assert.equal(await panel.page.getByRole("alert").filter({ hasText: "no config" }).isVisible(), true);
     await chip.click();
     assert.equal(await panel.page.locator(".why").count(), 0);
-    await panel.page.getByRole("button", { name: "Step before" }).click();
+    await panel.page.getByRole("button", { name: "Previous Step" }).click();
     assert.deepEqual((await panel.posted()).at(-1), {
       version: panelVersion,
       type: "rollouts",

@@ -48,7 +48,7 @@ class Handle {
     private readonly scale: () => StepScale | null,
   ) {
     this.#step = boundary.step;
-    const label = `End of stage ${boundary.stage}. Arrow keys move it, Enter changes the config, Escape puts it back`;
+    const label = `End of stage ${boundary.stage}. Arrow keys move it, Enter changes the config, Escape resets it`;
     this.root = element("div", {
       class: "handle",
       role: "slider",

@@ -27,6 +27,6 @@ export class Constants {
     this.#shown = unfolded;
     setShown(this.root, unfolded || folded.length > 0);
     setText(this.#text, folded.length === 0 ? "" : `Constant: ${folded.join(" · ")}`);
-    setText(this.#toggle, unfolded ? "Fold Constant Charts" : "Draw Them");
+    setText(this.#toggle, unfolded ? "Fold Constant Charts" : "Show Constant Charts");
   }
 }

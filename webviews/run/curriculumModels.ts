@@ -1,7 +1,7 @@
 /** From a run's series and its counted groups to the charts of its curriculum: pure. */
 import type { CurriculumOverview } from "../../shared/protocol.ts";
 import { plural } from "../../shared/format.ts";
-import type { ChartModel, Line } from "../shared/chartModel.ts";
+import type { ChartModel, ChartLine } from "../shared/chartModel.ts";
 import { align, withZeros } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";
 import type { RunSeries } from "../shared/series.ts";
@@ -60,7 +60,7 @@ export function estimateModel(view: RunView): ChartModel {
     series.column(`curriculum/${arm}/spread`),
   ]);
   const aligned = align(columns);
-  const lines = arms.map((arm, i): Line => {
+  const lines = arms.map((arm, i): ChartLine => {
     const [belief = [], spread = []] = [aligned.values[2 * i], aligned.values[2 * i + 1]];
     const own = lineOf({ name: arm, tone: i, dash: i, format: "number" }, aligned, 2 * i);
     const band = withinPossible(belief, spread, [], []);

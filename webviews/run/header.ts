@@ -100,11 +100,11 @@ export class Header {
 
   /** What the run came to, in sentences: rewritten only where they change, so that they are read out once. */
   #showWarnings({ warnings = [] }: RunSummary): void {
-    const told = warnings.map(({ message }) => message);
-    if (this.#warnings.dataset["told"] === told.join("\n")) return;
-    this.#warnings.dataset["told"] = told.join("\n");
-    this.#warnings.replaceChildren(...told.map((message) => element("li", {}, ...withCode(message))));
-    setShown(this.#warnings, told.length > 0);
+    const messages = warnings.map(({ message }) => message);
+    if (this.#warnings.dataset["told"] === messages.join("\n")) return;
+    this.#warnings.dataset["told"] = messages.join("\n");
+    this.#warnings.replaceChildren(...messages.map((message) => element("li", {}, ...withCode(message))));
+    setShown(this.#warnings, messages.length > 0);
   }
 
   /** Names the step whose rollouts the button opens. */
@@ -137,11 +137,11 @@ export class Header {
   }
 
   #showMessage({ run: { summary } }: RunView): void {
-    const told =
+    const announces =
       ["failed", "interrupted"].includes(summary.status) &&
       summary.message !== null &&
       summary.message !== "";
-    if (told) this.#notify("run", summary.message ?? "", []);
+    if (announces) this.#notify("run", summary.message ?? "", []);
     else if (this.#notice.dataset["about"] === "run") setShown(this.#notice, false);
   }
 

@@ -160,7 +160,7 @@ export const opened = ({ family, arm }: LanesPath): boolean => family !== null |
 /** "made of a and b by policy (evolve) at step 12, solved 1 of 4 when tried". */
 export function describeOrigin({ parents, author, transform, step, tried }: TaskOrigin): string {
   const rate = tried === null ? "" : `, solved ${tried.successes} of ${tried.rollouts} when tried`;
-  return `made of ${parents.join(" and ")} by ${author} (${transform}) at step ${step}${rate}`;
+  return `made from ${parents.join(" and ")} by ${author} (${transform}) at step ${step}${rate}`;
 }
 
 export const anyMade = ({ lanes }: CurriculumOverview): boolean =>

@@ -14,9 +14,9 @@ const headings = [
   "all wrong",
   "all right",
   "tokens",
-  "of these taught nothing",
+  "of these gave no signal",
 ];
-const originHeadings = ["made of", "made by", "at step", "solved when tried"];
+const originHeadings = ["made from", "made by", "at step", "solved when tried"];
 const several = { arm: "arms", family: "families", task: "tasks" } as const;
 
 export function tableOf(overview: CurriculumOverview): HTMLElement {
@@ -47,7 +47,7 @@ export function labelOf(lane: CurriculumLane, name: string, open: (() => void) |
   const came = made === undefined ? "" : `, ${describeOrigin(made)}`;
   const title = `${lane.name}: ${rate} right, ${plural(lane.groups, "group")}${came}`;
   if (open === null) return element("div", { class: "label", title }, ...parts);
-  const label = button("", { class: "label quiet", title: `${title}. Shows what is in it` }, open);
+  const label = button("", { class: "label quiet", title: `${title}. Show what it contains` }, open);
   label.replaceChildren(...parts);
   return label;
 }
@@ -56,7 +56,7 @@ export function statusOf({ by, arm, family, lanes, more, width }: CurriculumOver
   const parts = [
     ...(arm !== null ? [`Tasks of ${arm}`] : family !== null ? [`Arms of ${family}`] : []),
     ...(lanes.length === 0 ? ["no groups in these steps"] : []),
-    ...(width > 1 ? [`${plural(width, "step")} a cell`] : []),
+    ...(width > 1 ? [`${plural(width, "step")} per cell`] : []),
     ...(more > 0
       ? [
           more === 1

@@ -51,7 +51,7 @@ class RunPanel {
   #brushes = 0;
   /** Explained before the window was loaded again. */
   #left: RolloutPlace | null;
-  #begun = false;
+  #started = false;
   /** Asked for before there was a run to draw. */
   #focus: ChartId | null = null;
   /** Charts in which nothing moves are drawn all the same. */
@@ -228,8 +228,8 @@ class RunPanel {
 
   /** What was listed before the window was loaded again. */
   #openLeft(): void {
-    const [rollout, brush] = [this.#left, this.#begun ? null : this.#lanes.brush];
-    [this.#left, this.#begun] = [null, true];
+    const [rollout, brush] = [this.#left, this.#started ? null : this.#lanes.brush];
+    [this.#left, this.#started] = [null, true];
     if (brush !== null) this.#brush(brush, rollout);
     else if (rollout !== null) this.#rollouts.open(rollout.step, rollout);
   }

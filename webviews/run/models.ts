@@ -4,8 +4,8 @@ import type { ChartId } from "../../shared/runPanel.ts";
 import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol.ts";
 import { isLive } from "../../shared/runStatus.ts";
 import type { PanelRun } from "../../shared/runPanel.ts";
-import type { ChartModel, Format, Line, Tone } from "../shared/chartModel.ts";
-import { align, broken, stack, withZeros, type Aligned, type Drawn } from "../shared/columns.ts";
+import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
+import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";
 import type { RunSeries } from "../shared/series.ts";
 import { withinPossible } from "./rewardRange.ts";
@@ -33,11 +33,15 @@ export interface LineStyle {
   readonly tone: Tone;
   readonly dash: number;
   readonly format: Format;
-  readonly style?: Line["style"];
-  readonly axis?: Line["axis"];
+  readonly style?: ChartLine["style"];
+  readonly axis?: ChartLine["axis"];
 }
 
-export const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] = raw): Line => ({
+export const line = (
+  style: LineStyle,
+  raw: ChartLine["raw"],
+  values: ChartLine["values"] = raw,
+): ChartLine => ({
   style: "line",
   axis: "left",
   ...style,
@@ -46,20 +50,20 @@ export const line = (style: LineStyle, raw: Line["raw"], values: Line["values"] 
 });
 
 /** A line of an aligned column, with its extremes where it is in buckets. */
-export function lineOf(style: LineStyle, { values, spreads }: Aligned, column: number): Line {
+export function lineOf(style: LineStyle, { values, spreads }: Aligned, column: number): ChartLine {
   const spread = spreads[column];
   return { ...line(style, values[column] ?? []), ...(spread === undefined ? {} : { spread }) };
 }
 
 /** Values without any number in them draw nothing. */
-export const blank = (values: readonly Drawn[]): boolean =>
+export const blank = (values: readonly PlotValue[]): boolean =>
   values.every((value) => value === null || Number.isNaN(value));
 
 export function charted(
   view: RunView,
   what: string,
   { steps, begins }: Pick<Aligned, "steps"> & Partial<Aligned>,
-  lines: readonly Line[],
+  lines: readonly ChartLine[],
   limits: ChartModel["limits"] = null,
 ): ChartModel {
   const seen = lines.filter((one) => !blank(one.values));
@@ -86,13 +90,13 @@ export const warming = ({ run, series }: RunView): boolean =>
 export function awaited(view: RunView, what: string): string {
   const { run, series } = view;
   const { status, message, step } = run.summary;
-  if (status === "reading") return `The run's log is being read: the ${what} appears with it.`;
+  if (status === "reading") return `Reading the run's log: the ${what} appears when it is read.`;
   if (!isLive(status)) {
     const why = message === null || message === "" ? "" : ` ${message}`;
     return `No ${what} was recorded: the run ${status === "finished" ? "finished" : `was ${status}`} before its first training step.${why}`;
   }
   if (step < 0)
-    return `Waiting for the first step: the run's process is starting. The ${what} appears with it.`;
+    return `Waiting for the first step: the run's process is starting. The ${what} appears after it.`;
   const stage = stageAt(run, step);
   if (stage !== undefined && stage.kind !== "rl")
     return what === "reward"
@@ -197,11 +201,11 @@ export function groupsModel(view: RunView): ChartModel {
   );
   const aligned = align(columns);
   const tops = stack(aligned.values.slice(0, 3));
-  const area = (name: string, tone: Tone, i: number): Line =>
+  const area = (name: string, tone: Tone, i: number): ChartLine =>
     line({ name, tone, dash: i, format: "fraction", style: "area" }, aligned.values[i] ?? [], tops[i] ?? []);
   return charted(
     view,
-    "share of groups that teach",
+    "share of groups with a signal",
     aligned,
     [
       area("all right", "good", 0),
@@ -234,7 +238,7 @@ export function pair(
 export function together(
   what: string,
   format: Format,
-  parts: readonly { readonly metric: string; readonly name: string; readonly axis?: Line["axis"] }[],
+  parts: readonly { readonly metric: string; readonly name: string; readonly axis?: ChartLine["axis"] }[],
 ) {
   return (view: RunView): ChartModel => {
     const aligned = align(parts.map(({ metric }) => view.series.column(metric)));

@@ -1,7 +1,7 @@
 /** Keeps mean ± standard deviation inside what a reward can be. Pure. */
-import type { Drawn, Spread } from "../shared/columns.ts";
+import type { PlotValue, Spread } from "../shared/columns.ts";
 
-const known = (values: readonly Drawn[]): number[] =>
+const known = (values: readonly PlotValue[]): number[] =>
   values.filter((value): value is number => value !== null && !Number.isNaN(value));
 
 /**
@@ -10,21 +10,21 @@ const known = (values: readonly Drawn[]): number[] =>
  * at most mean · (1 − mean), so a run in which that holds throughout is taken to lie there.
  */
 export function withinPossible(
-  mean: readonly Drawn[],
-  std: readonly Drawn[],
-  min: readonly Drawn[],
-  max: readonly Drawn[],
+  mean: readonly PlotValue[],
+  std: readonly PlotValue[],
+  min: readonly PlotValue[],
+  max: readonly PlotValue[],
 ): Spread {
   const means = known(mean);
   const least = means.every((value) => value >= 0) ? 0 : Number.NEGATIVE_INFINITY;
   const most = means.every((value, i) => value >= 0 && value <= 1 && fits(value, std[i] ?? 0))
     ? 1
     : Number.POSITIVE_INFINITY;
-  const at = (values: readonly Drawn[], i: number, otherwise: number): number => {
+  const at = (values: readonly PlotValue[], i: number, otherwise: number): number => {
     const value = values[i] ?? Number.NaN;
     return Number.isNaN(value) ? otherwise : value;
   };
-  const around = (cut: (middle: number, deviation: number, i: number) => number): Drawn[] =>
+  const around = (cut: (middle: number, deviation: number, i: number) => number): PlotValue[] =>
     mean.map((middle, i) => {
       const deviation = std[i] ?? null;
       return middle === null || deviation === null ? null : cut(middle, deviation, i);

@@ -47,8 +47,8 @@ export class RolloutsView {
 
   constructor(private readonly events: RolloutsEvents) {
     this.#show = button("Show Rollouts", { class: "secondary" }, () => this.open(this.#target));
-    this.#before = button("‹", { class: "quiet", "aria-label": "Step before" }, () => this.#move(-1));
-    this.#after = button("›", { class: "quiet", "aria-label": "Step after" }, () => this.#move(1));
+    this.#before = button("‹", { class: "quiet", "aria-label": "Previous Step" }, () => this.#move(-1));
+    this.#after = button("›", { class: "quiet", "aria-label": "Next Step" }, () => this.#move(1));
     this.#steps.append(this.#before, this.#after);
     this.#clear = button("Clear Selection", { class: "quiet" }, () => {
       this.closeBrush();
@@ -128,7 +128,7 @@ export class RolloutsView {
   listBrush(id: number, groups: readonly PanelGroup[], more: number): void {
     if (id !== this.#brush) return;
     this.#fill(0, groups);
-    const left = more > 0 ? `${plural(more, "more rollout")}: mark fewer steps to see them.` : "";
+    const left = more > 0 ? `${plural(more, "more rollout")}: select fewer steps to see them.` : "";
     setText(this.#status, groups.length === 0 ? "No rollouts are recorded here." : left);
     if (this.#chosen !== null) this.#choose(this.#chosen);
   }
@@ -140,14 +140,14 @@ export class RolloutsView {
 
   #group(step: number, { step: own, group, task, arm, verdict, rollouts }: PanelGroup): HTMLElement {
     const chips = rollouts.map(({ index, reward, advantage, sound }) => {
-      const paid = reward === null ? "no reward" : `reward ${formatNumber(reward)}`;
+      const rewardText = reward === null ? "no reward" : `reward ${formatNumber(reward)}`;
       const had = advantage === null ? "no advantage" : `advantage ${formatChange(advantage)}`;
       const chip = button(
         advantage === null ? "–" : formatChange(advantage),
         {
           class: "chip",
-          title: `#${index} · ${paid} · ${had}`,
-          "aria-label": `Rollout ${index}: ${paid}, ${had}${sound ? "" : ", a term failed"}`,
+          title: `#${index} · ${rewardText} · ${had}`,
+          "aria-label": `Rollout ${index}: ${rewardText}, ${had}${sound ? "" : ", a term failed"}`,
           "aria-pressed": "false",
           "data-sign": signOf(advantage),
           ...(sound ? {} : { "data-failed": "true" }),
@@ -179,7 +179,7 @@ export class RolloutsView {
     this.#why.remove();
     this.#chosen = again ? null : place;
     if (again) return this.events.closed();
-    this.#why.replaceChildren(element("p", { class: "muted", role: "status" }, "Working it out…"));
+    this.#why.replaceChildren(element("p", { class: "muted", role: "status" }, "Computing…"));
     chip.closest(".group")?.append(this.#why);
     this.events.chosen(place);
   }

@@ -133,7 +133,7 @@ function batchTile({ series, run }: RunView): Tile {
   const mixed = series.at("groups/mixed");
   const drawn = series.at("groups/drawn");
   const label = "Effective batch";
-  if (mixed === null) return { label, value: "–", note: "groups that teach" };
+  if (mixed === null) return { label, value: "–", note: "groups with a signal" };
   if (drawn === null || run.group === null)
     return { label, value: formatFraction(mixed), note: "of groups are mixed" };
   const groups = Math.round(mixed * drawn);
@@ -149,7 +149,7 @@ function truncationTile({ series }: RunView): Tile {
   const length = recent(series, "rollout/length");
   const note = length === null ? "of responses" : `mean length ${formatNumber(length)} tokens`;
   return {
-    label: "Cut off",
+    label: "Truncated",
     value: formatFraction(cut),
     note,
     ...(cut !== null && cut > 0.1 ? { tone: "bad" as const } : {}),

@@ -129,7 +129,7 @@ function shares({ shares: found, advantage }: Why): HTMLElement[] {
   ]);
   const rest: Cell[][] =
     Math.abs(found.rest) > 1e-12
-      ? [["with no term paid", "", formatChange(found.rest), bar(scaled(found.rest))]]
+      ? [["without a value of any term", "", formatChange(found.rest), bar(scaled(found.rest))]]
       : [];
   const sum: Cell[] = [element("b", {}, "sum"), "", element("b", {}, change(advantage)), ""];
   return [table("Shares of the reward terms", ["term", "paid", "share", ""], [...rows, ...rest, sum])];
@@ -186,7 +186,7 @@ function alternatives({ alternatives: all }: Why): HTMLElement[] {
   const rest = others.map(({ scale, advantage }) => `${scale} ${change(advantage)}`).join(", ");
   const notes = [
     ...(rest === "" ? [] : [`Other scales with the config's baseline: ${rest}.`]),
-    ...(missing.length === 0 ? [] : [`Not from what was recorded: ${missing.join(", ")}.`]),
+    ...(missing.length === 0 ? [] : [`The rollouts lack what these need: ${missing.join(", ")}.`]),
   ];
   return [
     table("Advantage by baseline and scale", ["baseline", ...scales], body),
@@ -219,14 +219,14 @@ function piece({ kind, text }: ResponsePart): Node {
   if (kind === "written") return document.createTextNode(text);
   const [name, title] =
     kind === "given"
-      ? ["given", "given, not written in this rollout"]
-      : ["said to it", "said to the policy between two attempts"];
+      ? ["given", "prefilled, not generated in this rollout"]
+      : ["message to the policy", "message to the policy between two attempts"];
   return element(
     "mark",
     { class: "given", title },
     element("span", { class: "visually-hidden" }, `${name}: `),
     text,
-    element("span", { class: "visually-hidden" }, " written: "),
+    element("span", { class: "visually-hidden" }, " generated: "),
   );
 }
 
@@ -246,6 +246,6 @@ function texts({ prompt, response, parts, help, shown = {} }: RolloutTexts): HTM
   return [
     ...(prompt === "" ? [] : [one("Prompt", plain(prompt))]),
     ...(response === "" ? [] : [one("Response", parts?.map(piece) ?? plain(response), help)]),
-    ...Object.entries(shown).map(([name, text]) => one(`Shown to the teacher: ${name}`, plain(text))),
+    ...Object.entries(shown).map(([name, text]) => one(`Teacher context: ${name}`, plain(text))),
   ];
 }

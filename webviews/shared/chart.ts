@@ -8,7 +8,7 @@ import {
   summarize,
   tableRows,
   type ChartModel,
-  type Line,
+  type ChartLine,
 } from "./chartModel.ts";
 import { button, element, setShown, setText } from "./dom.ts";
 import { columnsOf, createPlot, shapeOf, toneColor, type Mark } from "./plot.ts";
@@ -207,7 +207,7 @@ export class Chart {
     setShown(this.#axis, !this.#plotArea.hidden);
   }
 
-  #legendEntry(line: Line, index: number): HTMLElement {
+  #legendEntry(line: ChartLine, index: number): HTMLElement {
     const value = saidUpTo(line, index);
     const band = line.band === undefined ? [] : [element("span", { class: "muted" }, line.band.name)];
     return element(
@@ -290,7 +290,7 @@ export class Chart {
 }
 
 /** A piece of the line as it is drawn, so that the legend can be read without colour. */
-function swatch(line: Line, theme: Theme): SVGSVGElement {
+function swatch(line: ChartLine, theme: Theme): SVGSVGElement {
   const make = (name: string, attributes: Readonly<Record<string, string>>): SVGElement => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

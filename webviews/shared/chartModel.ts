@@ -1,5 +1,5 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that stand for the picture. */
-import type { Drawn, Spread } from "./columns.ts";
+import type { PlotValue, Spread } from "./columns.ts";
 import { firstWhere } from "../../shared/firstWhere.ts";
 import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
 
@@ -7,12 +7,12 @@ export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
 export type Tone = number | "good" | "bad" | "neutral";
 
-export interface Line {
+export interface ChartLine {
   readonly name: string;
   /** What is drawn: for an `area`, the top edge after stacking. null is passed over, at NaN a line breaks. */
-  readonly values: readonly Drawn[];
+  readonly values: readonly PlotValue[];
   /** What is said: the value before stacking. */
-  readonly raw: readonly Drawn[];
+  readonly raw: readonly PlotValue[];
   readonly style: "line" | "points" | "area";
   readonly tone: Tone;
   readonly dash: number;
@@ -21,20 +21,20 @@ export interface Line {
   /** Around the line, e.g. mean ± standard deviation. */
   readonly band?: {
     readonly name: string;
-    readonly low: readonly Drawn[];
-    readonly high: readonly Drawn[];
+    readonly low: readonly PlotValue[];
+    readonly high: readonly PlotValue[];
   };
   /** Lowest and highest of the points that a place of the axis stands for, where it stands for several. */
   readonly spread?: Spread;
   /** What the value counts for: said beside it. */
-  readonly factor?: readonly Drawn[];
+  readonly factor?: readonly PlotValue[];
 }
 
 export interface ChartModel {
   readonly steps: readonly number[];
   /** Where a place of the axis stands for several steps: its first; `steps` has its last. */
   readonly begins?: readonly number[];
-  readonly lines: readonly Line[];
+  readonly lines: readonly ChartLine[];
   /** Limits of the left axis; null: from the data. */
   readonly limits: readonly [number, number] | null;
   /** Why nothing is drawn and what is awaited; null when there is something to draw. */
@@ -109,7 +109,7 @@ export function nearest(steps: readonly number[], step: number): number {
 }
 
 /** The last value up to an index: points that exist at a few steps only (evaluations) keep theirs in between. */
-export function valueUpTo(line: Line, index: number): number | null {
+export function valueUpTo(line: ChartLine, index: number): number | null {
   for (let i = index; i >= 0; i--) {
     const value = line.raw[i];
     if (isKnown(value)) return value;
@@ -119,7 +119,7 @@ export function valueUpTo(line: Line, index: number): number | null {
 }
 
 /** 0.412, or 0.412 × 0.7 where it counts for less or more than it is. */
-export function saidUpTo(line: Line, index: number): string {
+export function saidUpTo(line: ChartLine, index: number): string {
   const value = formatValue(valueUpTo(line, index), line.format);
   const factor = line.factor?.[index];
   return isKnown(factor) ? `${value} × ${formatNumber(factor)}` : value;
@@ -153,7 +153,7 @@ export function summarize(model: ChartModel): string {
 const isKnown = (value: number | null | undefined): value is number =>
   value !== null && value !== undefined && !Number.isNaN(value);
 
-function summarizeLine(steps: readonly number[], { name, raw, spread, format }: Line): string {
+function summarizeLine(steps: readonly number[], { name, raw, spread, format }: ChartLine): string {
   const ends: number[] = [];
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [lowest, highest] = [0, 0];
@@ -174,7 +174,7 @@ function summarizeLine(steps: readonly number[], { name, raw, spread, format }: 
 }
 
 /** The value that a line has had wherever it is known; undefined where it has moved or is not known often enough. */
-export function constantOf(line: Line): number | undefined {
+export function constantOf(line: ChartLine): number | undefined {
   let [low, high, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   line.raw.forEach((value, i) => {
     if (!isKnown(value)) return;

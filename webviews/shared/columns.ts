@@ -2,17 +2,17 @@
 import type { Column } from "./column.ts";
 
 /** A number; null: nothing is said of this step; NaN: nothing can be said, and a line breaks here. */
-export type Drawn = number | null;
+export type PlotValue = number | null;
 
 export interface Spread {
-  readonly low: readonly Drawn[];
-  readonly high: readonly Drawn[];
+  readonly low: readonly PlotValue[];
+  readonly high: readonly PlotValue[];
 }
 export interface Aligned {
   readonly steps: number[];
   /** First step that each place of the axis stands for; `steps` has the last. */
   readonly begins: number[];
-  readonly values: Drawn[][];
+  readonly values: PlotValue[][];
   /** Extremes of the columns that are in buckets. */
   readonly spreads: readonly (Spread | undefined)[];
 }
@@ -42,9 +42,9 @@ function alike(columns: readonly Column[], longest: number): Aligned | undefined
       same(column.begins ?? column.steps, begins),
   );
   if (!fit || steps.some((_, i) => i > 0 && begins[i]! - steps[i - 1]! > longest)) return undefined;
-  const drawn = (list: readonly (number | null)[] | undefined): Drawn[] =>
+  const drawn = (list: readonly (number | null)[] | undefined): PlotValue[] =>
     list === undefined || list.length === 0
-      ? new Array<Drawn>(steps.length).fill(null)
+      ? new Array<PlotValue>(steps.length).fill(null)
       : list.map((value) => value ?? Number.NaN);
   return {
     steps: [...steps],
@@ -57,7 +57,7 @@ function alike(columns: readonly Column[], longest: number): Aligned | undefined
 }
 
 function walked(columns: readonly Column[], walk: Walk): Aligned {
-  const rows: Rows = {
+  const rows: ColumnRows = {
     steps: [],
     begins: [],
     values: columns.map(() => []),
@@ -76,16 +76,16 @@ function walked(columns: readonly Column[], walk: Walk): Aligned {
   return { steps, begins, values, spreads };
 }
 
-interface Rows {
+interface ColumnRows {
   readonly steps: number[];
   readonly begins: number[];
-  readonly values: Drawn[][];
-  readonly low: Drawn[][];
-  readonly high: Drawn[][];
+  readonly values: PlotValue[][];
+  readonly low: PlotValue[][];
+  readonly high: PlotValue[][];
 }
 
 /** Without a walk: a place where nothing is known, so that a line can break there. */
-function addRow(rows: Rows, columns: readonly Column[], step: number, walk?: Walk): void {
+function addRow(rows: ColumnRows, columns: readonly Column[], step: number, walk?: Walk): void {
   rows.steps.push(step);
   rows.begins.push(walk?.begin ?? step);
   for (let i = 0; i < columns.length; i++) {
@@ -98,7 +98,7 @@ function addRow(rows: Rows, columns: readonly Column[], step: number, walk?: Wal
   }
 }
 
-const drawnAt = (list: readonly (number | null)[], at: number): Drawn =>
+const drawnAt = (list: readonly (number | null)[], at: number): PlotValue =>
   at < 0 ? null : (list[at] ?? Number.NaN);
 
 /** Goes through several columns at once, from one place of their common axis to the next. */
@@ -181,7 +181,7 @@ function usual(steps: readonly number[]): number {
 }
 
 /** A line's values with a break (NaN) in each long gap, and none elsewhere: other lines' steps do not break it. */
-export function broken(steps: readonly number[], values: readonly Drawn[]): readonly Drawn[] {
+export function broken(steps: readonly number[], values: readonly PlotValue[]): readonly PlotValue[] {
   if (!values.includes(null)) return values;
   const known: number[] = [];
   for (let i = 0; i < values.length; i++) if (values[i] !== null) known.push(i);
@@ -197,12 +197,12 @@ export function broken(steps: readonly number[], values: readonly Drawn[]): read
 }
 
 /** Each column on top of those before it, where all of them are known. */
-export function stack(values: readonly (readonly Drawn[])[]): Drawn[][] {
-  const tops = values.map(() => [] as Drawn[]);
+export function stack(values: readonly (readonly PlotValue[])[]): PlotValue[][] {
+  const tops = values.map(() => [] as PlotValue[]);
   for (let i = 0; i < (values[0]?.length ?? 0); i++) {
-    let sum: Drawn = 0;
+    let sum: PlotValue = 0;
     for (const column of values) {
-      const value: Drawn = column[i] ?? null;
+      const value: PlotValue = column[i] ?? null;
       sum = sum === null || value === null ? null : sum + value;
     }
     let top = 0;
@@ -214,7 +214,7 @@ export function stack(values: readonly (readonly Drawn[])[]): Drawn[][] {
 }
 
 /** Where some part is known, absent ones are 0. */
-export const withZeros = (values: readonly (readonly Drawn[])[]): readonly (readonly Drawn[])[] =>
+export const withZeros = (values: readonly (readonly PlotValue[])[]): readonly (readonly PlotValue[])[] =>
   values.map((column) =>
     column.map((value, i) => (value === null && values.some((other) => other[i] !== null) ? 0 : value)),
   );

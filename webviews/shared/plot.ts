@@ -1,9 +1,9 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
 import { axisRange } from "./axis.ts";
-import { formatTicks, type ChartModel, type Line } from "./chartModel.ts";
+import { formatTicks, type ChartModel, type ChartLine } from "./chartModel.ts";
 import { withAlpha } from "./color.ts";
-import type { Drawn } from "./columns.ts";
+import type { PlotValue } from "./columns.ts";
 import { pixelColumns } from "./envelope.ts";
 import { dashes, type Theme } from "./theme.ts";
 
@@ -21,17 +21,17 @@ export interface PlotOptions {
   readonly selected: (from: number, to: number) => void;
 }
 
-export const toneColor = (line: Line, theme: Theme): string =>
+export const toneColor = (line: ChartLine, theme: Theme): string =>
   typeof line.tone === "number" ? theme.palette[line.tone % theme.palette.length]! : theme[line.tone];
 
 /** Hidden columns of a line: the ends of its band and of its spread, which the axis has to make room for. */
-const around = ({ band, spread }: Line): readonly (readonly Drawn[])[] => [
+const around = ({ band, spread }: ChartLine): readonly (readonly PlotValue[])[] => [
   ...(band === undefined ? [] : [band.low, band.high]),
   ...(spread === undefined ? [] : [spread.low, spread.high]),
 ];
 
 /** To uPlot, undefined is passed over and null breaks a line. */
-const drawable = (value: Drawn): number | null | undefined =>
+const drawable = (value: PlotValue): number | null | undefined =>
   value === null ? undefined : Number.isFinite(value) ? value : null;
 
 /** Columns in the order of `seriesOf`: the steps, then for each line what is around it and itself. */

@@ -34,9 +34,9 @@ async function validate(word: unknown): Promise<void> {
   const uri = await pickConfig(word, "Validate Config");
   if (uri === undefined) return;
   const known = languages.getDiagnostics(uri).length > 0;
-  const told = known ? Promise.resolve() : firstDiagnostics(uri);
+  const checked = known ? Promise.resolve() : firstDiagnostics(uri);
   await window.showTextDocument(uri, { preview: true });
-  await told;
+  await checked;
   const found = languages
     .getDiagnostics(uri)
     .filter(({ severity }) => severity <= DiagnosticSeverity.Warning);

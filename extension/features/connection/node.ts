@@ -92,12 +92,9 @@ export function requireNode(node: FoundNode | undefined): FoundNode {
       action: "Install Node 20 or newer, or name one in the setting gradus.nodePath.",
     });
   if (node.from === "setting" && !isProgram(node.path))
-    throw new UserError(
-      `The setting gradus.nodePath names ${node.path}, and no program can be started there.`,
-      {
-        code: "node-path",
-        action: "Correct the setting, or clear it: then the Node that set-up used is taken.",
-      },
-    );
+    throw new UserError(`The setting gradus.nodePath names ${node.path}, which cannot be started.`, {
+      code: "node-path",
+      action: "Correct the setting, or clear it to use the Node that set-up used.",
+    });
   return node;
 }

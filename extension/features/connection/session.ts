@@ -113,7 +113,7 @@ export async function openSession(
   output().info(
     `daemon ${link.hello.instance} of ${store}: pid ${link.hello.pid}, version ${link.hello.version}, ${link.mode}`,
   );
-  return link.mode === "full" ? overOneConnection(link, launch) : besideOlderDaemon(link, launch);
+  return link.mode === "full" ? overOneConnection(link, launch) : withOlderDaemon(link, launch);
 }
 
 async function overOneConnection(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
@@ -134,7 +134,7 @@ async function overOneConnection(link: DaemonLink, launch: Launch): Promise<Daem
 }
 
 /** An older daemon with live runs goes on serving them; this window speaks language with a server of its own. */
-async function besideOlderDaemon(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
+async function withOlderDaemon(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
   const gone = new Emitter<string>();
   const changes = new Emitter<ChangeBatch>();
   const connection = link.connection();
@@ -152,7 +152,7 @@ function session(
   gone: Emitter<string>,
   client: LanguageClient,
 ): DaemonSession {
-  let told = false;
+  let reported = false;
   const following = [followShown(client), followPython(client)];
   const end = (): Promise<void> => {
     for (const one of following) one.dispose();
@@ -164,13 +164,13 @@ function session(
     ask: (request, parameters) => ask(requester, request, parameters),
     onClosed: (listener) =>
       void gone.on((reason) => {
-        if (told) return;
-        told = true;
+        if (reported) return;
+        reported = true;
         end().catch((error: unknown) => output().debug(`language client: ${String(error)}`));
         listener(reason);
       }),
     close: () => {
-      told = true;
+      reported = true;
       end()
         .catch((error: unknown) => output().debug(`language client: ${String(error)}`))
         .finally(() => link.close());

@@ -10,13 +10,13 @@ import {
 } from "vscode";
 import { language } from "../../../shared/contributions.ts";
 
-const told = "gradus.yamlClashTold";
+const shownKey = "gradus.yamlClashTold";
 const yamlExtension = "redhat.vscode-yaml";
 
 export function watchForClash(memory: Memento): Disposable {
   const look = (document: TextDocument): void => {
-    if (memory.get(told) === true || !isClash(document)) return;
-    void memory.update(told, true).then(() => offer(document));
+    if (memory.get(shownKey) === true || !isClash(document)) return;
+    void memory.update(shownKey, true).then(() => offer(document));
   };
   workspace.textDocuments.forEach(look);
   return workspace.onDidOpenTextDocument(look);
@@ -30,7 +30,7 @@ const isClash = ({ languageId, fileName }: TextDocument): boolean =>
 async function offer(document: TextDocument): Promise<void> {
   const change = "Use Gradus for This File";
   const chosen = await window.showInformationMessage(
-    "The setting files.associations gives *.gradus.yaml to YAML: the YAML extension and Gradus both answer in these files. Remove it to leave them to Gradus.",
+    "The setting files.associations assigns *.gradus.yaml to YAML, so the YAML extension and Gradus both act on these files. Remove it to let Gradus handle them alone.",
     change,
   );
   if (chosen === change) await languages.setTextDocumentLanguage(document, language.id);

@@ -263,11 +263,11 @@ function linkOf(state: DaemonState): LinkState {
     case "failed":
       return { state: "failed", message: state.reason };
     case "disconnected":
-      return { state: "failed", message: "The daemon was stopped; the run itself goes on." };
+      return { state: "failed", message: "The daemon was stopped; the run itself continues." };
     case "reconnecting":
       return {
         state: "waiting",
-        message: `The connection to the daemon was lost; trying again (${state.attempt}). The run itself goes on.`,
+        message: `The connection to the daemon was lost; reconnecting (${state.attempt}). The run itself continues.`,
       };
     case "starting":
     case "handshaking":

@@ -22,7 +22,7 @@ export async function moveStage(source: Asker, { run, file, stage, was, steps }:
     steps,
   });
   const question = `Give stage "${stage}" ${steps} steps instead of ${was} in ${workspace.asRelativePath(document.uri)}?`;
-  const detail = "This run stays as it is: the change counts when the config is run again.";
+  const detail = "This run does not change: the new value takes effect when the config is run again.";
   const answer = await window.showInformationMessage(question, { modal: true, detail }, "Change", "Preview");
   if (answer === undefined) return;
   const edit = new WorkspaceEdit();

@@ -1,7 +1,7 @@
 /** Metrics are asked for in parts: a run may have recorded thousands of names. */
 import { panelStacks } from "../../../shared/runPanel.ts";
 
-interface Part {
+interface MetricsRequest {
   readonly metrics: string[];
   readonly stacks: { readonly metrics: string[]; readonly absent: "zero" | "unknown" }[];
 }
@@ -9,11 +9,11 @@ interface Part {
 const mostNames = 200;
 
 /** Those that add up are asked for together, however many they are. */
-export function seriesParts(metrics: readonly string[]): readonly Part[] {
+export function seriesParts(metrics: readonly string[]): readonly MetricsRequest[] {
   const stacks = panelStacks(metrics);
   const whole = new Set(stacks.flatMap((stack) => stack.metrics));
-  const parts: Part[] = [];
-  const add = (names: readonly string[]): Part => {
+  const parts: MetricsRequest[] = [];
+  const add = (names: readonly string[]): MetricsRequest => {
     let part = parts.at(-1);
     if (part === undefined || part.metrics.length + names.length > mostNames)
       parts.push((part = { metrics: [], stacks: [] }));

@@ -46,7 +46,7 @@ const lines = (margin: string, text: string): string[] =>
 
 /** One row a weight: the term's share as a bar, then what flips. */
 export function sweepTable(sweep: Sweep | null, term: string): string {
-  if (sweep === null) return `No run of this config has recorded rollouts that \`${term}\` was paid for.\n`;
+  if (sweep === null) return `No run of this config has recorded rollouts with a value of \`${term}\`.\n`;
   const { run, points, weight, rollouts, signed, pairs, notes } = sweep;
   const title = `The weight of ${sweep.term}, over ${plural(rollouts, "rollout")} of run ${run}, ${sweptText(sweep)}`;
   const still = stillText(sweep);
@@ -64,7 +64,7 @@ export function sweepTable(sweep: Sweep | null, term: string): string {
   );
   return [
     title,
-    `▶ is the config's weight now. Flips are against what the run was paid: of ${plural(signed, "advantage")} and ${plural(pairs, "pair")} of siblings.`,
+    `▶ is the config's current weight. Flips are relative to the recorded rewards: of ${plural(signed, "advantage")} and ${plural(pairs, "pair")} of siblings.`,
     "",
     `share of the spread  ${blocksOf(points.map(({ share }) => share))}`,
     `signs flipped        ${blocksOf(flips.map((part) => part / most))}`,

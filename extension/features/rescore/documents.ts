@@ -109,8 +109,8 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   async #pickTerm(config: Uri): Promise<string | undefined> {
     const rescored = await this.#rescored(await workspace.openTextDocument(config));
     if (rescored === null)
-      throw new UserError("There are no rollouts to try a weight on.", {
-        action: "Mend the config's errors, or run it first.",
+      throw new UserError("There are no rollouts to sweep a weight over.", {
+        action: "Fix the config's errors, or run it first.",
       });
     const terms = rescored.change.terms.map(({ term }) => term);
     return terms.length === 1 ? terms[0] : window.showQuickPick(terms, { title: "Term to Sweep" });

@@ -98,7 +98,7 @@ export function rolloutDocument(record: StepRecord): RolloutDocument {
       `The first ${record.rollouts.length.toLocaleString("en-US")} are shown; \`gradus rollouts\` prints them all.`,
     );
   if (groups.length === 0 && (record.where ?? "") === "")
-    writer.write("\nThis step has no rollouts: warm-up steps train on given answers and generate none.");
+    writer.write("\nThis step has no rollouts: warm-up steps train on reference answers and generate none.");
   const headings = groups.map((entry) => writeGroup(writer, entry));
   return { text: `${writer.lines.join("\n")}\n`, folds: writer.folds, headings, marks: writer.marks };
 }
@@ -149,7 +149,7 @@ const lineEnd = /\r\n|\r|\n/;
 const [longPrompt, shownLines] = [12, 3];
 
 const beginningOf = (prompt: string): string =>
-  `${prompt.split(lineEnd, shownLines).join("\n")}\n… ${plural(prompt.split(lineEnd).length - shownLines, "more line")}, behind the answers`;
+  `${prompt.split(lineEnd, shownLines).join("\n")}\n… ${plural(prompt.split(lineEnd).length - shownLines, "more line")}, after the answers`;
 
 function writePrompt(writer: Writer, prompt: string): void {
   const from = writer.line;
@@ -162,7 +162,7 @@ function verdictOf(group: GroupRow | undefined, rollouts: readonly RolloutRow[])
   if (first?.use === "evaluate") return "evaluation";
   const admitted = group?.admitted ?? first?.admitted;
   return admitted === undefined
-    ? "not judged"
+    ? "not scored"
     : groupVerdict({ admitted, reason: group?.reason ?? null, size: group?.size }, rollouts);
 }
 
@@ -170,7 +170,7 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
   const start = writer.line;
   const reward = fromWire(rollout.reward ?? null);
   const advantage = fromWire(rollout.advantage ?? null);
-  const finish = rollout.finish === "length" ? "cut off" : (rollout.finish ?? "");
+  const finish = rollout.finish === "length" ? "truncated" : (rollout.finish ?? "");
   writer.pieces("  ", [
     { text: `● ${rollout.index}` },
     { text: `reward ${formatNumber(reward)}` },

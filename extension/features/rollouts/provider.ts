@@ -28,7 +28,7 @@ import { rolloutDocument, type Heading, type Mark, type RolloutDocument } from "
 /** More than this in one step is for the command line. */
 const most = 2_000;
 
-interface Place {
+interface DocumentAddress {
   readonly run: string;
   readonly step: number;
   /** A condition that the rollouts satisfy; empty: all of the step. */
@@ -50,7 +50,7 @@ function columnBesidePanel(): ViewColumn {
   return all.find((group) => group !== activeTabGroup)?.viewColumn ?? ViewColumn.Beside;
 }
 
-function placeOf(uri: Uri): Place {
+function placeOf(uri: Uri): DocumentAddress {
   const [, run = "", step = ""] = uri.path.split("/");
   return { run, step: Number(step), where: uri.query };
 }

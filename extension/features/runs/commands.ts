@@ -61,7 +61,7 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     if (uri === undefined) return;
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
     if (document?.isDirty === true && !(await document.save()))
-      throw new UserError("The config could not be saved, so it was not started.");
+      throw new UserError("The config could not be saved, so no run was started.");
     if (!(await ensureSetUp())) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.
@@ -157,8 +157,8 @@ export async function tellEnd(
   openRun: () => void,
   mute: () => Thenable<void>,
 ): Promise<void> {
-  const told = run.warnings?.[0]?.message ?? run.message ?? "";
-  const reason = told === "" ? "" : `: ${told.replace(/[.\s]+$/, "")}`;
+  const message = run.warnings?.[0]?.message ?? run.message ?? "";
+  const reason = message === "" ? "" : `: ${message.replace(/[.\s]+$/, "")}`;
   const show =
     run.status === "failed"
       ? window.showErrorMessage

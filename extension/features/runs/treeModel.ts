@@ -35,7 +35,7 @@ export type RunNode =
       readonly bytes: number;
     };
 
-export interface Row {
+export interface TreeRow {
   readonly id: string;
   readonly label: string;
   readonly description: string;
@@ -104,7 +104,7 @@ function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
     : { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };
 }
 
-function runRow(run: RunSummary, now: number): Row {
+function runRow(run: RunSummary, now: number): TreeRow {
   const { icon, color, word } = lookOf(run);
   const description = runDescription(run, now);
   return {
@@ -126,7 +126,7 @@ const row = (
   icon: string,
   context: string,
   expands: boolean,
-): Row => ({
+): TreeRow => ({
   id,
   label,
   description,
@@ -137,7 +137,7 @@ const row = (
   spoken: description === "" ? label : `${label}, ${description}`,
 });
 
-export function rowOf(node: RunNode, now: number): Row {
+export function rowOf(node: RunNode, now: number): TreeRow {
   switch (node.kind) {
     case "run":
       return runRow(node.run, now);
@@ -287,7 +287,7 @@ export function runTooltip(run: RunSummary, now: number): string {
 /** While logs are read: "Reading 201 runs…", "Reading runs: 40 of 201 are left…"; empty when all are known. */
 export function readingText({ left, all }: { readonly left: number; readonly all: number }): string {
   if (left === 0) return "";
-  return left >= all ? `Reading ${plural(all, "run")}…` : `Reading runs: ${left} of ${all} are left…`;
+  return left >= all ? `Reading ${plural(all, "run")}…` : `Reading runs: ${left} of ${all} left…`;
 }
 
 /**

@@ -83,8 +83,8 @@ export class SetUp {
       createInterface({ input: child.stderr }).on("line", (line) => {
         output().info(`set-up: ${line}`);
         tail.push(line);
-        const told = progressText(line);
-        if (told !== undefined) say(told);
+        const progress = progressText(line);
+        if (progress !== undefined) say(progress);
       });
       onCancel(() => child.kill());
       child.once("error", reject);
@@ -92,7 +92,7 @@ export class SetUp {
         if (status === 0) return resolve();
         reject(
           new UserError(`Setting up compute failed: ${tail.slice(-2).join(" ")}`, {
-            action: "The output has the whole story; `gradus doctor` says what is missing.",
+            action: "The output has the details; `gradus doctor` says what is missing.",
           }),
         );
       });

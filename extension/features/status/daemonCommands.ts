@@ -106,7 +106,7 @@ async function stop(store: Store): Promise<boolean> {
   }
   let answer = await session.ask(daemonShutdown, { force: false });
   if (!answer.accepted) {
-    const detail = "The runs go on without it and are found again by the next daemon.";
+    const detail = "The runs continue without it, and the next daemon finds them.";
     const chosen = await window.showWarningMessage(
       answer.reason ?? "The daemon serves live runs.",
       { modal: true, detail },

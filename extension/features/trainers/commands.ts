@@ -46,10 +46,10 @@ async function validate(): Promise<void> {
 
 /** Opened, not written: the person decides where it goes. */
 async function convert(commandLine: CommandLine): Promise<void> {
-  const document = await pickLaunch("Create Config of Trainer Configuration");
+  const document = await pickLaunch("Create Config From Trainer Configuration");
   if (document === undefined) return;
   if (document.isDirty && !(await document.save()))
-    throw new UserError("The file could not be saved, so nothing was made of it.");
+    throw new UserError("The file could not be saved, so no config was created.");
   const content = await converted(commandLine, document.uri.fsPath);
   await window.showTextDocument(await workspace.openTextDocument({ language: language.id, content }));
 }

@@ -282,7 +282,7 @@ test("the lens has an arrow only where held-out answers did not get worse", () =
 test("while logs are read the view says how many, and their rows say so too", () => {
   assert.equal(readingText({ left: 0, all: 201 }), "");
   assert.equal(readingText({ left: 201, all: 201 }), "Reading 201 runs…");
-  assert.equal(readingText({ left: 40, all: 201 }), "Reading runs: 40 of 201 are left…");
+  assert.equal(readingText({ left: 40, all: 201 }), "Reading runs: 40 of 201 left…");
   const row = rowOf({ kind: "run", run: summary("a", { status: "reading" }) }, now);
   assert.deepEqual([row.icon, row.description], ["loading~spin", "reading its log"]);
 });

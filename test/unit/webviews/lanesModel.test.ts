@@ -129,7 +129,7 @@ test("a made task tells its parents and its author, in its cell and in the table
   const of = overview({ by: "task", lanes: [lane("a", { made }), lane("b")] });
   assert.match(
     describeCell(of, at(0, 0)),
-    / {2}· {2}made of p and q by program \(simplify\) at step 12, solved 1 of 4 when tried$/,
+    / {2}· {2}made from p and q by program \(simplify\) at step 12, solved 1 of 4 when tried$/,
   );
   assert.deepEqual(
     laneRows(of).map((row) => row.slice(8)),

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import type { Series } from "../../../shared/protocol.ts";
 import { mostBuckets } from "../../../shared/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
-import type { ChartModel, Line } from "../../../webviews/shared/chartModel.ts";
+import type { ChartModel, ChartLine } from "../../../webviews/shared/chartModel.ts";
 import { pixelColumns } from "../../../webviews/shared/envelope.ts";
 import { RunSeries } from "../../../webviews/shared/series.ts";
 import { runAt, warmUp } from "../../webview/fakeRun.ts";
@@ -37,7 +37,7 @@ function bruteForce(value: Recorded[string], first: number, last: number, width:
 /** Lowest and highest that a line draws in each pixel column: its spread, or the points themselves. */
 function drawn(
   { steps, begins = steps }: ChartModel,
-  line: Line,
+  line: ChartLine,
   xOf: (step: number) => number,
   width: number,
 ) {
