@@ -10,9 +10,9 @@ import { tests } from "../esbuild.mjs";
 /** Left out of a run of all: asked for by name. */
 const long = {
   kills: "two hundred kills take an hour or more: npm run bench -- kills",
-  same: "it compares two working trees that are named: npm run bench -- same A B",
-  curriculum: "some hundred runs take hours: npm run bench -- curriculum",
-  judge: "it judges checkouts that are named: npm run bench -- judge CHECKOUT…",
+  same: "it compares two working trees that you name: npm run bench -- same A B",
+  curriculum: "several hundred runs take hours: npm run bench -- curriculum",
+  judge: "it judges checkouts that you name: npm run bench -- judge CHECKOUT…",
   fuzz: "100,000 messages take minutes: npm run bench -- fuzz",
   learning: "ten runs of the example take most of an hour: npm run bench -- learning",
 };

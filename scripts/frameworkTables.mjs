@@ -83,7 +83,7 @@ for (const [name, versions] of Object.entries(releases)) {
   if (option("only") !== undefined && option("only") !== name) continue;
   const read = versions.map((version) => {
     const facts = extractors[name](unpacked(name, version));
-    if (facts === undefined) throw new Error(`${name} ${version}: its sources are not where they were`);
+    if (facts === undefined) throw new Error(`${name} ${version}: its sources have moved`);
     return facts;
   });
   const table = tabulated(versions, read);

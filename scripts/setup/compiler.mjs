@@ -28,7 +28,7 @@ export async function fetchZig(pip) {
   const folder = join(dataFolder(), "zig", zigVersion);
   const binary = join(folder, "ziglang", process.platform === "win32" ? "zig.exe" : "zig");
   if (!existsSync(binary)) {
-    say(`no C++ compiler here; fetching one from PyPI (ziglang ${zigVersion})`);
+    say(`no C++ compiler found; fetching one from PyPI (ziglang ${zigVersion})`);
     const { status } = await attempt(pip[0], [
       ...pip.slice(1),
       "install",

@@ -101,7 +101,7 @@ async function wanted(pip, variant, folder) {
   const { name, platforms, sha256, extra } = wheel;
   if (extra === undefined)
     return { platforms, found: [{ name, version: versions.tensorflow, sha256, bytes: 250e6 }] };
-  say(`asking PyPI what TensorFlow ${versions.tensorflow} with CUDA consists of`);
+  say(`asking PyPI for the parts of TensorFlow ${versions.tensorflow} with CUDA`);
   const all = await resolveWheels(pip, `${name}[${extra}]==${versions.tensorflow}`, platforms, folder);
   const found = all.filter((one) => one.name === name || one.name.startsWith("nvidia-"));
   for (const one of found) one.bytes = await sizeOf(one);
@@ -284,7 +284,7 @@ export async function setUpEngine(root, { variant, confirm = never } = {}) {
   const own = process.env.GRADUS_WITHOUT === undefined ? await ownInstallScript(root) : undefined;
   if (own !== undefined) return own;
   const mend = `${failure.mend ?? compilerMend()}, then npm run setup`;
-  say(`training will run on WebAssembly, ten to twenty times slower. To mend: ${mend}`);
+  say(`training will run on WebAssembly, ten to twenty times slower. To fix it: ${mend}`);
   return { backend: "wasm", reason: failure.message.split("\n")[0], mend };
 }
 

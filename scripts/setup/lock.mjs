@@ -93,7 +93,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 export async function withLock(file, work, { say = () => undefined, every = 100 } = {}) {
   let told = false;
   while (!tryLock(file)) {
-    if (!told) say(`another set-up is at work (process ${holderOf(file)?.pid ?? "unknown"}); waiting for it`);
+    if (!told) say(`another set-up is running (process ${holderOf(file)?.pid ?? "unknown"}); waiting for it`);
     told = true;
     await pause(every);
   }

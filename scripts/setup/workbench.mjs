@@ -32,7 +32,7 @@ async function build(folder, node) {
 /** {folder, node} or {skip: the reason}. */
 export async function setUpWorkbench() {
   const folder = workbenchFolder();
-  if (process.platform === "win32") return { skip: "the workbench out of npm runs on Linux and macOS only" };
+  if (process.platform === "win32") return { skip: "the workbench from npm runs only on Linux and macOS" };
   try {
     const node = await node20();
     if (!existsSync(join(folder, "ready.json"))) {
