@@ -126,7 +126,7 @@ function showViews(
     if (all !== undefined) log.refresh(all);
     configs.refresh();
   });
-  // The editor asks for lenses only once they have been still for a moment: told more often than the runs' beat, it never does.
+  // The editor asks for lenses only once they have been still for a moment: if notified more often than the runs' beat, it never does.
   const redrawLenses = coalesce<unknown>(runsBeat, () => lenses.refresh());
   const update = async (): Promise<void> => {
     for (const store of stores.all) {
@@ -187,5 +187,5 @@ function announceEnds(stores: Stores, panels: RunPanels): void {
 }
 
 export function deactivate(): void {
-  // Disposables close the connection; the daemon and its runs go on.
+  // Disposables close the connection; the daemon and its runs continue.
 }

@@ -1,4 +1,4 @@
-// `npm run package [-- --out FILE]`: a production bundle in a folder of its own, the .vsix made from it and, beside it,
+// `npm run package [-- --out FILE]`: a production bundle in a folder of its own, the .vsix made from it and, next to it,
 // the tarball for npm. Both work as they are for every command but those that train: the engine and a native SQLite are
 // left to set-up, which puts them into a versioned data folder. `--here` (npm pack) makes the bundle in dist/ instead.
 import { cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";

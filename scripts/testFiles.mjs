@@ -20,7 +20,7 @@ export async function buildNodeTests(files) {
   return files.map((name) => join("out", name.replace(/\.ts$/, ".mjs")));
 }
 
-/** Bundles the tests that run in the extension host, and what stands in for the editor's executable. */
+/** Bundles the tests that run in the extension host, and the stand-in for the editor's executable. */
 export async function buildWorkbenchTests() {
   rmSync(join("out", "test", "workbench"), { recursive: true, force: true });
   await Promise.all([

@@ -3,7 +3,7 @@ import type { RolloutRow } from "./rollouts.ts";
 
 /**
  * Whom a branch left and where, in one line.
- * @param marked the response is marked beside it: what was taken over is not said again
+ * @param marked the response itself is marked: what was taken over is not repeated
  */
 export function branchText(
   { index, token, text }: NonNullable<RolloutRow["parent"]>,

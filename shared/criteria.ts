@@ -15,7 +15,7 @@ export interface Criterion {
 export type Met = number | null;
 export type JudgedCriterion = Criterion & { readonly met: Met };
 
-/** Beside a term's value on a rollout. */
+/** Next to a term's value on a rollout. */
 export interface TermDetails {
   readonly criteria: readonly JudgedCriterion[];
 }
@@ -48,7 +48,7 @@ export const pointsText = ({ points, veto }: Criterion): string =>
 export const criterionText = (criterion: JudgedCriterion): string =>
   `${metMark(criterion.met)} ${pointsText(criterion)}  ${criterionName(criterion)}`;
 
-/** "3 of 4 criteria met"; what is not known is told. */
+/** "3 of 4 criteria met"; unknown criteria are mentioned. */
 export function metCount(criteria: readonly JudgedCriterion[]): string {
   const met = criteria.filter((one) => one.met !== null && one.met >= 1).length;
   const unknown = criteria.filter((one) => one.met === null).length;

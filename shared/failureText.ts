@@ -1,7 +1,7 @@
 /** What a reward term's failure says: the error itself, and the line that threw it. */
 
 export interface FailureText {
-  /** Without the places that are told beside it. */
+  /** Without the places that are shown next to it. */
   readonly text: string;
   /** Absolute path; null where the message names none. */
   readonly file: string | null;
@@ -23,7 +23,7 @@ function pathOf(place: string): string {
     const name = decodeURIComponent(new URL(place).pathname);
     return /^\/[A-Za-z]:\//.test(name) ? name.slice(1) : name;
   } catch {
-    return place; // No address: shown as it stands.
+    return place; // No address: shown as it is.
   }
 }
 

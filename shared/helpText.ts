@@ -3,8 +3,8 @@ import { trainingText } from "./responseParts.ts";
 import type { RolloutRow } from "./rollouts.ts";
 
 /**
- * How a rollout was helped, in one line: what was given, the rest being written, what of it trains, and behind what.
- * @param marked the response is marked beside it: what was given is not said again
+ * How a rollout was helped, in one line: what was prefilled, how much of it trains, and conditioned on what.
+ * @param marked the response itself is marked: what was prefilled is not repeated
  */
 export function helpText(help: NonNullable<RolloutRow["help"]>, marked = false): string {
   const training = trainingText(help);
@@ -25,6 +25,6 @@ export function helpText(help: NonNullable<RolloutRow["help"]>, marked = false):
   return `helped by ${parts.join(" · ")}`;
 }
 
-/** A share of one word is no word. */
+/** A share of one word is not a word. */
 const gaveNone = ({ share, given, prompt }: NonNullable<RolloutRow["help"]>): boolean =>
   share !== undefined && share > 0 && given === undefined && prompt === undefined;

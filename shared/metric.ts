@@ -1,4 +1,4 @@
-/** What is known of a metric beside its values. */
+/** What is known of a metric besides its values. */
 
 export interface Metric {
   /** May hold `<term>`, `<model>`, `<arm>`, `<phase>`, `<n>` or `@k`. */

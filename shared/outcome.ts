@@ -1,5 +1,5 @@
 /**
- * What a run that has ended came to, as far as its numbers alone tell: three rules, computed once in the store and told
+ * What a run that has ended came to, as far as its numbers alone tell: three rules, computed once in the store and reported
  * in the same words everywhere. `finished` says that a run got to its end, not that it trained anything.
  */
 import { formatFraction, plural } from "./format.ts";
@@ -52,7 +52,7 @@ export interface RunFacts {
   readonly prompts: number | null;
 }
 
-/** A term that fails on so many of the rollouts decides what is left to train on. */
+/** A term that fails on this share of the rollouts decides what is left to train on. */
 export const mostRewards = 0.5;
 /** Standard errors that a fall must exceed: chance alone does so for one measure in some 700. */
 export const certain = 3;
@@ -108,7 +108,7 @@ export function said(term: string, failures: readonly RewardFailure[]): string {
   return `: ${shortFailure(first.message)}${place === null ? "" : ` (${place})`}${more}`;
 }
 
-/** The measures of held-out tasks that a run is told by, without those of single arms. */
+/** The held-out metrics that summarise a run, without those of single arms. */
 export const heldOutNames = (metrics: Readonly<Record<string, number>>): readonly string[] =>
   Object.keys(metrics)
     .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))

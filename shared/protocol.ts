@@ -60,7 +60,7 @@ export const requests = {
   rescoreSweep,
 } as const;
 
-/** Error codes beside JSON-RPC's own. `data` carries `{ action }`: what the person can do. */
+/** Error codes besides JSON-RPC's own. `data` carries `{ action }`: what the person can do. */
 export const errorCodes = {
   badToken: -33001,
   wrongProtocol: -33002,

@@ -17,7 +17,7 @@ export interface RewardChange {
   readonly groups: number;
   /** Mean combined reward. */
   readonly mean: BeforeNow;
-  /** Pairs of siblings of which the other one is better now, of so many pairs. */
+  /** Pairs of siblings of which the other one is better now, and the number of pairs. */
   readonly rankFlips: number;
   readonly pairs: number;
   /** Rollouts that were pushed up and are pushed down now, or the other way round, of so many with an advantage. */
@@ -51,7 +51,7 @@ export interface Rescored {
   readonly change: RewardChange;
   /** Those that changed most, most first: by advantage, then by reward. */
   readonly most: readonly ChangedRollout[];
-  /** What could not be scored again, and why: its recorded values stand. */
+  /** What could not be scored again, and why: its recorded values are kept. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
@@ -85,5 +85,5 @@ export interface Sweep {
   readonly picture: string;
 }
 
-/** How many of the most changed rollouts are told of. */
+/** How many of the most changed rollouts are listed. */
 export const mostChanged = 5;

@@ -1,4 +1,4 @@
-/** What an edit would have changed, in words: labels behind lines, and Markdown behind the labels. */
+/** What an edit would have changed, in words: labels at the end of lines, and Markdown for the labels. */
 import { formatChange, formatFraction, formatNumber, plural } from "./format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./rescore.ts";
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
@@ -22,7 +22,7 @@ export function changeLabel({ change }: Rescored): string {
 export const overLabel = (rescored: Rescored): string =>
   `${plural(rescored.change.rollouts, "rollout")} of ${rescored.name}, ${stepsText(rescored)}`;
 
-/** As much of it as fits behind a line of any language, where editors cut hints off at 43 characters. */
+/** As much of it as fits after a line of any language, where editors cut hints off at 43 characters. */
 export function shortLabel({ change: { mean, signFlips } }: Rescored): string {
   const flips = signFlips === 0 ? "no sign flips" : `${plural(signFlips, "sign")} flip`;
   return `reward ${fromTo(mean)} · ${flips}`;

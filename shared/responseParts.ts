@@ -1,4 +1,4 @@
-/** A response as the pieces it is made of: what was given or taken over, what the policy had written before, and what behind it. */
+/** A response as the pieces it is made of: what was prefilled or taken over, and what the policy generated before and after it. */
 import { plural } from "./format.ts";
 import type { RolloutRow } from "./rollouts.ts";
 import type { Origin } from "./rollouts/fields.ts";
@@ -10,7 +10,7 @@ export interface ResponsePart {
   readonly text: string;
 }
 
-/** Attempts, and what was said between them; undefined where a rollout is one response, or nobody wrote what turns say. */
+/** Attempts, and what was said between them; undefined where a rollout is one response, or the texts of turns are not recorded. */
 function turnParts({ turns, help }: Pick<RolloutRow, "turns" | "help">): ResponsePart[] | undefined {
   if (turns === undefined || turns.some(({ text }) => text === undefined)) return undefined;
   const texts = onLines(turns.map(({ text = "" }) => text));
@@ -32,7 +32,7 @@ export function responseParts({
   const episode = turnParts({ ...(turns && { turns }), ...(help && { help }) });
   if (episode !== undefined) return episode;
   const given = help?.text ?? parent?.text ?? "";
-  // What a branch took over stands first. What goes on from an attempt was given behind it.
+  // What a branch took over comes first. What continues an attempt was prefilled after it.
   const from = given === "" ? -1 : response.indexOf(given, spans?.["attempt"] === undefined ? 0 : 1);
   if (from < 0) return response === "" ? [] : [{ kind: "written", text: response }];
   const parts: ResponsePart[] = [
@@ -46,7 +46,7 @@ export function responseParts({
 export const isMarked = (parts: readonly ResponsePart[]): boolean =>
   parts.some(({ kind }) => kind !== "written");
 
-/** What stands around a piece where only text can tell them apart. */
+/** What surrounds a piece where only text can mark it. */
 export const brackets: Readonly<Record<Origin, readonly [open: string, close: string]>> = {
   written: ["", ""],
   given: ["⟦", "⟧"],

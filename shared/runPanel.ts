@@ -15,7 +15,7 @@ import type { Why } from "./why.ts";
 /** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
 export const panelVersion = 1;
 
-/** What of a run's record the panel needs beside its summary. */
+/** What the panel needs of a run's record besides its summary. */
 export interface PanelRun {
   readonly summary: RunSummary;
   readonly stages: readonly { readonly step: number; readonly name: string; readonly kind: string }[];
@@ -56,7 +56,7 @@ export interface PanelGroup {
     readonly index: number;
     readonly reward: number | null;
     readonly advantage: number | null;
-    /** Nothing that it was paid by failed. */
+    /** None of its reward terms failed. */
     readonly sound: boolean;
   }[];
 }
@@ -145,10 +145,10 @@ export type ToPanel = { readonly version: number } & (
       readonly parts?: readonly ResponsePart[];
       /** How it was helped, and what of it trains. */
       readonly help?: string;
-      /** What models were shown beside the prompt, by what it is called. */
+      /** What models were shown in addition to the prompt, by name. */
       readonly shown?: Readonly<Record<string, string>>;
     }
-  /** In the place of either: why there is no answer. */
+  /** Instead of either: why there is no answer. */
   | { readonly type: "unanswered"; readonly to: "curriculum" | "rollouts" | "why"; readonly message: string }
   | { readonly type: "link"; readonly link: LinkState }
   /** Brings a chart into view and to the person's eye. */
@@ -212,7 +212,7 @@ export interface PanelState {
 const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;
 
-/** A state that some version of the panel has left behind, or null where it is none. */
+/** A state that some version of the panel has left, or null if it is not one. */
 export function readPanelState(value: unknown): PanelState | null {
   if (!record(value)) return null;
   const { run, range, scroll, tables, rollout, lanes, brush } = value;

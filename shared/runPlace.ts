@@ -4,7 +4,7 @@ import { dirname, join, resolve, sep } from "node:path";
 import type { RunFile } from "./run.ts";
 
 /**
- * The config's path. Beside a store that was moved or copied it is the config that went with it.
+ * The config's path. If the store was moved or copied, the config that went with it.
  * @param folder of the run
  */
 export function configPlace(folder: string, { file, relative }: Pick<RunFile, "file" | "relative">): string {
@@ -20,7 +20,7 @@ function isSame(a: string, b: string): boolean {
   return existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
 }
 
-/** Of runs that do not know where their config was beside the store: the longest ending of its path that is there. */
+/** Of runs that do not know where their config was relative to the store: the longest ending of its path that is there. */
 function withStore(folder: string, file: string): string | undefined {
   const project = resolve(folder, "..", "..", "..");
   const parts = file.split(sep).slice(1);

@@ -1,4 +1,4 @@
-/** How a run stands. Apart from protocol.ts, so that a webview does not carry the protocol's parameter checks. */
+/** The status of a run. Apart from protocol.ts, so that a webview does not carry the protocol's parameter checks. */
 export type RunStatus =
   | "starting"
   | "running"

@@ -12,7 +12,7 @@ export const stageKinds = [
 ] as const;
 export type StageKind = (typeof stageKinds)[number];
 
-/** Reinforcement on plain text: `rl` with choices of its own where nobody makes others. */
+/** Reinforcement on plain text: `rl` with defaults of its own. */
 export const textKinds = ["rlp", "rlpt", "rmt"] as const;
 export type TextKind = (typeof textKinds)[number];
 
@@ -33,7 +33,7 @@ const isTextKind = (kind: string): kind is TextKind => textKinds.some((one) => o
 export const isWrittenKind = (kind: string | undefined): kind is WrittenKind =>
   writtenKinds.some((one) => one === kind);
 
-/** What a written kind is; one that is not known is told elsewhere, and read as `rl`. */
+/** What a written kind is; an unknown one is reported elsewhere, and read as `rl`. */
 export function stageKind(written: string | undefined): StageKind {
   if (written === undefined || !isWrittenKind(written) || isTextKind(written)) return "rl";
   return written;

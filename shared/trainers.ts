@@ -1,5 +1,5 @@
 /**
- * Whether a text starts or configures verl, TRL or OpenRLHF, told in a few milliseconds: by the module or command that
+ * Whether a text starts or configures verl, TRL or OpenRLHF, found in a few milliseconds: by the module or command that
  * it starts or imports, never by a single key. The language server looks closely afterwards (server/frameworks/readers).
  */
 
@@ -16,10 +16,10 @@ export const trainerNames: Readonly<Record<Trainer, string>> = {
   openrlhf: "OpenRLHF",
 };
 
-/** What is looked at: a launch stands in the first lines of a script, and a file of megabytes is data. */
+/** What is looked at: a launch is in the first lines of a script, and a file of megabytes is data. */
 const mostCharacters = 60_000;
 
-/** Nearly every file is told by this alone. */
+/** This alone decides nearly every file. */
 const anyName = /verl|trl|openrlhf/i;
 
 export function trainerIn(text: string, language: string): Trainer | undefined {

@@ -1,6 +1,6 @@
 /** Turns of an episode as one text. */
 
-/** What each text is written as behind those before it: on lines of its own, where it does not begin with one. */
+/** How each text is written after those before it: on lines of its own, where it does not begin with one. */
 export function onLines(texts: readonly string[]): string[] {
   let all = "";
   return texts.map((text) => {

@@ -16,14 +16,14 @@ export interface WhySibling {
 export interface TermShare {
   readonly term: string;
   readonly weight: number;
-  /** What the term paid, before its weight; null: nothing. */
+  /** The term's value, before its weight; null: none. */
   readonly value: MaybeNumber;
   /** The term's part of the advantage: its Shapley value. 0 where it changes nothing. */
   readonly share: number;
   /** Why the term counts for nothing, where that is so. */
   readonly note: string | null;
 }
-/** `rest` is what is left with no term paid: a KL penalty's part. Shares and rest sum to the advantage. */
+/** `rest` is what is left without a value of any term: a KL penalty's part. Shares and rest sum to the advantage. */
 export type TermShares =
   | { readonly kind: "exact"; readonly terms: readonly TermShare[]; readonly rest: number }
   | { readonly kind: "none"; readonly reason: string };
@@ -31,7 +31,7 @@ export type TermShares =
 /** A term that judges by criteria. */
 export interface TermCriteria {
   readonly term: string;
-  /** `met` is in the order of the siblings; null: it is not known, or that one was not judged by it. */
+  /** `met` is in the order of the siblings; null: unknown, or that one was not scored by it. */
   readonly criteria: readonly (Criterion & { readonly met: readonly Met[] })[];
 }
 

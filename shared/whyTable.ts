@@ -15,7 +15,7 @@ export interface AlternativeTable {
   readonly missing: readonly string[];
 }
 
-/** Scales that have a column, beside the config's own. */
+/** Scales that have a column, besides the config's own. */
 const usual = ["none", "group_std", "batch_std"];
 const unique = (words: readonly string[]): string[] => [...new Set(words)];
 

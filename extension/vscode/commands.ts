@@ -1,4 +1,4 @@
-/** Every command goes through here: one log line, one way in which a failure is told, with the person's next action. */
+/** Every command goes through here: one log line, one way to report a failure, with the person's next action. */
 import { commands as editor, window, type Disposable } from "vscode";
 import { commands, settings, type CommandId } from "../../shared/contributions.ts";
 import { UserError, messageOf } from "../../shared/errors.ts";
@@ -12,7 +12,7 @@ export function register(name: CommandName, act: (...words: readonly unknown[]) 
     try {
       return await act(...words);
     } catch (error) {
-      // Not awaited: a message stands until the person answers, and whoever ran the command should not wait for that.
+      // Not awaited: a message stays until the person answers, and the command's caller should not wait for that.
       void tell(error, id);
       return undefined;
     }

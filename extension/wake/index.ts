@@ -110,5 +110,5 @@ export async function activate(context: ExtensionContext): Promise<Api | undefin
 }
 
 export function deactivate(): void {
-  // Disposables close the connection; the daemon and its runs go on.
+  // Disposables close the connection; the daemon and its runs continue.
 }

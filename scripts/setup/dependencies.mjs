@@ -43,10 +43,10 @@ async function intoDataFolder() {
 
 export const installPackages = () => (isCheckout ? intoCheckout() : intoDataFolder());
 
-/** What WebGPU needs beside the rest: optional, since few machines without CUDA have a GPU worth it. */
+/** What WebGPU needs in addition: optional, since few machines without CUDA have a GPU worth it. */
 export const webGpuPackages = ["webgpu", "@tensorflow/tfjs-backend-webgpu"];
 
-/** Installs the WebGPU packages beside the others, in the versions that were tested. */
+/** Installs the WebGPU packages next to the others, in the versions that were tested. */
 export async function installWebGpu() {
   const root = nativeRoot();
   const wanted = webGpuPackages.map((name) => `${name}@${manifest.devDependencies[name]}`);

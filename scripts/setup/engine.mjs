@@ -122,7 +122,7 @@ export async function agree(found, confirm) {
     throw new SetupError(`${size} would be fetched from PyPI`, "gradus engine install --gpu --yes");
 }
 
-/** Fetches and unpacks the library; writes down what it is. */
+/** Fetches and unpacks the library; records what it is. */
 export async function fetchLibrary(pip, folder, variant, confirm) {
   const { platforms, found } = await wanted(pip, variant, folder);
   await agree(found, confirm);
@@ -192,7 +192,7 @@ function takeAddon(folder, variant) {
   return true;
 }
 
-/** Builds beside the final place and renames: a half-built engine is never found there. */
+/** Builds next to the final place and renames: a half-built engine is never found there. */
 async function buildEngine(root, variant, confirm) {
   const pip = findPip();
   if (pip === undefined)

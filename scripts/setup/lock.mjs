@@ -35,7 +35,7 @@ function unlessGone(read) {
   }
 }
 
-/** Who holds it: {pid, start, age in ms}; undefined when nobody does; pid undefined while it is being written. */
+/** Who holds it: {pid, start, age in ms}; undefined when it is free; pid undefined while it is being written. */
 export function holderOf(file, now = Date.now()) {
   return unlessGone(() => {
     const [pid, start] = readFileSync(file, "utf8").split(" ");

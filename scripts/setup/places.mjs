@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 /** The folder that holds bin/ and dist/: a checkout, or an unpacked extension. */
 export const home = realpathSync(join(dirname(fileURLToPath(import.meta.url)), "..", ".."));
 
-/** Sources beside it: then node_modules and dist are made here. An installed extension brings its dist along. */
+/** With sources next to it, node_modules and dist are made here. An installed extension brings its dist along. */
 export const isCheckout = existsSync(join(home, "server", "cli.ts"));
 
 export const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
@@ -52,7 +52,7 @@ export const sqliteFolder = (node = process) =>
 
 export const sha256 = (text) => createHash("sha256").update(text).digest("hex");
 
-/** Written beside and renamed: a reader sees the old text or the new, never half of it. */
+/** Written next to the place and renamed: a reader sees the old text or the new, never half of it. */
 export function writeFile(file, text) {
   mkdirSync(dirname(file), { recursive: true });
   const temporary = `${file}.${process.pid}`;

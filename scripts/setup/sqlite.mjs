@@ -42,7 +42,7 @@ function keep(root) {
   return true;
 }
 
-/** Puts libsql, which comes prebuilt, beside the packages of `root` and opens a database with it. */
+/** Puts libsql, which comes prebuilt, next to the packages of `root` and opens a database with it. */
 export async function installLibsql(root) {
   const folder = join(dataFolder(), "native", `libsql-${versions.libsql}`);
   const installed = join(folder, "node_modules", "libsql");

@@ -20,7 +20,7 @@ async function build(folder, node) {
     { what: "installing the workbench's packages", cwd, env: path },
   );
   const nodedir = node === process.execPath ? await headers() : join(dirname(node), "..");
-  // Its status is no news: one package's later script fails although its module is built. Starting it is the proof.
+  // Its status says nothing: one package's later script fails although its module is built. Starting it is the proof.
   await attempt("npm", ["rebuild", ...compiled, "--ignore-scripts=false"], {
     cwd,
     env: { ...path, ...(nodedir === undefined ? {} : { npm_config_nodedir: nodedir }) },

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 const git = (...words) =>
   execFileSync("git", words, { encoding: "utf8", maxBuffer: 2 ** 28, stdio: ["ignore", "pipe", "ignore"] });
 
-/** The commit and what differs from it; undefined without git, where nothing can be told to be the same. */
+/** The commit and what differs from it; undefined without git, which alone can show that nothing changed. */
 export function sourcesNow() {
   try {
     const hash = createHash("sha256").update(git("diff", "HEAD", "--binary"));
@@ -34,7 +34,7 @@ export class Passed {
     return this.#files.has(name);
   }
 
-  /** Written at once: an interrupted tier goes on behind the last file that passed. */
+  /** Written at once: an interrupted tier continues after the last file that passed. */
   add(name) {
     this.#files.add(name);
     if (this.sources === undefined) return;

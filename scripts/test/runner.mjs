@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from "node:fs";
 // eslint-disable-next-line no-control-regex
 const colours = /\u001b\[[0-9;]*m/g;
 
-/** What stands above the failed tests, told once more at the end of a program. */
+/** The heading of the failed tests, which are repeated at the end of a program. */
 const failing = { node: /^✖ failing tests:$/, mocha: /^ {2}\d+ failing$/ };
 
 /** Counts as node's spec reporter and mocha print them; several summaries add up. */

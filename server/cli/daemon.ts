@@ -13,7 +13,7 @@ import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
 
-/** Milliseconds that a daemon which answered may take to end by itself. */
+/** Milliseconds that a daemon which answered may take to stop on its own. */
 const closingTime = 20_000;
 
 interface Options {
@@ -124,7 +124,7 @@ async function stop(store: string, { json, force }: Options): Promise<void> {
   await finish(store, serving.identity, json === true);
 }
 
-/** It does not answer, or does not end by itself: its process is ended. Runs go on. */
+/** It does not answer, or does not stop on its own: its process is ended. Runs continue. */
 async function finish(store: string, identity: ProcessIdentity, json: boolean): Promise<void> {
   if (await endDaemon(store, identity)) return ended(json);
   throw new UserError(`The daemon (pid ${identity.pid}) does not stop.`, {

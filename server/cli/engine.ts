@@ -12,7 +12,7 @@ import { messageOf, UserError } from "../../shared/errors.ts";
 import { checkEngine } from "./doctor/checks.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 
-/** The scripts beside this program, in a checkout and in an unpacked extension alike. */
+/** The scripts next to this program, in a checkout and in an unpacked extension alike. */
 function scripts(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; folder !== parse(folder).root; folder = dirname(folder))

@@ -3,7 +3,7 @@ import type { RunConfig } from "../core/config/runConfig.ts";
 import { exit } from "./command.ts";
 import { complainAbout } from "./text/findings.ts";
 
-/** The config of a file; with errors, they are told on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions. */
+/** The config of a file; with errors, they are printed on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions. */
 export function loadOrComplain(
   file: string,
   set: readonly string[],

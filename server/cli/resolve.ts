@@ -29,7 +29,7 @@ export const command: Command = {
         };
         const { tree, origins, diagnostics } = loadConfig(file, options);
         if (complainAbout(diagnostics)) {
-          // Another trainer's config has been named as such: there is nothing to mend.
+          // Another trainer's config has been named as such: there is nothing to fix.
           if (!diagnostics.some(({ rule }) => rule === "not-yet"))
             complain(`${file}: a config with errors cannot be resolved: fix the errors listed above.`);
           process.exitCode = exit.failed;

@@ -34,7 +34,7 @@ function positive(text: string): number {
   return value;
 }
 
-/** The config without errors, or none: they are told on stderr before anything starts. */
+/** The config without errors, or none: they are printed on stderr before anything starts. */
 function checked(file: string, { set, steps, seed }: Options): RunConfig | undefined {
   const { config, diagnostics } = loadConfig(file, {
     set,

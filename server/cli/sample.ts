@@ -58,7 +58,7 @@ class Talk {
     this.said = this.opening();
   }
 
-  /** Asks and prints; the first answer goes on in the conversation. */
+  /** Asks and prints; the conversation continues with the first answer. */
   async tell(prompt: string): Promise<void> {
     const { policy, options, chats } = this;
     const messages = [...this.said, { role: "user", content: prompt }];

@@ -15,7 +15,7 @@ function idleFromEnvironment(): number {
   return Number.isFinite(value) && value >= 0 ? value : defaultIdle;
 }
 
-/** The daemon's process. Started by whoever needs it, detached; ends by itself when there is nothing left to do. */
+/** The daemon's process. Its first client starts it, detached; it stops when there is nothing left to do. */
 export const command: Command = {
   name: "serve",
   configure: (program) => {

@@ -1,4 +1,4 @@
-/** A model behind an OpenAI-compatible HTTP address. */
+/** A model at an OpenAI-compatible HTTP endpoint. */
 import { z } from "zod";
 import { messageOf, UserError } from "../../shared/errors.ts";
 
@@ -94,7 +94,7 @@ export async function chatChoices(chosen: Chat, text: string, how: ChatAsk, aske
   return found.slice(0, how.samples);
 }
 
-/** `work` on every item, so many at a time; results in the order of the items. */
+/** `work` on every item, a limited number at a time; results in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   parallel: number,

@@ -23,7 +23,7 @@ export const limits = {
   line: 64 * megabyte,
 } as const;
 
-/** Why a file is not read; its words stand behind "cannot be read: ". */
+/** Why a file is not read; its text follows "cannot be read: ". */
 export class UnfitFile extends Error {
   override readonly name = "UnfitFile";
 }
@@ -40,7 +40,7 @@ function refuseOthers(stats: Stats): void {
   throw new UnfitFile(kinds.find(([is]) => is(stats))?.[1] ?? "it is not a regular file");
 }
 
-/** @throws where it is no regular file, or cannot be looked at */
+/** @throws if it is not a regular file, or cannot be looked at */
 export function regularFile(path: string): Stats {
   const stats = statSync(path);
   refuseOthers(stats);
@@ -66,7 +66,7 @@ export const inWords = (bytes: number): string =>
 const tooLarge = (size: number, most: number): UnfitFile =>
   new UnfitFile(`it has ${inWords(size)}, and the most for such a file is ${inWords(most)}`);
 
-/** The whole file. @throws where it is no regular file, has more than `most` bytes, or cannot be read */
+/** The whole file. @throws if it is not a regular file, has more than `most` bytes, or cannot be read */
 export function readRegular(path: string, most: number = limits.text): Buffer {
   const descriptor = openRegular(path);
   try {

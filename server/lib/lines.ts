@@ -10,7 +10,7 @@ export class LineTable {
     this.starts = starts;
   }
 
-  /** Inside of a line break there is no place: the end of its line is the nearest. */
+  /** A position inside a line break does not exist: the end of its line is the nearest. */
   position(offset: number): Position {
     const held = Math.max(0, Math.min(offset, this.text.length));
     const line = firstWhere(this.starts.length, (at) => this.starts[at]! > held) - 1;

@@ -16,7 +16,7 @@ export class Moments {
     return this.first;
   }
 
-  /** Of so many units: Σ w, Σ w (v − pivot) and Σ w (v − pivot)². */
+  /** Of a number of units: Σ w, Σ w (v − pivot) and Σ w (v − pivot)². */
   take(units: number, n: number, sum: number, squares: number): void {
     this.seen += units;
     this.n += n;

@@ -1,6 +1,6 @@
 /**
  * Where native modules and packages that must stay folders on disk are loaded from. In a checkout that is its own
- * node_modules; an installed extension has none beside it, so set-up puts them into a versioned data folder and
+ * node_modules; an installed extension has none, so set-up puts them into a versioned data folder and
  * GRADUS_NATIVE_ROOT names it. Set-up (scripts/setup.mjs) writes down what it built and for which Node; this file is
  * the only reader of that record.
  */
@@ -46,7 +46,7 @@ export const nativeVersion = (name: string): string => versionIn(nativeFolder(na
 /** What works without any set-up, slower: SQLite and esbuild in WebAssembly. */
 type Carried = "node-sqlite3-wasm" | "esbuild-wasm";
 
-/** In a package they lie beside the bundle (`dist/carried`, put there by esbuild.mjs), in a checkout in node_modules. */
+/** In a package they are next to the bundle (`dist/carried`, put there by esbuild.mjs), in a checkout in node_modules. */
 function carriedFolder(name: Carried): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; ; folder = dirname(folder)) {
@@ -92,7 +92,7 @@ const record = z.object({
 export type SetupRecord = z.infer<typeof record>;
 export type NodeRecord = z.infer<typeof nodeRecord>;
 
-/** Where set-up writes what it did, beside the packages it did it for: `npm ci` removes both together. */
+/** Where set-up records what it did, next to the packages that it concerns: `npm ci` removes both together. */
 const recordFile = (root = nativeRoot()): string => join(root, "node_modules", ".gradus", "setup.json");
 
 /** What set-up recorded, or undefined when it has not run (or an older version wrote another shape). */

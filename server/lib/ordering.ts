@@ -40,7 +40,7 @@ export function rankedBy(keys: readonly Float64Array[], size: number): Uint32Arr
   return order;
 }
 
-/** Numbers with the words of their keys, which move together: what is read stands side by side. */
+/** Numbers with the words of their keys, which move together: what is read together is stored together. */
 interface Keyed {
   readonly order: Uint32Array<ArrayBuffer>;
   readonly low: Uint32Array;
@@ -53,7 +53,7 @@ const keyed = (size: number): Keyed => ({
   high: new Uint32Array(size),
 });
 
-/** Numbers by a key, those of equal keys as they stood. */
+/** Numbers by a key, those of equal keys in their original order. */
 function sortedBy(key: Float64Array, order: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   if (allAlike(key, order.length)) return order;
   let from = sortable(key, order);
@@ -89,7 +89,7 @@ function sortable(key: Float64Array, order: Uint32Array): Keyed {
   return found;
 }
 
-/** A pass over one digit of 11 bits, what is equal in it as it stood. @returns false: all have the same, and nothing was written */
+/** A pass over one digit of 11 bits, what is equal in it in its original order. @returns false: all have the same, and nothing was written */
 function byDigit(from: Keyed, word: "low" | "high", shift: number, to: Keyed): boolean {
   const digits = from[word];
   const places = new Uint32Array(2048);
@@ -100,7 +100,7 @@ function byDigit(from: Keyed, word: "low" | "high", shift: number, to: Keyed): b
     places[digit] = place;
     place += count;
   }
-  // Once the low word is sorted by, nobody asks for it again.
+  // Once sorted by the low word, it is not needed again.
   const needsLow = word === "low";
   for (let at = 0; at < digits.length; at++) {
     const digit = (digits[at]! >>> shift) & 2047;

@@ -42,7 +42,7 @@ export const parquetShape = (file: string): ParquetShape =>
 /**
  * All rows. Whole numbers beyond 2^53 and decimals are as near as a number comes, times are ISO 8601, bytes that are
  * no UTF-8 text are null.
- * @throws UserError where the file can't be read, is no Parquet file, was cut short or is damaged
+ * @throws UserError where the file can't be read, is not a Parquet file, was truncated or is damaged
  */
 export const parquetRows = (file: string): JsonObject[] =>
   opened(file, (parquet) => {
@@ -55,7 +55,7 @@ export const parquetRows = (file: string): JsonObject[] =>
 /** Bytes of a row group that a glance may cost. */
 const glance = 1 << 20;
 
-/** At most so many rows to look at, for an editor; the form alone where even the first row group is large. */
+/** At most this many rows to look at, for an editor; the form alone where even the first row group is large. */
 export const parquetSample = (file: string, most: number): readonly JsonObject[] =>
   opened(file, (parquet) => {
     const [group] = parquet.metadata.row_groups;
@@ -78,7 +78,7 @@ interface OpenParquet {
 
 /** `PAR1`, at either end. */
 const magic = 0x31524150;
-/** Of the footer's length and the mark behind it. */
+/** Of the footer's length and the magic after it. */
 const trailer = 8;
 
 function opened<T>(file: string, use: (parquet: OpenParquet) => T): T {

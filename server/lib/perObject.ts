@@ -7,7 +7,7 @@ export const perObject = <Thing extends object, Value>(
 
 let readings = 0;
 
-/** A config is read anew: files that it names may have changed since the last time. */
+/** A config is read again: files that it names may have changed since the last time. */
 export const newReading = (): void => void (readings += 1);
 
 /** A function of an object and of files, computed once for each reading of a config. */
@@ -32,7 +32,7 @@ function remembered<Thing extends object, Value>(
 
 const watched = new WeakSet<object>();
 
-/** Of what remembers who reads it: everything is computed anew, or a reader would go unnoticed. */
+/** For what remembers who reads it: everything is computed again, or a reader would go unnoticed. */
 export function neverOnce<Thing extends object>(thing: Thing): Thing {
   watched.add(thing);
   return thing;

@@ -3,7 +3,7 @@ import { perObject } from "./perObject.ts";
 
 /**
  * Damerau–Levenshtein distance (adjacent transpositions count once); from `most` on only that it is beyond: a config
- * may have ten thousand words that nobody knows.
+ * may have ten thousand unknown words.
  */
 export function editDistance(a: string, b: string, most = Number.POSITIVE_INFINITY): number {
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;

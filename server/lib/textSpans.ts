@@ -1,4 +1,4 @@
-/** Where something stands in a text: character ranges [from, to). */
+/** Where something is in a text: character ranges [from, to). */
 export type Range = readonly [from: number, to: number];
 
 /** Whether a text is a regular expression as in JavaScript. */
@@ -24,7 +24,7 @@ export function matchesIn(text: string, pattern: RegExp): Range[] {
 export interface Section {
   readonly open: string;
   readonly close: string;
-  /** The text begins inside a section: what opened it stands before the text. */
+  /** The text begins inside a section: its opening tag comes before the text. */
   readonly inside?: boolean;
   /** What opens and closes a section belongs to it. */
   readonly tags?: boolean;
@@ -33,7 +33,7 @@ export interface Section {
 /** The sections of a text; one that is not closed goes to the end. */
 export function sectionsIn(
   text: string,
-  { open, close, begun: inside = false, tags = false }: Section,
+  { open, close, inside = false, tags = false }: Section,
 ): Range[] {
   const found: Range[] = [];
   let at = 0;

@@ -1,7 +1,7 @@
-/** What aliases of a YAML document stand for, and how much they may stand for: 1 kB of them can mean 10⁸ values. */
+/** What aliases of a YAML document expand to, and how far they may: 1 kB of them can mean 10⁸ values. */
 import { isAlias, isCollection, isNode, isPair, visit, type Alias, type Document, type Node } from "yaml";
 
-/** Values that the aliases of one reading may stand for, all files together. */
+/** Values that the aliases of one reading may expand to, all files together. */
 export const mostAliased = 100_000;
 
 export const aliasesBeyondWords = (most: number): string =>
@@ -9,7 +9,7 @@ export const aliasesBeyondWords = (most: number): string =>
 
 export const tooManyAliases = aliasesBeyondWords(mostAliased);
 
-/** Every alias with the node it stands for: the last one of its name above it. One walk for all of them. */
+/** Every alias with the node it refers to: the last one of its name above it. One walk for all of them. */
 export function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
@@ -24,7 +24,7 @@ export function aliasTargets(document: Document): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** The first alias beyond which those of a document stand for too much; of one that holds itself, that one. */
+/** The first alias beyond which those of a document expand to too much; of one that contains itself, that one. */
 export function firstBeyond(document: Document, most = mostAliased): Alias | undefined {
   const targets = aliasTargets(document);
   if (targets.size === 0) return undefined;

@@ -37,7 +37,7 @@ export interface ClientOptions {
   readonly random?: () => number;
 }
 
-/** Errors that trying again does not mend: the person has to act. */
+/** Errors that trying again does not fix: the person has to act. */
 const final = new Set(["bad-token", "wrong-protocol", "runtime-folder", "not-built"]);
 const shortestWait = 100;
 const longestWait = 5_000;

@@ -59,7 +59,7 @@ export async function connectExisting(wish: ConnectWish): Promise<DaemonLink | n
 }
 
 /**
- * The daemon of the store, started if need be. A newer client replaces an idle older daemon; beside one with live runs
+ * The daemon of the store, started if need be. A newer client replaces an idle older daemon; next to one with live runs
  * it attaches with mode `limited`. Of several starters one starts, the others wait and connect.
  */
 export async function connectOrStart(wish: StartWish): Promise<DaemonLink> {
@@ -129,7 +129,7 @@ async function attach(paths: RuntimePaths, wish: ConnectWish): Promise<DaemonLin
   }
 }
 
-/** Nobody listens on the socket: the daemon is gone or going, or the file is stale and its pid another process's. */
+/** Nothing listens on the socket: the daemon is gone or going, or the file is stale and its pid another process's. */
 async function stillServing(paths: RuntimePaths, discovery: Discovery, error: unknown): Promise<null> {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "ENOENT" || code === "ECONNREFUSED" || code === "ECONNRESET" || code === "EPIPE") return null;
@@ -241,7 +241,7 @@ const notWritable = (store: string, error: unknown): UserError =>
     action: "Make the folder writable, or choose another with --store FOLDER.",
   });
 
-/** @param from where in the daemon's log this start begins: what earlier daemons said is no reason of it */
+/** @param from where in the daemon's log this start begins: what earlier daemons logged is not its reason */
 function neverCame(wish: StartWish, reason: string, from = Number.POSITIVE_INFINITY): UserError {
   const path = daemonLog(wish.store);
   const written = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);

@@ -24,7 +24,7 @@ export interface DaemonLink {
   readonly hello: HelloResult;
   readonly socket: Socket;
   /**
-   * `full`: everything. `limited`: an older daemon with live runs goes on serving them; list, show, follow and stop
+   * `full`: everything. `limited`: an older daemon with live runs keeps serving them; list, show, follow and stop
    * only, and language features come from a `gradus lsp --stdio` of the client's own.
    */
   readonly mode: "full" | "limited";
@@ -63,7 +63,7 @@ const answerSchema = z.object({
     .optional(),
 });
 
-/** Connects and says hello. Rejects with a UserError when refused, with the socket's error when nobody listens. */
+/** Connects and says hello. Rejects with a UserError when refused, with the socket's error when nothing listens. */
 export async function shakeHands(discovery: Discovery, wish: HelloWish): Promise<DaemonLink> {
   const socket = await opened(discovery.socketPath);
   try {

@@ -1,5 +1,5 @@
 /**
- * Touches a file every few seconds from a thread of its own: whoever computes for minutes in one call still shows that it
+ * Touches a file every few seconds from a thread of its own: a process that computes for minutes in one call still shows that it
  * lives. For those who cannot see the process, in another container or on another machine; here, its pid says more.
  */
 import { closeSync, openSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * A lock file that says who holds it. It appears with its content in one step (a link to a finished file), so nobody
- * ever reads half of it, and it is stale when its holder is gone. Whether a holder of another machine or PID namespace
+ * A lock file that says who holds it. It appears with its content in one step (a link to a finished file), so a reader never
+ * sees half of it, and it is stale when its holder is gone. Whether a holder of another machine or PID namespace
  * lives cannot be seen: it counts as alive while it touches the file.
  */
 import { randomBytes } from "node:crypto";
@@ -27,14 +27,14 @@ export interface Lock {
   touch(): void;
   /** Removes the file if it is still ours. */
   release(): void;
-  /** Whether nobody has taken it from us. */
+  /** Whether we still hold it. */
   isOurs(): boolean;
 }
 
 /** Milliseconds after which a holder that is elsewhere and has touched nothing counts as gone. */
 export const silentAfter = 20_000;
 
-/** Who holds the lock, whether or not that process still runs; null: nobody, or the file is no lock of ours. */
+/** Who holds the lock, whether or not that process still runs; null: it is free, or the file is not one of our locks. */
 export function readLock(path: string): LockHolder | null {
   try {
     return holderSchema.parse(JSON.parse(readFileSync(path, "utf8")));

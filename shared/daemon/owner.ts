@@ -1,6 +1,6 @@
 /**
  * Which process serves a store, when it does not answer: its lock files say so, and they are believed only as far as the
- * process shows it. A daemon that hangs, or whose socket is gone, can so be told of and ended.
+ * process shows it. A daemon that hangs, or whose socket is gone, can so be reported and ended.
  */
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -62,7 +62,7 @@ const askedTime = 5_000;
 const killedTime = 5_000;
 
 /**
- * Ends a daemon by signals: asks, then insists. Its runs go on by themselves.
+ * Ends a daemon by signals: asks, then insists. Its runs continue without it.
  * @returns whether it is gone
  */
 export async function endDaemon(store: string, identity: ProcessIdentity): Promise<boolean> {

@@ -45,7 +45,7 @@ export function samePlace(one: Place, other: Place): boolean {
   return one.boot !== "" && other.boot !== "" ? one.boot === other.boot : one.host === other.host;
 }
 
-/** As the place stands in a sentence: "process 7 …". */
+/** The place as it reads in a sentence: "process 7 …". */
 export const placeText = (place: Place, here: Place = ownPlace()): string =>
   place.boot !== "" && place.boot === here.boot
     ? `in another container or PID namespace of this machine (host name ${place.host})`

@@ -32,7 +32,7 @@ function outputOf(program: string, words: readonly string[]): string {
       env: { ...process.env, LC_ALL: "C" },
     }).trim();
   } catch {
-    return ""; // there is no such process, or the system does not tell
+    return ""; // there is no such process, or the system does not say
   }
 }
 
@@ -44,7 +44,7 @@ const startElsewhere = (pid: number): string =>
     ? powershell(`(Get-Process -Id ${pid}).StartTime.ToFileTimeUtc()`)
     : outputOf("ps", ["-o", "lstart=", "-p", String(pid)]);
 
-/** When a process began; empty when it is not there or the system does not tell. */
+/** When a process began; empty when it is not there or the system does not say. */
 export function processStart(pid: number): string {
   return process.platform === "linux" ? (linuxStat(pid)?.start ?? "") : startElsewhere(pid);
 }
@@ -78,7 +78,7 @@ export const isElsewhere = ({ place }: ProcessIdentity, here: Place = ownPlace()
 
 /**
  * True while that very process runs here. A pid whose start time differs is another process, and without a start time it
- * could be any: that is nobody, wherever the system tells when a process began.
+ * could be any: it counts as gone, wherever the system says when a process began.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (isElsewhere(identity) || !isRunning(identity.pid)) return false;
@@ -86,7 +86,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
   return now === "" ? process.platform !== "linux" : now === identity.processStart;
 }
 
-/** Its program and arguments; null where they cannot be told apart, or it is gone. */
+/** Its program and arguments; null where they cannot be separated, or it is gone. */
 function linuxArguments(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");

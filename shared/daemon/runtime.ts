@@ -1,6 +1,6 @@
 /**
  * Where the daemon of a store is found: a per-user folder outside the workspace, keyed by the store's real path.
- * The folder must be a real one, ours, and closed to others; anything else is refused, never mended silently.
+ * The folder must be a real one, ours, and closed to others; anything else is refused, never fixed silently.
  */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
@@ -57,7 +57,7 @@ export interface RuntimePaths {
   /** The store's real path. */
   readonly store: string;
   readonly discovery: string;
-  /** Held by whoever starts a daemon, for seconds. */
+  /** Held for seconds by the process that starts a daemon. */
   readonly startLock: string;
   /** Held by the daemon, for life. */
   readonly ownerLock: string;

@@ -1,4 +1,4 @@
-/** How it stands with a store's daemon, told by asking it and, where it does not answer, by looking at its process. */
+/** The state of a store's daemon, found by asking it and, if it does not answer, by looking at its process. */
 import { UserError, messageOf } from "../errors.ts";
 import { connectExisting, type ConnectWish } from "./connect.ts";
 import type { DaemonLink } from "./handshake.ts";

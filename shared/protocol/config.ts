@@ -37,11 +37,11 @@ export const stageSteps = request<StageSteps>()(
 const edited = z.object({
   /** The config's file, as a path or a `file:` URI. */
   uri: z.string(),
-  /** Its text as it stands in an editor; default: as it is on disk. */
+  /** Its text as it is in an editor; default: as it is on disk. */
   text: z.string().optional(),
   /** Texts of reward files that are open in an editor, by their paths. */
   unsaved: z.record(z.string(), z.string()).optional(),
-  /** Whether functions of the workspace may be run: else their recorded values stand. */
+  /** Whether functions of the workspace may be run: else their recorded values are kept. */
   trusted: z.boolean().default(false),
 });
 /** What a config's edits would have changed over the rollouts of its last run; null where it has none. */

@@ -13,7 +13,7 @@ export interface GroupRow {
   readonly successes: number;
   readonly size: number;
 }
-/** What lanes of the curriculum stand for. A family is a set of arms where arms are many: else the arm itself. */
+/** What lanes of the curriculum represent. A family is a set of arms where arms are many: else the arm itself. */
 const lane = z.enum(["arm", "task", "family"]);
 export type Lane = z.output<typeof lane>;
 export const groupsQuery = request<{ readonly groups: readonly GroupRow[] }>()(
@@ -82,7 +82,7 @@ export interface CurriculumLane extends GroupTally {
   readonly columns: readonly number[];
   readonly drawn: readonly number[];
   readonly admittedIn: readonly number[];
-  /** Share of right rollouts, 0 to 1; null where none was judged. */
+  /** Share of right rollouts, 0 to 1; null where none was scored. */
   readonly rates: readonly (number | null)[];
 }
 export interface CurriculumOverview {

@@ -33,7 +33,7 @@ export interface DaemonStatus extends HelloResult {
   readonly eventLoop: { readonly p50: number; readonly p99: number };
 }
 export const daemonStatus = request<DaemonStatus>()("gradus/daemon/status", z.object({}));
-/** Refused with live runs unless `force`; runs themselves go on either way. */
+/** Refused with live runs unless `force`; runs themselves continue either way. */
 export const daemonShutdown = request<{ readonly accepted: boolean; readonly reason?: string }>()(
   "gradus/daemon/shutdown",
   z.object({ force: z.boolean().default(false) }),

@@ -68,7 +68,7 @@ export const rolloutsQuery = request<{
     after: z.string().optional(),
   }),
 );
-/** Why a rollout that trains has its advantage, by the run's config as it stood at the step. */
+/** Why a rollout that trains has its advantage, by the run's config as it was at the step. */
 export const rolloutsWhy = request<Why>()(
   "gradus/rollouts/why",
   run.extend({ step: z.number().int(), group: z.string(), index: z.number().int() }),
@@ -96,7 +96,7 @@ export const rewardErrors = request<{
   readonly kinds: number;
   /** By term, the rollouts on which it failed. */
   readonly failed: Readonly<Record<string, number>>;
-  /** Rollouts that were to be paid. */
+  /** Rollouts that were to be scored. */
   readonly rollouts: number;
   /** Errors in the run's log that are of no reward term. */
   readonly otherErrors: number;

@@ -1,4 +1,4 @@
-/** The head of the panel: which run, how it stands, how far it is, what can be done with it. */
+/** The head of the panel: which run, its status, its progress, and what can be done with it. */
 import { formatSeconds } from "../../shared/format.ts";
 import type { RunStatus } from "../../shared/runStatus.ts";
 import type { LinkState, PanelAction, PanelFailures } from "../../shared/runPanel.ts";

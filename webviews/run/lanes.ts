@@ -162,7 +162,7 @@ export class LanesView {
     this.#draw();
   }
 
-  /** A run that goes on has wider columns and other lanes from time to time: what is pointed at and marked stays. */
+  /** While a run continues, its columns widen and its lanes change: what is pointed at and marked stays. */
   #carry(before: CurriculumOverview, after: CurriculumOverview): void {
     if (this.#cursor !== null) this.#cursor = carriedPlace(before, after, this.#cursor);
     if (this.#marking !== null) this.#marking = carriedArea(before, after, this.#marking);

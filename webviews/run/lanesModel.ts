@@ -9,7 +9,7 @@ export interface CellPlace {
   readonly column: number;
 }
 export interface Cell {
-  /** Share of right rollouts; null: none was judged. */
+  /** Share of right rollouts; null: none was scored. */
   readonly rate: number | null;
   readonly drawn: number;
   readonly admitted: number;
@@ -110,7 +110,7 @@ export function shownNames({ lanes, family }: CurriculumOverview): readonly stri
   return names.map((name) => name.slice(shared.length));
 }
 
-/** What lies between two cells. All lanes stand for what they are the lanes of, so that those below the picture are meant too. */
+/** What lies between two cells. All lanes of the picture include those below it, which are not drawn. */
 export function brushOf(overview: CurriculumOverview, one: CellPlace, other: CellPlace): Brush {
   const [top, bottom] = [Math.min(one.lane, other.lane), Math.max(one.lane, other.lane)];
   const [from] = stepsOf(overview, Math.min(one.column, other.column));
@@ -123,7 +123,7 @@ export function brushOf(overview: CurriculumOverview, one: CellPlace, other: Cel
   return { by, from, to, names };
 }
 
-/** Where a brush lies on the picture as it is now: lanes that stand together are one area. Empty: out of view. */
+/** Where a brush lies on the picture as it is now: adjacent lanes are one area. Empty: out of view. */
 export function areasOf(overview: CurriculumOverview, { by, from, to, names }: Brush): readonly Area[] {
   if (to < overview.from || from > overview.to) return [];
   const [first, last] = [columnOf(overview, from), columnOf(overview, to)];
@@ -193,7 +193,7 @@ export const laneRows = (overview: CurriculumOverview): readonly (readonly strin
 export interface Boundary {
   readonly stage: string;
   readonly start: number;
-  /** First step of the stage behind it. */
+  /** First step of the stage after it. */
   readonly step: number;
   readonly steps: number;
   /** Last step that it may be moved to. */

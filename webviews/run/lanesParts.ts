@@ -1,4 +1,4 @@
-/** What stands around the curriculum's lanes: names, words, legend, table. */
+/** What surrounds the curriculum's lanes: names, words, legend, table. */
 import type { CurriculumLane, CurriculumOverview } from "../../shared/protocol.ts";
 import type { LanesPath } from "../../shared/runPanel.ts";
 import { formatFraction, plural } from "../../shared/format.ts";
@@ -72,7 +72,7 @@ export function statusOf({ by, arm, family, lanes, more, width }: CurriculumOver
 export const backLabel = ({ family, arm }: LanesPath): string =>
   arm === null ? "‹ All Families" : family === null ? "‹ All Arms" : `‹ ${family}`;
 
-/** The shades as they are drawn, and the edges that stand for none and all. */
+/** The shades as they are drawn, and the edges, which mean none and all. */
 export function legendOf(theme: Theme): readonly HTMLElement[] {
   const entry = (text: string, rate: number, tone?: "good" | "bad"): HTMLElement => {
     const swatch = element("span", { class: "shade", "aria-hidden": "true" });

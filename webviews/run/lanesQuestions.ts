@@ -1,7 +1,7 @@
 /** One question at a time; those that only follow a live run keep their distance. */
 import type { CurriculumView } from "../../shared/runPanel.ts";
 
-/** Milliseconds between two questions while the run goes on. */
+/** Milliseconds between two questions while the run trains. */
 const pace = 2_000;
 
 export class LanesQuestions {
@@ -10,7 +10,7 @@ export class LanesQuestions {
   #at = Number.NEGATIVE_INFINITY;
   #waiting = false;
   #next: CurriculumView | null = null;
-  /** A question stands in line. */
+  /** A question is queued. */
   #timed = false;
 
   constructor(private readonly send: (id: number, view: CurriculumView) => void) {}

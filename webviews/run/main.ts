@@ -54,7 +54,7 @@ class RunPanel {
   #started = false;
   /** Asked for before there was a run to draw. */
   #focus: ChartId | null = null;
-  /** Charts in which nothing moves are drawn all the same. */
+  /** Charts in which nothing changes are drawn too. */
   #unfolded = false;
   readonly #constants = new Constants((unfolded) => this.#unfold(unfolded));
   readonly #tables: Set<string>;

@@ -144,7 +144,7 @@ export function rewardModel(view: RunView): ChartModel {
   return charted(view, "reward", aligned, lines);
 }
 
-/** How the held-out measures go, where there is more than the one that is drawn beside the reward. */
+/** How the held-out metrics change, where there are more than the one drawn next to the reward. */
 export function heldOutModel(view: RunView): ChartModel {
   const names = [...new Set(view.evaluations.flatMap(({ metrics }) => Object.keys(metrics)))]
     .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
@@ -164,7 +164,7 @@ export function heldOutModel(view: RunView): ChartModel {
 const mostCriteria = 8;
 const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!(?:errors|weight)$)(.+)$/;
 
-/** How far each criterion of the reward terms is met: what nobody meets, and what everybody has learned to meet. */
+/** How far each criterion of the reward terms is met: which ones no rollout meets, and which ones all have learned to meet. */
 export function criteriaModel(view: RunView): ChartModel {
   const found = view.series.names.flatMap((metric) => {
     const [, term, name] = criterionMetric.exec(metric) ?? [];

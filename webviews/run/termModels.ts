@@ -26,7 +26,7 @@ export function termsModel(view: RunView): ChartModel {
   return charted(view, "reward term", aligned, lines);
 }
 
-/** How the weights move, where any does: those that stand still are said beside their terms. */
+/** How the weights change, if any does: constant ones are shown next to their terms. */
 export function weightsModel(view: RunView): ChartModel {
   const terms = termsOf(view);
   const aligned = align(terms.map((term) => view.series.column(`reward/${term}/weight`)));

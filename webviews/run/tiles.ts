@@ -102,7 +102,7 @@ function rewardTile(view: RunView): Tile {
   const since =
     begins > 0 && run.stages.filter(({ kind }) => kind === "rl").length > 1 ? "the stage began" : "start";
   const note = `mean of last ${plural(now.steps.length, "step")}, ${formatChange(change)} since ${since}`;
-  // What is paid went up, what is asked for went down: no green arrow over that.
+  // The reward went up while the held-out result went down: no green arrow for that.
   return change > 0 && heldOutFell(view)
     ? { label: "Reward", value, note: `${note}, while held-out fell` }
     : { label: "Reward", value, note, ...direction(change) };
@@ -202,7 +202,7 @@ export const tiles = (view: RunView, errors: number, failures?: PanelFailures): 
 ];
 
 /**
- * Seconds until the run's last step at the pace of its recent ones, or null where that cannot be told. While a warm-up
+ * Seconds until the run's last step at the pace of its recent ones, or null where that is unknown. While a warm-up
  * runs, nothing is known of the pace of training, so this is the time left in the warm-up.
  */
 export function secondsLeft({

@@ -18,7 +18,7 @@ import { element } from "../shared/dom.ts";
 const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
 const change = (value: MaybeNumber): string => (value === null ? "–" : formatChange(fromWire(value)));
 
-/** What of the rollout stands below the numbers. */
+/** What of the rollout is shown below the numbers. */
 export type RolloutTexts = Pick<
   Extract<ToPanel, { type: "why" }>,
   "prompt" | "response" | "parts" | "help" | "shown"
@@ -88,7 +88,7 @@ function table(label: string, heads: readonly string[], rows: readonly (readonly
   );
 }
 
-/** A sentence in the place of the last two columns. */
+/** A sentence instead of the last two columns. */
 function wideCell(text: string): HTMLTableCellElement {
   const cell = element("td", { class: "note" }, text);
   cell.colSpan = 2;
@@ -135,7 +135,7 @@ function shares({ shares: found, advantage }: Why): HTMLElement[] {
   return [table("Shares of the reward terms", ["term", "paid", "share", ""], [...rows, ...rest, sum])];
 }
 
-/** Siblings that have a column: of a larger group the others stand in the count alone. */
+/** Siblings that have a column: of a larger group the others are only in the count. */
 const mostSiblings = 32;
 
 function verdict(one: TermCriteria["criteria"][number], met: Met, own: boolean): HTMLElement {
@@ -214,7 +214,7 @@ function rules({ tokens }: Why): HTMLElement[] {
   ];
 }
 
-/** What was given is told apart by its look and, for who cannot see it, by words. */
+/** Prefilled text is marked by its look and, for those who cannot see it, by words. */
 function piece({ kind, text }: ResponsePart): Node {
   if (kind === "written") return document.createTextNode(text);
   const [name, title] =

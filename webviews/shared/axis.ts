@@ -1,7 +1,7 @@
 /** How far an axis reaches. Pure. */
 import { noise } from "./chartModel.ts";
 
-/** Room around the data; areas stand on zero, and so does what is close to it. What is noise makes no axis. */
+/** Room around the data; areas start at zero, and so do values close to it. Noise alone does not stretch the axis. */
 export function axisRange([low, high]: readonly [number, number], fromZero: boolean): [number, number] {
   const size = Math.max(Math.abs(low), Math.abs(high));
   if (size < noise) return [0, 1];

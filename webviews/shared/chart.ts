@@ -15,7 +15,7 @@ import { columnsOf, createPlot, shapeOf, toneColor, type Mark } from "./plot.ts"
 import { dashes, type Theme } from "./theme.ts";
 
 export interface ChartEvents {
-  /** The cursor stands on a step, or on none. */
+  /** The cursor is on a step, or on none. */
   readonly pointed: (step: number | null) => void;
   readonly opened: (step: number) => void;
   readonly zoomed: (range: readonly [number, number] | null) => void;

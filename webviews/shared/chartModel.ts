@@ -1,4 +1,4 @@
-/** What a chart shows, apart from how it is drawn: pure data, and the words that stand for the picture. */
+/** What a chart shows, apart from how it is drawn: pure data, and the words that describe the picture. */
 import type { PlotValue, Spread } from "./columns.ts";
 import { firstWhere } from "../../shared/firstWhere.ts";
 import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
@@ -24,15 +24,15 @@ export interface ChartLine {
     readonly low: readonly PlotValue[];
     readonly high: readonly PlotValue[];
   };
-  /** Lowest and highest of the points that a place of the axis stands for, where it stands for several. */
+  /** Lowest and highest of the points that one position of the axis holds, where it holds several. */
   readonly spread?: Spread;
-  /** What the value counts for: said beside it. */
+  /** What the value counts for, shown next to it. */
   readonly factor?: readonly PlotValue[];
 }
 
 export interface ChartModel {
   readonly steps: readonly number[];
-  /** Where a place of the axis stands for several steps: its first; `steps` has its last. */
+  /** Where a position of the axis holds several steps: its first; `steps` has its last. */
   readonly begins?: readonly number[];
   readonly lines: readonly ChartLine[];
   /** Limits of the left axis; null: from the data. */
@@ -44,7 +44,7 @@ export interface ChartModel {
 /** What is smaller is rounding, not a measurement. */
 export const noise = 1e-9;
 
-/** Digits after the point that a spacing needs to be told whole: 1 for 0.2, 2 for 0.25. */
+/** Digits after the point that show a spacing exactly: 1 for 0.2, 2 for 0.25. */
 function digitsOf(spacing: number): number {
   const least = Math.max(0, Math.ceil(-Math.log10(spacing) - 1e-9));
   const whole = (digits: number): boolean => {
@@ -125,7 +125,7 @@ export function saidUpTo(line: ChartLine, index: number): string {
   return isKnown(factor) ? `${value} × ${formatNumber(factor)}` : value;
 }
 
-/** "step 719", or, where a place of the axis stands for several, "mean of steps 512 to 1,023". */
+/** "step 719", or, where a position of the axis holds several, "mean of steps 512 to 1,023". */
 export function placeOf({ steps, begins }: ChartModel, index: number): string {
   const [step, begin] = [steps[index], begins?.[index]];
   if (step === undefined) return "";
@@ -184,7 +184,7 @@ export function constantOf(line: ChartLine): number | undefined {
   });
   return count >= fewest && high - low <= noise * Math.max(1, Math.abs(high)) ? high : undefined;
 }
-/** Points that a constant is told from. */
+/** Points needed to call a series constant. */
 const fewest = 10;
 
 /** Rows of the chart's table, newest first. */

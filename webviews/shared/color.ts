@@ -35,7 +35,7 @@ export function contrast(one: string, other: string): number {
 /** WCAG's least contrast for what is drawn rather than written. */
 const least = 3;
 
-/** The colour, moved towards the foreground until it stands out from the background: some themes' chart colours don't. */
+/** The colour, moved towards the foreground until it contrasts with the background: some themes' chart colours don't. */
 export function readable(color: string, background: string, foreground: string): string {
   const [from, to] = [channels(color), channels(foreground)];
   if (from === undefined || to === undefined) return color;

@@ -10,7 +10,7 @@ export interface Spread {
 }
 export interface Aligned {
   readonly steps: number[];
-  /** First step that each place of the axis stands for; `steps` has the last. */
+  /** First step that each position of the axis holds; `steps` has the last. */
   readonly begins: number[];
   readonly values: PlotValue[][];
   /** Extremes of the columns that are in buckets. */
@@ -105,7 +105,7 @@ const drawnAt = (list: readonly (number | null)[], at: number): PlotValue =>
 class Walk {
   begin = 0;
   step = 0;
-  /** Where each column stands at this place; −1: it has nothing here. */
+  /** Each column's index at this position; −1: it has nothing here. */
   readonly taken: number[];
   /** Gaps longer than this are ones. */
   readonly longest: number;

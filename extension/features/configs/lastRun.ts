@@ -6,7 +6,7 @@ import { arrows, type Trend } from "../../../shared/trend.ts";
 import { isReading } from "../runs/model.ts";
 import { warningText } from "../runs/treeModel.ts";
 
-/** "Last run: reward 0.41 ↑, pass@1 20.4 % → 38.8 %", or where a live one stands. */
+/** "Last run: reward 0.41 ↑, pass@1 20.4 % → 38.8 %", or a live run's progress. */
 export function lastRunTitle(run: RunSummary, trend?: Trend): string {
   const reward = run.headline["reward/total"];
   const [first, last] = [run.first?.["eval/pass@1"], run.last?.["eval/pass@1"]];
@@ -14,7 +14,7 @@ export function lastRunTitle(run: RunSummary, trend?: Trend): string {
   const fell = first !== undefined && pass !== undefined && pass < first;
   const from = last === undefined || first === undefined ? "" : `${formatFraction(first, 1)} → `;
   const numbers = [
-    // A reward that rises while held-out answers get worse is no good news: no arrow says so.
+    // A reward that rises while held-out answers get worse is not good news, so no arrow shows it.
     ...(reward === undefined
       ? []
       : [

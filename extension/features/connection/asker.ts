@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { InputOf, ResultOf } from "../../../shared/protocol.ts";
 
-/** Whoever answers the protocol's requests. */
+/** Anything that answers the protocol's requests. */
 export interface Asker {
   ask<R extends { readonly method: string; readonly params: z.ZodType }>(
     request: R,

@@ -45,7 +45,7 @@ function pathIn(record: string): string | undefined {
       ? node.path
       : undefined;
   } catch {
-    return undefined; // Half written or of another shape: the same as not set up, which set-up mends.
+    return undefined; // Half written or of another shape: the same as not set up, which set-up fixes.
   }
 }
 

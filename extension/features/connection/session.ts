@@ -50,7 +50,7 @@ class QuietClient extends LanguageClient {
 
 const stdioArguments = (cli: string): string[] => [cli, "lsp", "--stdio"];
 
-/** Configurations of verl, TRL and OpenRLHF are told by their content: the server is silent about all other files. */
+/** Configurations of verl, TRL and OpenRLHF are recognised by their content: the server is silent about all other files. */
 const answered = [language.id, "yaml", "shellscript", "python"];
 
 function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void): LanguageClientOptions {
@@ -80,7 +80,7 @@ function clientOptions(folders: readonly WorkspaceFolder[], closed: () => void):
   };
 }
 
-/** The language server as a child of this window: for untrusted workspaces, and beside an older daemon. */
+/** The language server as a child of this window: for untrusted workspaces, and next to an older daemon. */
 export function stdioClient(launch: Launch): LanguageClient {
   const run = {
     command: launch.node.path,
@@ -133,7 +133,7 @@ async function overOneConnection(link: DaemonLink, launch: Launch): Promise<Daem
   return session(link, client, changes, gone, client);
 }
 
-/** An older daemon with live runs goes on serving them; this window speaks language with a server of its own. */
+/** An older daemon with live runs keeps serving them; this window uses a language server of its own. */
 async function withOlderDaemon(link: DaemonLink, launch: Launch): Promise<DaemonSession> {
   const gone = new Emitter<string>();
   const changes = new Emitter<ChangeBatch>();

@@ -34,7 +34,7 @@ const shortestWait = 100;
 const longestWait = 5_000;
 /** Tries before it stops and says so: about a minute. */
 const mostTries = 15;
-/** Trying again mends none of these. */
+/** Trying again fixes none of these. */
 const final: Readonly<Record<string, readonly Remedy[]>> = {
   "node-path": ["nodePath"],
   "set-up": ["setUp"],
@@ -81,7 +81,7 @@ export class ConnectionMachine<S extends Session> {
     await this.#open(0);
   }
 
-  /** Leaves; the daemon and its runs go on. */
+  /** Disconnects; the daemon and its runs continue. */
   stop(): void {
     this.#round++;
     this.#cancel();

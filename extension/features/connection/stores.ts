@@ -33,7 +33,7 @@ export class Stores implements Disposable {
   readonly changed = new Emitter<Store | undefined>();
   readonly ended = new Emitter<RunSummary>();
   #stores: readonly Store[] = [];
-  /** Connected to by nobody: their folders have no store on disk and no config, and nobody asked for one. */
+  /** Not connected: their folders have no store on disk and no config, and nothing requested one. */
   #resting: ReadonlySet<Store> = new Set();
   #language: LanguageClient | undefined;
   readonly #disposables: Disposable[] = [];

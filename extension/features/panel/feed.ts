@@ -1,5 +1,5 @@
 /**
- * What one panel is told: everything once it is ready, then what changes, at most ten times a second, and nothing while
+ * What one panel receives: everything once it is ready, then what changes, at most ten times a second, and nothing while
  * it is hidden. Pure but for the questions it asks.
  */
 import type { Asker } from "../connection/asker.ts";
@@ -83,13 +83,13 @@ export class PanelFeed {
   async restart(): Promise<void> {
     if (this.#ready) await this.#loadAll();
   }
-  /** Where the run stands has moved for every view. */
+  /** The run's progress has changed for every view. */
   moved(): void {
     if (!this.#ready || this.#detail === undefined) return;
     this.#dirty = true;
     this.#schedule();
   }
-  /** Whether a place is one that the panel was told of: a webview chooses no files. */
+  /** Whether the panel was sent this place: a webview must not choose files. */
   names(file: string): boolean {
     return this.#events.failures.failures.some((failure) => failure.file === file);
   }
@@ -172,7 +172,7 @@ export class PanelFeed {
     });
   }
 
-  /** What goes wrong is told where the answer was to stand: the rest of the panel goes on. */
+  /** A failure is shown in place of the answer: the rest of the panel keeps working. */
   async #answered(
     to: "curriculum" | "rollouts" | "why",
     answer: (source: Asker) => Promise<void>,
@@ -292,7 +292,7 @@ export class PanelFeed {
   } {
     const own = this.#summary ?? detail;
     const shared = this.options.shown?.();
-    // The window's other views say where a live run stands once in a beat: so does the head of the panel.
+    // The window's other views report a live run's progress once per beat: so does the head of the panel.
     const summary =
       shared?.status === own.status && shared.attempt === own.attempt ? { ...own, step: shared.step } : own;
     const evaluating = evaluationUnderWay(this.#events.evaluating, own, this.#evaluations);

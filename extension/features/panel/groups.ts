@@ -42,7 +42,7 @@ export function panelGroups(groups: readonly GroupRow[], rollouts: readonly Roll
   });
 }
 
-/** What of a rollout stands beside its explanation. */
+/** What of a rollout is shown next to its explanation. */
 export function panelTexts(
   row: RolloutRow | undefined,
 ): Pick<Extract<ToPanel, { type: "why" }>, "prompt" | "response" | "parts" | "help" | "shown"> {

@@ -82,7 +82,7 @@ const bar = (part: number): string => {
   return "█".repeat(filled) + "·".repeat(width - filled);
 };
 
-/** Where a function's result can be told of: the line that exports it. */
+/** Where a function's result can be shown: the line that exports it. */
 export function exportLine(text: string): number | undefined {
   const found = text
     .split("\n")

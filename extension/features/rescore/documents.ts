@@ -125,7 +125,7 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
 const configOf = (word: unknown): Promise<Uri | undefined> =>
   typeof word === "string" ? Promise.resolve(Uri.parse(word)) : pickConfig(word, "Config");
 
-/** A config as it stands, with the other files that are not saved: reward functions among them. */
+/** A config as it is in the editor, with the other files that are not saved: reward functions among them. */
 export function edited(config: TextDocument): {
   readonly uri: string;
   readonly text: string;

@@ -1,4 +1,4 @@
-/** In a reward function's file, what the function as it is typed would have paid in the last run. */
+/** In a reward function's file, the values that the function as it is typed would have given in the last run. */
 import { basename } from "node:path";
 import {
   InlayHint,
@@ -24,7 +24,7 @@ import type { Stores } from "../connection/stores.ts";
 import { exportLine } from "./document.ts";
 import { edited } from "./documents.ts";
 
-/** A file that many configs name is told of by the first of them that has a run. */
+/** For a file that many configs name, the first of them that has a run is used. */
 const mostConfigs = 4;
 /** Milliseconds for which it stays known which configs name a file. */
 const knownFor = 10_000;

@@ -145,7 +145,7 @@ function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
 }
 
 const lineEnd = /\r\n|\r|\n/;
-/** A prompt of more lines stands behind the answers, which are what a person came for. */
+/** A prompt of more lines comes after the answers, which are what a person came for. */
 const [longPrompt, shownLines] = [12, 3];
 
 const beginningOf = (prompt: string): string =>
@@ -198,7 +198,7 @@ function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
   };
 }
 
-/** `correct 1 × 0.7`: what a term paid, times the weight that it had in the step where that is not 1. */
+/** `correct 1 × 0.7`: a term's value, times the weight that it had in the step where that is not 1. */
 function writeTerms(writer: Writer, { rewards = {}, errors = {}, weights = {} }: RolloutRow): void {
   const times = (term: string): string => {
     const weight = weights[term];
@@ -246,7 +246,7 @@ function rewardText(value: WireReward): string {
 const rewardSign = (value: WireReward): Mark["sign"] | undefined =>
   value !== null && typeof value !== "object" && Number(value) < 0 ? "negative" : undefined;
 
-/** What was given, and what was said between attempts, stands between brackets. */
+/** Prefilled text and messages between attempts are put into brackets. */
 function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): void {
   const parts = responseParts(rollout);
   if (!isMarked(parts)) return writeText(writer, margin, rollout.response ?? "");
@@ -260,7 +260,7 @@ function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): voi
 const closing = new Map([brackets.given, brackets.observed]);
 const opening = new RegExp(`[${[...closing.keys()].join("")}]`, "g");
 
-/** Marks what stands between brackets on a line. @param close the bracket that is open from the line before, if any */
+/** Marks what is between brackets on a line. @param close the bracket that is open from the line before, if any */
 function markBrackets(
   writer: Writer,
   line: number,

@@ -72,7 +72,7 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     panels.show(run, store?.runs.find(run)?.name ?? run);
   }
 
-  /** A paused run goes on; one that ended begins a new attempt at its last checkpoint. */
+  /** A paused run continues; one that ended begins a new attempt at its last checkpoint. */
   async function resume(word: unknown): Promise<void> {
     const run = await pickRun(stores, word, "Resume Run", ["paused", "stopped", "failed", "interrupted"]);
     if (run === undefined) return;
@@ -151,7 +151,7 @@ const pickMetric = (): Thenable<string | undefined> =>
     { title: "Open Chart of Metric" },
   );
 
-/** Told once, when a run ended that the person was not looking at. */
+/** Notifies once, when a run ended that the person was not looking at. */
 export async function tellEnd(
   run: RunSummary,
   openRun: () => void,

@@ -55,7 +55,7 @@ function eventLine({ time, severity, step, message, action }: EventRow): string 
   return `${moment} [${severity}] step ${step}: ${message}${action === null ? "" : ` ${action}`}`;
 }
 
-/** The end of each text file that the run's process wrote beside its record. */
+/** The end of each text file that the run's process wrote next to its record. */
 async function processOutput(folder: string): Promise<readonly string[]> {
   const root = Uri.file(folder);
   const entries = await workspace.fs.readDirectory(root);

@@ -7,7 +7,7 @@ import { isLive, isSettled } from "../../../shared/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
 
 export interface Beat {
-  /** Milliseconds in which steps are told once; 0: each at once. */
+  /** Milliseconds in which steps are reported once; 0: each at once. */
   readonly milliseconds: number;
   readonly after?: (milliseconds: number, act: () => void) => void;
   readonly now?: () => number;
@@ -72,7 +72,7 @@ export class RunsModel {
     const known = this.#loaded;
     this.#loaded = true;
     this.changed.fire({ runs: undefined });
-    // What ended while the connection was down ended unseen all the same.
+    // A run that ended while the connection was down ended unseen too.
     if (known) for (const run of runs) this.#noteEnd(run);
   }
 
@@ -137,7 +137,7 @@ export class RunsModel {
       this.#since.set(run.id, (this.beat.now ?? Date.now)());
   }
 
-  /** Told once, and only where this window saw it live: a log that is read late brings ends of long ago. */
+  /** Reported once, and only if this window saw the run live: a log that is read late contains ends of long ago. */
   #noteEnd(run: RunSummary): void {
     const since = this.#since.get(run.id);
     if (since === undefined || !isSettled(run.status)) return;
@@ -147,7 +147,7 @@ export class RunsModel {
   }
 }
 
-/** Nothing but where it stands has changed. */
+/** Only its progress has changed. */
 const onlyStepped = (before: RunSummary, after: RunSummary): boolean =>
   before.status === after.status &&
   before.attempt === after.attempt &&

@@ -74,7 +74,7 @@ export function endText(run: RunSummary): string {
   return warning === "" ? was : run.status === "finished" ? `${was}, but ${warning}` : `${was}; ${warning}`;
 }
 
-/** How a run stands in a few words: "step 85 of 420 · r̄ 0.41", "pass@1 20.4 % → 38.8 %", "failed · 3 h ago". */
+/** A run's progress in a few words: "step 85 of 420 · r̄ 0.41", "pass@1 20.4 % → 38.8 %", "failed · 3 h ago". */
 export function runDescription(run: RunSummary, now: number): string {
   if (isReading(run)) return "reading its log";
   const reward = run.headline["reward/total"];
@@ -292,7 +292,7 @@ export function readingText({ left, all }: { readonly left: number; readonly all
 
 /**
  * `$(pulse) 1 run · r̄ 0.41`; undefined when there is nothing to say.
- * @param alarm a run that ended with a warning which nobody has looked at yet
+ * @param alarm a run that ended with a warning and has not been looked at yet
  */
 export function statusText(live: readonly RunSummary[], alarm?: RunSummary): string | undefined {
   if (live.length === 0)

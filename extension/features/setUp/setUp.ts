@@ -1,4 +1,4 @@
-/** Building the native parts once, where an installed extension finds none beside it; progress is told line by line. */
+/** Building the native parts once, where an installed extension has none; progress is reported line by line. */
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { ProgressLocation, window, type Disposable } from "vscode";
@@ -15,7 +15,7 @@ export class SetUp {
   readonly progress = new Emitter<string | undefined>();
   #running: Promise<void> | undefined;
 
-  /** @param settled called when it is done, before whoever waits for it goes on */
+  /** @param settled called when it is done, before its caller continues */
   constructor(
     private readonly places: Places,
     private readonly settled: () => Promise<void>,

@@ -97,7 +97,7 @@ async function showStatus(stores: Stores, store: Store): Promise<void> {
   if (chosen?.label.includes("Open Log") === true) await execute("daemonLog");
 }
 
-/** False: refused, or the person changed their mind. Runs go on either way. */
+/** False: refused, or the person changed their mind. Runs continue either way. */
 async function stop(store: Store): Promise<boolean> {
   const session = store.machine.session;
   if (session === undefined) {

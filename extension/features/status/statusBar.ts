@@ -1,4 +1,4 @@
-/** One status-bar item for what runs, and the language's own item for how the connection stands. */
+/** One status-bar item for what runs, and the language's own item for the state of the connection. */
 import {
   LanguageStatusSeverity,
   MarkdownString,

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { printExactly, type Command } from "../command.ts";
 import { programPath } from "../runs/store.ts";
 
-/** The build writes it beside the program, which is quicker to read than the schema is to make; the build itself has none yet. */
+/** The build writes it next to the program, which is quicker to read than the schema is to make; the build itself has none yet. */
 async function schemaText(): Promise<string> {
   const built = join(dirname(programPath()), "gradus.schema.json");
   if (existsSync(built)) return readFileSync(built, "utf8").trimEnd();

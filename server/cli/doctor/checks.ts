@@ -24,7 +24,7 @@ export interface Check {
   /** `missing` is needed and fails the doctor; `optional` is only missed by the tests, or by a set-up to come. */
   readonly status: "ok" | "missing" | "optional";
   readonly detail: string;
-  /** The exact command that mends it. */
+  /** The exact command that fixes it. */
   readonly mend?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Where in a config each slot stands, read off the grammar. */
+/** Where in a config each slot is, read off the grammar. */
 import type { SlotName } from "../../core/declaration.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Fields, Shape } from "../../config/grammar/shape.ts";
@@ -7,7 +7,7 @@ export interface SlotKey {
   /** As a config writes it: `curriculum.sampler`, `kl[].estimator`, `reward.terms.<name>`. */
   readonly path: string;
   readonly summary: string;
-  /** Keys beside the method's own, which stay when the method changes. */
+  /** Keys besides the method's own, which stay when the method changes. */
   readonly own: Fields;
 }
 

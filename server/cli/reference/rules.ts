@@ -18,7 +18,7 @@ export interface RuleSource {
   readonly prefix?: string;
 }
 
-/** What is found depends on what is installed beside a file: no fixture shows it. */
+/** Diagnostics that depend on what is installed next to a file: no fixture shows them. */
 const unseen: ReadonlySet<string> = new Set(["trl-transformers"]);
 
 /** Rules of a framework's own. */

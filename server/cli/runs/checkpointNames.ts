@@ -23,7 +23,7 @@ export function findCheckpoint(words: string, store?: string): string {
 /** The folder of the run that is meant, the newest of its name; undefined where none is. */
 function runNamed(words: string, store: string): string | undefined {
   const runs = runIds(store)
-    // The folder says which run it is, whatever stands in its file.
+    // The folder says which run it is, whatever its file says.
     .flatMap((id) => {
       const file = readRunFile(runFolder(store, id));
       return file === null ? [] : [{ ...file, id }];

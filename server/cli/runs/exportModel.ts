@@ -57,7 +57,7 @@ function nameOf(path: string): string {
   return match === null ? basename(path).replace(/\.gguf$/, "") : `${match[1]}-${match[2]}`;
 }
 
-/** Writes beside the place and renames, so that what is there is whole. @returns its size in bytes */
+/** Writes next to the place and renames, so that what is there is complete. @returns its size in bytes */
 function written(place: string, write: (draft: string) => void): number {
   if (existsSync(place) && !(statSync(place).isDirectory() && readdirSync(place).length === 0))
     throw new UserError(`${place} exists already.`, {

@@ -63,7 +63,7 @@ export class RunFollower implements FeedListener {
     this.queue(() => this.catchUp());
   }
 
-  /** Asks how the run is though nothing was told: a store that cannot be written tells nothing. */
+  /** Asks for the run's state without a notification: a store that cannot be written sends none. */
   look(): void {
     this.queue(async () => (this.started ? this.settle(await this.detail()) : this.catchUp()));
   }
@@ -81,7 +81,7 @@ export class RunFollower implements FeedListener {
   private async apply(changes: readonly Change[]): Promise<void> {
     if (changes.some(({ kind }) => kind === "deleted")) return this.end(null, "The run was deleted.");
     const latest = changes.findLast(({ summary }) => summary !== null)?.summary ?? null;
-    // A resumed attempt goes back: its steps are told again, as they are trained again.
+    // A resumed attempt goes back: its steps are reported again, as they are trained again.
     if (!this.started || (latest !== null && latest.attempt !== this.attempt)) return this.catchUp();
     if (changes.some(({ kind }) => kind === "event" || kind === "evaluation" || kind === "status"))
       await this.others(await this.detail());
@@ -127,7 +127,7 @@ export class RunFollower implements FeedListener {
     this.evaluations = (await ask(this.daemon, evaluationsQuery, parameters)).evaluations.length;
   }
 
-  /** Steps behind the last told one, all metrics of a step in one line. */
+  /** Steps after the last reported one, all metrics of a step in one line. */
   private async steps(detail: RunDetail): Promise<void> {
     const { names } = await ask(this.daemon, metricsNames, { run: detail.id });
     if (names.length === 0) return;
@@ -148,7 +148,7 @@ export class RunFollower implements FeedListener {
         );
       }
       for (const [step, metrics] of [...rows].sort(([a], [b]) => a - b)) this.step(step, metrics);
-      // The answer may hold steps that came after `detail`: never go back behind what was told.
+      // The answer may hold steps that came after `detail`: never go back before what was reported.
       this.lastStep = Math.max(this.lastStep, Math.min(to, detail.step));
     }
   }
@@ -166,9 +166,9 @@ export class RunFollower implements FeedListener {
     this.pending = this.pending.filter(({ step }) => step > upTo);
   }
 
-  /** Stages, events and evaluations that were not told yet, to be told at their step. */
+  /** Stages, events and evaluations that were not reported yet, to be reported at their step. */
   private async others(detail: RunDetail, afresh = false): Promise<void> {
-    // A resumed attempt supersedes some of them: what is left was told already.
+    // A resumed attempt supersedes some of them: what is left was reported already.
     if (afresh) this.stages = Math.min(this.stages, detail.stages.length);
     for (const { step, name, kind } of detail.stages.slice(this.stages))
       this.pending.push({ type: "stage", step, name, kind });

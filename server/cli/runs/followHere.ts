@@ -20,7 +20,7 @@ export interface FollowHereOptions {
 const secondPress = 2_000;
 /** Milliseconds after which a run that says nothing is asked for. */
 const lookEvery = 2_000;
-/** Completions are fetched at most so often, and so many are looked at. */
+/** How often completions are fetched at most, and how many are looked at. */
 const completionsEvery = 1_000;
 const candidates = 64;
 
@@ -72,7 +72,7 @@ async function interrupts(run: string, client: DaemonClient, reporter: RunReport
 }
 
 /**
- * The next Ctrl-C, each told once. One listener for good: between two of `once` the signal would have its old meaning,
+ * The next Ctrl-C, each reported once. One listener for good: between two of `once` the signal would have its old meaning,
  * and end this process.
  */
 function presses(): () => Promise<"pressed"> {

@@ -1,4 +1,4 @@
-/** A store in a folder that nobody may write to: its logs are read into tables in memory, and questions answered from there. */
+/** A store in a folder that cannot be written: its logs are read into tables in memory, and questions answered from there. */
 import type { Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { workerIsAlive } from "../../../shared/lease.ts";

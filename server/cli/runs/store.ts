@@ -40,14 +40,14 @@ export function openDaemon(store: string): Promise<DaemonLink> {
   });
 }
 
-/** How it stands with the daemon of a store; starts none. */
+/** The state of a store's daemon; starts none. */
 export async function daemonState(store: string): Promise<DaemonState> {
   return existsSync(store)
     ? lookForDaemon({ store, role: "command", version: GRADUS_VERSION })
     : { state: "none" };
 }
 
-/** Runs `act` over a connection to the store's daemon and closes it. Where nobody may write, this process answers. */
+/** Runs `act` over a connection to the store's daemon and closes it. If the store cannot be written, this process answers. */
 export async function withDaemon<Result>(
   named: string | undefined,
   act: (connection: Requester) => Promise<Result>,

@@ -6,7 +6,7 @@ import { fixed, sparkline, thinned } from "./terminal.ts";
 type LineOf<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 
 const curveWidth = 60;
-/** Of the first and of the last steps, so many of a hundred and at least one are averaged. */
+/** Percentage of the first and of the last steps to average; at least one step each. */
 const share = 10;
 
 /** Collects what the steps of a run tell; reward where there is one, else the loss. */

@@ -1,4 +1,4 @@
-/** What a curriculum would have done, for a person: each arm's share over the steps, and where it stands at the end. */
+/** What a curriculum would have done, for a person: each arm's share over the steps and at the end. */
 import { condensed } from "../../../shared/condensed.ts";
 import { fromWire } from "../../../shared/rollouts.ts";
 import type { ReplayFault } from "../../analysis/history/faults.ts";

@@ -24,7 +24,7 @@ const asked = {
   filler: "filler",
 } as const;
 
-/** What each answer earns, then what each term pays for it. */
+/** The reward of each answer, then each term's value. */
 function probeLine({ probe, terms, reward }: DryRun["probes"][number]): string {
   const values = Object.entries(terms).map(([name, value]) => `${name} ${fixed(value ?? undefined)}`);
   return `  ${asked[probe].padEnd(20)} ${fixed(reward ?? undefined).padStart(7)}  (${values.join(", ")})`;

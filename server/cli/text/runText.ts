@@ -115,7 +115,7 @@ export class PlainView implements RunReporter {
   line(line: RunLine): void {
     for (const text of this.lines(line)) print(text);
   }
-  /** The lines to print now. A step that is held back stands before whatever is said next. */
+  /** The lines to print now. A step that was held back comes before the next line. */
   lines(line: RunLine): string[] {
     if (line.type === "step") return this.step(line);
     const before = line.type === "started" ? [] : this.release();
@@ -130,7 +130,7 @@ export class PlainView implements RunReporter {
 
   /** The first, one that goes back, and one that is both 1 % of the run and two seconds after the last line of a step. */
   private isDue(step: number): boolean {
-    const { told: reported } = this;
+    const { reported } = this;
     if (reported === undefined || step < reported.step) return true;
     return step - reported.step >= this.total / 100 && this.now() - reported.at >= quiet;
   }

@@ -24,15 +24,15 @@ export interface Checked {
   readonly file: string;
   readonly kind: FileKind;
   readonly diagnostics: readonly Diagnostic[];
-  /** Of another framework's: the release that it was judged by. */
+  /** For another framework's config: the release that it was checked against. */
   readonly release?: CheckedRelease;
-  /** Its text was mended before it was checked. */
+  /** Its text was fixed before it was checked. */
   readonly fixed: boolean;
 }
 
 export interface CheckOptions {
   readonly set: readonly string[];
-  /** Files that are no configuration are passed over even where they were named. */
+  /** Skip files that are not a configuration, even if they were named. */
   readonly skipOthers: boolean;
   readonly fix: boolean;
 }

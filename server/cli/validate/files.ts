@@ -7,7 +7,7 @@ import { matcher, staticFolder } from "./pattern.ts";
 export interface SelectedFile {
   /** As the person wrote it, or below the folder that they wrote. */
   readonly file: string;
-  /** Nobody named it: it is checked only where its content shows that it is a configuration. */
+  /** It was found, not named: it is checked only if its content shows that it is a configuration. */
   readonly found: boolean;
 }
 
@@ -60,7 +60,7 @@ function matching(pattern: string): readonly SelectedFile[] {
     .map((file) => ({ file, found: false }));
 }
 
-/** Sorted. Hidden folders, packages and Python environments hold nobody's configs; links are not followed. */
+/** Sorted. Hidden folders, packages and Python environments are skipped; links are not followed. */
 function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   if (entries.some(({ name }) => name === "pyvenv.cfg")) return [];

@@ -74,7 +74,7 @@ const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: bo
 const plainFinding = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
   JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
 
-/** Not judged is not the same as found right. */
+/** Not checked is not the same as found right. */
 function tellUnknown(checked: readonly Checked[]): void {
   for (const { file, kind } of checked)
     if (kind === "unknown")
@@ -101,7 +101,7 @@ function printText(all: readonly Checked[]): void {
   print(`${files}: ${parts.length === 0 ? "no problems" : parts.join(", ")}${judges(checked)}`);
 }
 
-/** ` (judged by verl 0.9.1)`: keys and rules differ from release to release. */
+/** ` (checked against verl 0.9.1)`: keys and rules differ from release to release. */
 function judges(checked: readonly Checked[]): string {
   const named = checked.flatMap(({ release }) => (release === undefined ? [] : [releaseText(release)]));
   const all = [...new Set(named)];

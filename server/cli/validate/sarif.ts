@@ -1,4 +1,4 @@
-/** Findings in SARIF 2.1.0: what code hosts show beside a change. https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
+/** Diagnostics in SARIF 2.1.0, which code hosts show next to a change. https://docs.oasis-open.org/sarif/sarif/v2.1.0/ */
 import { createHash } from "node:crypto";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-/** Sources of reward on units: which unit earns a value that was paid for a token, a turn, a step or the whole. */
+/** Sources of reward on units: which unit gets a value that was given for a token, a turn, a step or the whole. */
 import type { Level } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
@@ -33,7 +33,7 @@ function lastToken({ records, offsets }: Batch, row: number, level: Level, k: nu
   return (end === undefined ? offsets[row + 1]! : start + end) - 1;
 }
 
-/** What units are paid from. */
+/** What units get their rewards from. */
 interface Paying {
   readonly columns: readonly RewardColumn[];
   readonly units: Units;
@@ -45,8 +45,8 @@ interface Paying {
 }
 
 /**
- * What each unit earned of some sources: a value is earned by the last unit that had begun when it was paid, so
- * a whole response's reward falls to its last unit. Values paid before anything was written are nobody's. NaN where
+ * What each unit earned of some sources: the last unit that had started when a value was given gets it, so
+ * a whole response's reward falls to its last unit. Values given before any token belong to no unit. NaN where
  * `totals` says that the row has none. Of a row at a time, or a column of all.
  */
 export class Earned {
@@ -115,7 +115,7 @@ function pay(
   base: number,
   into: Float64Array | undefined,
 ): void {
-  // A row that was paid once, in a column that pays places, was paid for the whole.
+  // A row with one value, in a column of values by position, was rewarded for the whole.
   const start = column.offsets[row]!;
   const whole = column.offsets[row + 1]! - start === 1;
   let unit = whole ? units.offsets[row + 1]! - 1 : units.offsets[row]!;
@@ -145,7 +145,7 @@ function charge(
 }
 
 /**
- * Values of coarse units on finer ones. Those that are summed to go afterwards stand on the last finer unit of each,
+ * Values of coarse units on finer ones. Those that are summed to go afterwards are on the last finer unit of each,
  * others on all of them.
  */
 export function placed(

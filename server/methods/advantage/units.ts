@@ -94,7 +94,7 @@ function beginnings(batch: Batch, row: number, level: AdvantageLevel): number[] 
     .sort((a, b) => a - b);
 }
 
-/** Turns, steps or runs of trained tokens. What stands before the first belongs to it; a row without any is one unit. */
+/** Turns, steps or runs of trained tokens. What comes before the first belongs to it; a row without any is one unit. */
 function spanUnits(batch: Batch, level: AdvantageLevel): Units {
   const [row, start, end]: [number[], number[], number[]] = [[], [], []];
   const offsets = new Int32Array(batch.rows + 1);

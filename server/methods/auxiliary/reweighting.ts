@@ -26,7 +26,7 @@ export function lossWeights(
   return powers.map((power) => (windows.length * power) / total);
 }
 
-/** What the losses of a run were of late, and the weights that follow. */
+/** The recent losses of a run, and the weights that follow from them. */
 export class Reweighting implements Stateful {
   private readonly seen = new Map<string, number[]>();
 

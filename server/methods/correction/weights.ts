@@ -40,7 +40,7 @@ export function actsWhere({ numerator, denominator }: Distributions): readonly M
   return ["filtered", ...elsewhere];
 }
 
-/** Models that the columns come from, beside those that every update has. */
+/** Models that the columns come from, besides those that every update has. */
 export const modelsOf = ({ numerator, denominator }: Distributions): readonly Model[] =>
   [numerator, denominator].filter((one) => one === "proximal" || one === "reference");
 
@@ -139,7 +139,7 @@ export function normalise(factors: Float64Array, input: CorrectionInput, unit: R
 
 /**
  * Weights' mean, effective sample size as a share, and the share of tokens that the bounds touched.
- * @throws UserError where a weight is no finite number: an unbounded ratio of far-apart distributions
+ * @throws UserError if a weight is not finite: an unbounded ratio of far-apart distributions
  */
 export function weightMetrics(
   factors: Float64Array,

@@ -6,7 +6,7 @@ import type { Saved, Stateful } from "../../core/basics.ts";
 
 const schema = z.array(z.tuple([z.string(), z.array(z.string())]));
 
-/** Longer ones are no concept, but an answer that missed the question. */
+/** A longer one is not a concept but an answer that missed the question. */
 const longest = 300;
 
 const clean = (texts: readonly string[]): string[] => [

@@ -32,7 +32,7 @@ export class ConceptTable {
     [this.names, this.counts, this.together] = [[...places.keys()], counts, together];
   }
 
-  /** What a concept is worth beside those drawn: Σ tasks that name both + the cosine with their mean. */
+  /** A concept's score given those drawn: Σ tasks that name both + the cosine with their mean. */
   score(drawn: readonly number[], one: number, vectors: Vectors): number {
     const both = drawn.reduce((sum, other) => sum + (this.together[one]!.get(other) ?? 0), 0);
     return both + cosineWithSum(vectors, drawn, one);

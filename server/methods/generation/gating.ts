@@ -38,7 +38,7 @@ export function examined(
       return [];
     }
     seen.add(id);
-    // Whoever asks the same in other words must not train on what evaluation asks.
+    // A task in other words must not let the run train on what evaluation asks.
     if (splitOf(id) === "evaluate" && (draft.id ?? read?.id) !== undefined) {
       refuse("evaluation uses it", task);
       return [];

@@ -1,4 +1,4 @@
-/** Tasks that are made while the run goes on: a source that is empty at first. */
+/** Tasks that the run makes: a source that is empty at first. */
 import { z } from "zod";
 import { formatFraction } from "../../../shared/format.ts";
 import type { Random } from "../../lib/random.ts";
@@ -33,7 +33,7 @@ export interface GeneratedOptions {
   readonly shared?: boolean;
 }
 
-/** The value of tasks whose difficulty nobody knows. */
+/** The value of tasks of unknown difficulty. */
 const other = "other";
 
 export class GeneratedTasks implements TaskSource {

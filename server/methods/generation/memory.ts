@@ -28,7 +28,7 @@ export interface Family {
   readonly near?: { cosine(first: Task, other: Task): number; readonly temperature: number } | undefined;
 }
 
-/** A task that may be a parent: of a kind, and worth so much. */
+/** A task that may be a parent, with its kind and weight. */
 export interface Weighed {
   readonly seen: Seen;
   readonly skill: string;
@@ -59,7 +59,7 @@ export class Memory implements Stateful {
 
   /**
    * @param skillOf the skill that a task belongs to
-   * @param answers right and wrong responses to keep of each task, so many of each
+   * @param answers how many right and how many wrong responses to keep of each task
    */
   constructor(
     private readonly capacity: number,
@@ -71,7 +71,7 @@ export class Memory implements Stateful {
     const { task, rewards, successes } = group;
     if (rewards.length === 0) return;
     const before = this.tasks.get(task.id);
-    // The latest stand last: what was not seen for longest is forgotten first.
+    // The latest come last: what was not seen for longest is dropped first.
     this.tasks.delete(task.id);
     this.tasks.set(task.id, {
       task,

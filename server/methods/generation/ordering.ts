@@ -46,7 +46,7 @@ async function nearness(
 
 // ───────────────────────────────────────────────────────────────── concepts
 
-/** A kind of task: what it is drawn by, and what its tasks need. */
+/** A kind of task: its weight in the draw, and what its tasks need. */
 interface TaskKind {
   readonly name: string;
   readonly weight: number;
@@ -93,7 +93,7 @@ export async function conceptOrders(
   }).flat();
 }
 
-/** Asks about parents whose concepts nobody has named yet, each once, those that are worth most first. */
+/** Asks about parents whose concepts are not named yet, each once, those of largest weight first. */
 async function learn(
   { concepts: book, knows }: GeneratedTasks,
   open: readonly Weighed[],

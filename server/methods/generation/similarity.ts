@@ -46,7 +46,7 @@ function states(vectors: readonly Float32Array[]): Vectors {
   };
 }
 
-/** @throws UserError where a model's states are no numbers */
+/** @throws UserError if a model's states are not finite */
 export async function vectorsOf(texts: readonly string[], measure: Measure, embed: Embed): Promise<Vectors> {
   if (measure.by === "letters") return letters(texts);
   const vectors = await embed(texts, measure);

@@ -13,7 +13,7 @@ const lineageSchema = z.object({
   tried: z.object({ successes: z.number().int(), rollouts: z.number().int() }).nullable(),
 });
 
-/** Where a made task comes from; it stands in its data as `lineage`. */
+/** Where a made task comes from; its data has it as `lineage`. */
 export type Lineage = z.output<typeof lineageSchema>;
 
 export const lineageOf = ({ data }: { readonly data: JsonObject }): Lineage | undefined =>

@@ -24,7 +24,7 @@ function keep(
     for (let i = batch.offsets[row]!; i < batch.offsets[row + 1]!; i++) {
       if (weights[i] === 0) continue;
       const gap = behaviour[i]! - logp[i]!;
-      // A token that nobody scored is no evidence.
+      // A token without a score is no evidence.
       if (!Number.isNaN(gap)) sum += gap;
       count += 1;
     }

@@ -4,7 +4,7 @@ import { mask } from "../../core/declaration.ts";
 import { rejectionParams, within } from "../../core/rows/rejection.ts";
 import type { Batch } from "../../core/rollouts.ts";
 
-/** log π_old / π_sampled per token; 0 where either is unknown: such a token is not judged. */
+/** log π_old / π_sampled per token; 0 where either is unknown: such a token is never rejected. */
 function mismatch({ columns: { logp_old, logp_sampled } }: Batch): Float64Array {
   if (logp_old === undefined || logp_sampled === undefined)
     throw new UserError(

@@ -3,7 +3,7 @@ import { mask } from "../../core/declaration.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import { bySpans } from "./rows.ts";
 
-/** Where a row's roll-in ends: at its branch, else behind the last token that was given before one was written. */
+/** Where a row's roll-in ends: at its branch, else after the last token that was prefilled before one was generated. */
 function endOfRollIn({ records, offsets, origin: origins }: Batch, row: number): number {
   const parent = records[row]!.parent;
   if (parent !== undefined) return parent.token;

@@ -13,13 +13,13 @@ export function quantile(values: Float64Array, share: number): number {
   const below = Math.floor(at);
   const low = orderStatistic(values, below);
   if (at === below) return low;
-  // Everything behind `below` is at least as large.
+  // Everything after `below` is at least as large.
   let high = Number.POSITIVE_INFINITY;
   for (let i = below + 1; i < values.length; i++) if (values[i]! < high) high = values[i]!;
   return low + (high - low) * (at - below);
 }
 
-/** Hoare's selection: puts the k-th smallest at place k, none larger before it, none smaller behind. */
+/** Hoare's selection: puts the k-th smallest at index k, none larger before it, none smaller after it. */
 function orderStatistic(values: Float64Array, k: number): number {
   let [left, right] = [0, values.length - 1];
   while (left < right) {

@@ -1,4 +1,4 @@
-/** The objectives beside the surrogates: regressions of log-ratios, pairs, weighted likelihood, rankings, values. */
+/** The objectives besides the surrogates: regressions of log-ratios, pairs, weighted likelihood, rankings, values. */
 import type { Declaration } from "../../core/declaration.ts";
 import { advantageWeighted } from "./likelihoods/advantageWeighted.ts";
 import { alol } from "./likelihoods/alol.ts";

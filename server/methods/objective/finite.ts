@@ -22,7 +22,7 @@ export function checkFinite(what: string, column: Float64Array, weights: Float64
 }
 
 /**
- * A loss that is no number has its fault in a column: the first of them that is not finite where a token trains is named.
+ * A loss that is not finite comes from a column: the first of them that is not finite where a token trains is named.
  * Columns that an objective does without are undefined.
  */
 export function checkLoss(

@@ -133,7 +133,7 @@ export function rowScores(input: ObjectiveInput): Float64Array {
   );
 }
 
-/** 1 where a row succeeded, 0 where not, 2 where nobody knows. Without success, a positive advantage is one. */
+/** 1 where a row succeeded, 0 where not, 2 where it is unknown. Without success, a positive advantage is one. */
 export function rowSuccess(input: ObjectiveInput): Uint8Array {
   const { success } = input;
   if (success !== undefined && success.some((value) => value !== 2)) return success;

@@ -1,9 +1,9 @@
 /**
  * Loops over the tokens of a row that several losses share.
  *
- * A loop over tokens stands in a function of its own that takes columns and the row's bounds: the engine compiles what is
+ * A loop over tokens is in a function of its own that takes columns and the row's bounds: the engine compiles what is
  * called often as a whole. A loop in a function that does more is entered in its middle, where every number is an object
- * until it is known to be one, and whatever the function does behind the loop throws the compiled code away.
+ * until it is known to be one, and whatever the function does after the loop throws the compiled code away.
  */
 import { exp } from "../../lib/exponential.ts";
 
@@ -36,11 +36,11 @@ export function exponentialsInto(ratio: Float64Array, log: Float64Array, from: n
   for (let i = from; i < to; i++) ratio[i] = exp(log[i]!);
 }
 
-/** A column that every part of a batch writes anew: fresh memory costs more than what is computed in it. */
+/** A column that every part of a batch overwrites: fresh memory costs more than what is computed in it. */
 export class Scratch {
   private numbers = new Float64Array(0);
 
-  /** So many numbers; what they are is nobody's. */
+  /** An array of this many numbers with arbitrary contents. */
   of(size: number): Float64Array {
     if (this.numbers.length < size) this.numbers = new Float64Array(size);
     return this.numbers.length === size ? this.numbers : this.numbers.subarray(0, size);

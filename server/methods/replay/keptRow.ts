@@ -10,7 +10,7 @@ export interface KeptRow {
   readonly step: number;
   /** Rollouts that were written together have the same. */
   readonly group: string;
-  /** What each term paid it; columns of one row. */
+  /** Each term's value of it; columns of one row. */
   readonly terms: readonly RewardColumn[];
   /** Combined; NaN: none. */
   readonly reward: number;
@@ -18,7 +18,7 @@ export interface KeptRow {
   readonly success: number;
   /** Per token; NaN where it has none. */
   advantages: Float64Array;
-  /** They were computed anew, and stay. */
+  /** They were computed again, and stay. */
   settled?: boolean;
   /** Left out of its own step's batch. */
   readonly left: boolean;

@@ -26,7 +26,7 @@ function begins(whole: string, part: string): boolean {
   );
 }
 
-/** What stands between commas and spaces. */
+/** What is between commas and spaces. */
 const itemsOf = (text: string): ReadonlySet<string> =>
   new Set(text.split(/[,，、\s]+/).filter((item) => item !== ""));
 
@@ -36,7 +36,7 @@ export function matched(prediction: string, truth: string, match: Match, least: 
     case "exact":
       return prediction === truth ? 1 : 0;
     case "prefix":
-      // One that goes on behind the whole segment has foretold it as well.
+      // One that continues after the whole segment has predicted it as well.
       if (begins(prediction, truth)) return 1;
       return prediction.split(" ").length >= least && begins(truth, prediction) ? 1 : 0;
     case "edit": {

@@ -4,7 +4,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import { status, type Combined, type Rewards } from "../../core/reward.ts";
 import { failedRows, oneTerm, rowSum } from "./columns.ts";
 
-/** The value of the first term, in the config's order, that pays a row at least so much. */
+/** The value of the first term, in the config's order, whose value of a row is at least this. */
 function tiered(
   { terms, weights }: Rewards,
   batch: Batch,

@@ -69,11 +69,11 @@ const params = z.object({
 });
 type Params = z.output<typeof params>;
 
-/** A place of a block that a task can be made of: the segment, and for next_token the word in it. */
+/** A position in a block that a task can be made of: the segment, and for next_token the word in it. */
 interface CorpusPosition {
   readonly block: Block;
   readonly segment: number;
-  /** First word to foretell, counted in the segment. */
+  /** First word to predict, counted in the segment. */
   readonly word: number;
   readonly value: string | undefined;
 }
@@ -86,11 +86,11 @@ interface CorpusQuestion {
 
 const wordsOf = (text: string): string[] => text.match(/\s*\S+/g) ?? [];
 
-/** Segments in front of a place, at most so many. */
+/** Segments before a position, at most `before`. */
 const contextOf = ({ block, segment }: CorpusPosition, { before }: Params): string =>
   block.units.slice(Math.max(0, segment - before), segment).join("");
 
-/** What is shown and what is to be foretold. */
+/** What is shown and what is to be predicted. */
 function cut(place: CorpusPosition, chosen: Params, random: Random): CorpusQuestion {
   const { block, segment, word } = place;
   const own = block.units[segment]!;

@@ -62,7 +62,7 @@ function fitted(
 ): string | undefined {
   const { max_prompt: most, overlong } = chosen;
   if (most === undefined) return prompt;
-  // Without a tokenizer (a config being checked) characters stand for tokens.
+  // Without a tokenizer (a config being checked) characters count as tokens.
   const encode = context.tokenizer?.encode.bind(context.tokenizer);
   const length = encode === undefined ? [...prompt].length : encode(prompt).length;
   if (length <= most) return prompt;

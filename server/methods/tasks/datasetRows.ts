@@ -92,7 +92,7 @@ function* read(file: string): Generator<string> {
 
 /**
  * A JSONL file's lines or a Parquet file's rows, in their order.
- * @throws UserError where the file can't be read, or a line is no JSON object
+ * @throws UserError where the file can't be read, or a line is not a JSON object
  */
 export function* rowsOf(file: string): Generator<DatasetRow> {
   if (isParquet(file)) {

@@ -17,7 +17,7 @@ export interface Generator {
   /** null: this draw gave no valid task; another may. */
   make(value: string, random: Random): Task | null;
   valueOf(task: Task): string | undefined;
-  /** Numbers that tasks can be made from in the place of a value, the difficulty first. */
+  /** Numbers that tasks can be made from instead of a value, the difficulty first. */
   readonly box?: readonly Knob[];
   makeAt?(at: Readonly<Record<string, number>>, random: Random): Task | null;
   /** Least and greatest difficulty that `make` takes, whether or not the config names it. */
@@ -77,7 +77,7 @@ function varied({ range, valueOf, make }: Generator, task: Task, by: number, ran
   return null;
 }
 
-/** So many different train tasks, the values in turn; fewer where the values have no more. */
+/** A number of different train tasks, the values in turn; fewer where the values have no more. */
 function pooled(draw: TaskSource["draw"], values: readonly string[], size: number, random: Random): TaskPool {
   const tasks = new Map<string, Task>();
   const misses = new Map(values.map((value) => [value, 0]));
@@ -106,7 +106,7 @@ export const wholeKnob = (name: string, values: readonly number[], most = Math.m
 const literal = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 /**
- * `fill` the other way round: what stood in the places of a template, each by a regular expression of its own; null:
+ * `fill` the other way round: what filled the holes of a template, each by a regular expression of its own; null:
  * the text was not made by it. Blanks around the text do not count.
  */
 export function unfill(

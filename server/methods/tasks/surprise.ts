@@ -3,8 +3,8 @@
 const normal = (word: string): string => word.trim().toLowerCase();
 
 /**
- * Entropy of the next word behind a word, H = −Σ p log p in nats, of counts of pairs smoothed by the words' own
- * frequencies: p(w | v) = (n(v, w) + μ p(w)) / (n(v) + μ), with μ = 1. It stands for a model's entropy where none is
+ * Entropy of the next word after a word, H = −Σ p log p in nats, of counts of pairs smoothed by the words' own
+ * frequencies: p(w | v) = (n(v, w) + μ p(w)) / (n(v) + μ), with μ = 1. It replaces a model's entropy where none is
  * at hand: rare contexts are as uncertain as the language.
  */
 export class Surprise {
@@ -55,7 +55,7 @@ export class Surprise {
 /** −p log p. */
 const term = (p: number): number => (p === 0 ? 0 : -p * Math.log(p));
 
-/** Where each value stands among all, in [0, 1): equal values stand together, at the middle of their places. */
+/** Each value's rank among all, in [0, 1): equal values share the middle of their ranks. */
 export function quantilesOf(values: readonly number[]): number[] {
   const order = values.map((_, index) => index).sort((a, b) => values[a]! - values[b]! || a - b);
   const found = new Array<number>(values.length).fill(0);

@@ -80,13 +80,13 @@ test("what an automaton cannot follow is named with its place", () => {
   for (const [regex, message] of [
     ["(a", /character 3: a "\(" is not closed/],
     ["a)", /character 2: "\)" has no counterpart/],
-    ["*a", /nothing is repeated/],
+    ["*a", /has nothing to repeat/],
     ["a(?=b)", /looks ahead or behind/],
     ["(a)\\1", /"\\1" is not supported/],
     ["[z-a]", /backwards/],
     ["[a", /"\[" is not closed/],
     ["a{3,2}", /counts backwards/],
-    ["a$b", /only understood at the ends/],
+    ["a$b", /may only be at the ends/],
     ["(a{900}){900}", /too large/],
   ] as const)
     assert.throws(() => grammarOf({ regex }, tokenizer), message, regex);

@@ -58,7 +58,7 @@ test("the hover has the terms, the counts and the rollouts, and no mark-up of a 
   assert.equal(overLabel(rescored), "64 rollouts of seen, steps 30 to 33");
   assert.match(text, /\| `format` \| 0\.500 \| 1 \|/);
   assert.match(text, /\| `style` \| 0\.500 \| – \| 64 errors \|/);
-  assert.match(text, /7 of 96 pairs of siblings change places \(7\.3 %\)/);
+  assert.match(text, /7 of 96 pairs of siblings swap ranks \(7\.3 %\)/);
   assert.match(text, /- 33\/task-1#2: advantage −1\.50 → 1\.50, reward 0 → 1 `3\+4 ˋxˋ`/);
   assert.match(text, /keeps its recorded values/);
 });
@@ -115,7 +115,7 @@ test("a sweep is a row a weight, with the present one marked", () => {
     sweepText(still, false),
     /It gives all rollouts of a group the same value in the 4 steps sampled, so its weight changes no/,
   );
-  assert.match(sweepText({ ...still, steps: 24 }, false), /alike in all steps: no weight/);
+  assert.match(sweepText({ ...still, steps: 24 }, false), /the same value in all steps, so its weight/);
 });
 
 test("a reward's hint stands behind the line that exports it", () => {

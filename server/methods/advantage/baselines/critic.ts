@@ -41,7 +41,7 @@ interface Recursion {
 /** Columns of units; a target is what the critic should have said of one. */
 interface Estimates {
   readonly advantages: Float64Array;
-  /** A + V; where nobody wants it, the column of the advantages, which are written last. */
+  /** A + V; if it is not needed, the column of the advantages, which are written last. */
   readonly targets: Float64Array;
   /** Takes the advantages' sums. */
   readonly moments: Moments;
@@ -72,7 +72,7 @@ function estimate(
     const cut = bootstrap && batch.records[row]!.finish === "length";
     const beyond = cut ? values[to - 1]! : 0;
     estimated(found, rewards, values, units, { gamma, decay, beyond }, from, to);
-    // What is no number at one unit is none at all before it.
+    // NaN at one unit makes all units before it NaN.
     if (!Number.isFinite(found.advantages[from]!)) refuse(input, values, row);
   }
 }
@@ -91,8 +91,8 @@ interface Factors {
 }
 
 /**
- * Units [from, to): those of one row, whose reward is known. A number waits for the one behind it: sums that do not are
- * free beside it.
+ * Units [from, to): those of one row, whose reward is known. A number waits for the one after it: sums that do not are
+ * free next to it.
  * @param rewards of the row's units
  */
 function withoutGaps(
@@ -214,7 +214,7 @@ export const critic = baseline({
         const { count } = input.units;
         const [advantages, targets] = [input.column("advantages", count), input.column("returns", count)];
         const moments = input.moments ?? new Moments();
-        // Targets of another λ are written first, beside advantages that nobody wants.
+        // Targets of another λ are written first, together with advantages that are not needed.
         if (lambda_returns !== undefined)
           estimate(input, recursion(input, lambda_returns), { advantages, targets, moments: new Moments() });
         const own = lambda_returns === undefined ? targets : advantages;

@@ -21,7 +21,7 @@ export const phrases = tokenWeight({
     return (batch, _stats, advantages) => {
       const weights = new Float64Array(batch.mask.length).fill(1);
       for (let row = 0; row < batch.rows; row++) {
-        // Where no phrase can be, nobody has to know which token wrote what.
+        // Where no phrase can be, the tokens' texts are not needed.
         const text = folded(batch.records[row]!.response);
         if (!wanted.some((phrase) => text.includes(phrase))) continue;
         const read = reader.row(batch, row);

@@ -33,7 +33,7 @@ function posterior(curve: HelpCurve, seen: readonly HelpedRound[]): number {
   return sum;
 }
 
-/** Success rates by share: rounds of one share as their mean, and where nobody asked, nothing at 0 and everything at 1. */
+/** Success rates by share: rounds of one share as their mean; where a share was not tried, 0 at no help and 1 at all of it. */
 function rates(seen: readonly HelpedRound[]): { readonly share: number; readonly rate: number }[] {
   const rateOf = ({ rollouts, successes }: HelpedRound): number => successes / Math.max(1, rollouts);
   const asked = seen.map(({ share }) => {

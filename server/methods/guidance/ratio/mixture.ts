@@ -3,8 +3,8 @@ import { guidanceRatio } from "../../../core/declaration.ts";
 import type { GuidedToken } from "../../../core/slots/guidance.ts";
 
 /**
- * Log-prob of a token under whoever explores: that of an inserted text in its pool; of the attempt, which was chosen for
- * having failed, the policy's own divided by the error rate, spread over the attempt; behind it the policy's own.
+ * Log-prob of a token under the exploring policy: that of an inserted text in its pool; of the attempt, which was chosen for
+ * having failed, the policy's own divided by the error rate, spread over the attempt; after it the policy's own.
  */
 function exploring({ attempt, behaviour, attempt_tokens }: GuidedToken, errors: number): number {
   if (!attempt || !(errors > 0)) return behaviour;

@@ -1,4 +1,4 @@
-/** How well the policy understands a teacher: how likely it finds the reference answer behind the teacher's reasoning. */
+/** How well the policy understands a teacher: the likelihood of the reference answer conditioned on the teacher's reasoning. */
 import type { Tokenizer } from "../../../core/policy.ts";
 import type { HelpContext, HelpRequest, Likelihood } from "../../../core/slots/guidance.ts";
 
@@ -9,7 +9,7 @@ export interface Taught {
 }
 
 export interface Where {
-  /** behind: the reference answer stands behind all that the teacher wrote; tags: in the place of what it answered. */
+  /** behind: the reference answer follows all that the teacher wrote; tags: it replaces the teacher's answer. */
   readonly answer_at: "behind" | "tags";
   readonly tags: readonly [open: string, close: string];
 }
@@ -38,7 +38,7 @@ function around(text: string, from: number, to: number, tokenizer: Tokenizer): A
   return { before: tokens.slice(0, first), tokens: tokens.slice(first, last) };
 }
 
-/** Behind the tag that opens the teacher's answer, with the blanks that it put there. */
+/** After the tag that opens the teacher's answer, with the blanks that the teacher put there. */
 function betweenTags(text: string, reference: string, { tags }: Where, tokenizer: Tokenizer): AnswerQuery {
   const [open, close] = tags;
   const closed = text.indexOf(close, text.indexOf(open) + open.length) >= 0;
@@ -57,7 +57,7 @@ function betweenTags(text: string, reference: string, { tags }: Where, tokenizer
   return { form, ...(likelihood && { likelihood }) };
 }
 
-/** Shares of a score: of understanding, and of tags that stand where they should. */
+/** Shares of a score: of understanding, and of tags that are where they should be. */
 const [meaning, shape] = [0.9, 0.1] as const;
 
 /**

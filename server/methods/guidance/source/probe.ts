@@ -4,7 +4,7 @@ import type { Saved } from "../../../core/basics.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
 import type { Attempt, Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 
-/** A text of the pool as tokens, each with the log of how often the pool goes on so behind what stands before it. */
+/** A text of the pool as tokens, each with the log of its frequency in the pool after the tokens before it. */
 interface PooledText {
   readonly text: string;
   readonly tokens: Int32Array;
@@ -16,7 +16,7 @@ const begins = (tokens: Int32Array, like: Int32Array, length: number): boolean =
   return tokens.length >= length;
 };
 
-/** A request, and what its rollout goes on from. */
+/** A request, and what its rollout continues from. */
 interface Going {
   readonly request: HelpRequest;
   readonly sample: Sample;
@@ -141,7 +141,7 @@ export const probe = guidanceSource({
         return { probe: own[best]!, score: scores[best]! };
       });
     };
-    /** What a request goes on from, or why there is nothing. */
+    /** What a request continues from, or why there is nothing. */
     const goingOn = (request: HelpRequest, tokenizer: Tokenizer): Going | Lack => {
       const { attempt } = request;
       if (attempt === undefined) return { lack: "there is no attempt" };

@@ -6,7 +6,7 @@ import { fill } from "../../../core/templates.ts";
 import { rubricOf } from "../../../core/rubrics.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";
 
-/** So many of the items, drawn without replacement, in their order. */
+/** A number of the items, drawn without replacement, in their order. */
 function some<Item>(items: readonly Item[], count: number, random: Random): Item[] {
   const keyed = items.map((item, at) => ({ item, at, draw: random.fork(at).next() }));
   const taken = [...keyed].sort((a, b) => a.draw - b.draw).slice(0, count);

@@ -1,4 +1,4 @@
-/** From weights to the factor of each row: the loops behind the aggregates. */
+/** From weights to the factor of each row: the loops of the aggregates. */
 import { z } from "zod";
 import type { Batch } from "../../../core/rollouts.ts";
 

@@ -42,7 +42,7 @@ type Params = z.output<typeof params>;
 /** Log-ratios beyond this are cut, as in the released code. */
 const largest = 10;
 
-/** Per row: the success rate of its group, clamped; NaN where all or none succeed, or nobody knows. */
+/** Per row: the success rate of its group, clamped; NaN where all or none succeed, or where it is unknown. */
 function rates({ batch, success }: WholeInput, { low, high }: Params): Float64Array {
   if (success === undefined || success.every((value) => value === 2))
     throw new UserError("nft needs to know which rollouts succeed, and no rollout records it", {

@@ -22,7 +22,7 @@ const params = z.object({
 });
 type Params = z.output<typeof params>;
 
-/** Positions in the order of their values; equals stay as they stand. */
+/** Positions in the order of their values; equals keep their order. */
 const ranked = (values: Float64Array): Int32Array =>
   Int32Array.from(values.keys()).sort((a, b) => values[a]! - values[b]! || a - b);
 

@@ -7,7 +7,7 @@ import { pairing } from "../../../core/slots/objective.ts";
 import { overPairs, pairsOf, unitOf, type Pairs } from "./pairs.ts";
 import { anchorModels, rowSums, type RowSums } from "../rowLevel.ts";
 
-/** Halfway between what the better and the worse answers are paid on average; held constant. */
+/** Halfway between the mean rewards of the better and the worse answers; held constant. */
 function middle({ better, worse }: Pairs, { value }: RowSums, beta: number): number {
   let sum = 0;
   for (let k = 0; k < better.length; k++) sum += value[better[k]!]! + value[worse[k]!]!;

@@ -37,7 +37,7 @@ function divergence({ value, count }: RowSums): number {
   return rows === 0 ? 0 : Math.max(0, sum / rows);
 }
 
-/** Log-ratios of responses behind the prompts of others; a row that has none does not count. */
+/** Log-ratios of responses conditioned on other prompts; a row that has none does not count. */
 function mismatched({ batch }: ObjectiveInput, { scale, count }: RowSums): RowSums {
   const value = batch.rowColumns?.mismatched_log_ratio;
   if (value === undefined)

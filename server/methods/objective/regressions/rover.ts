@@ -14,7 +14,7 @@ const params = z.object({
     .describe("Factor on the next state's mean Q in the target; 0: the advantage alone."),
 });
 
-/** Mean of Q over the vocabulary in the state behind a token: 0 behind the last one that trains. */
+/** Mean of Q over the vocabulary in the state after a token: 0 after the last one that trains. */
 function following(input: ObjectiveInput, rho: number): Float64Array {
   const { batch, weights } = input;
   const now = column(input.now, "mean_logp", "rover");

@@ -25,7 +25,7 @@ export function covarianceOf({ now, advantages, weights }: ObjectiveInput): Cova
   return { trained, at: (i) => (advantages[i]! - advantage) * (logp[i]! - mean) };
 }
 
-/** How many tokens a share stands for: rounded down, at least one. */
+/** How many tokens a share is: rounded down, at least one. */
 export const shareOf = (share: number, trained: number): number => Math.max(1, Math.floor(share * trained));
 
 /** The `count` tokens of non-zero weight with the largest values, in no order; of equal ones the first. */

@@ -1,4 +1,4 @@
-/** Which distribution a ratio is against, and where its log-probs stand. */
+/** Which distribution a ratio is against, and where its log-probs are. */
 import { sampledColumn } from "../../../core/rows/columns.ts";
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
@@ -16,7 +16,7 @@ export const anchorParam = z
 
 export type Anchor = z.output<typeof anchorParam>;
 
-/** The models beside the behaviour whose log-probs an anchor needs. */
+/** The models besides the behaviour whose log-probs an anchor needs. */
 export const anchorModels = (anchor: Anchor): readonly Model[] =>
   anchor === "reference" || anchor === "proximal" ? [anchor] : [];
 

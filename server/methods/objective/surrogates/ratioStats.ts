@@ -8,7 +8,7 @@ export class RatioStats {
   /** Σ (ρ − 1 − log ρ): k3 of KL(anchor ‖ policy). */
   k3 = 0;
 
-  /** Of one row. A loop of its own: sums beside the exponential would be moved out of its way at every token. */
+  /** Of one row. A loop of its own: sums next to the exponential would be moved out of its way at every token. */
   add(weights: Float64Array, log: Float64Array, ratio: Float64Array, from: number, to: number): void {
     let trained = 0;
     let sum = 0;

@@ -53,7 +53,7 @@ export interface Method {
 
 /** A method that looks at the whole batch before the first part or after the last. */
 export interface WholeMethod extends Method {
-  /** After all parts: what it changes of the loss, with derivatives written anew. */
+  /** After all parts: how it changes the loss, with derivatives written again. */
   finish?(slope: Float64Array): number;
 }
 
@@ -109,7 +109,7 @@ const about = (options: RatioOptions): Omit<Objective, "loss"> => ({
   models: anchorModels(options.anchor),
 });
 
-/** The objective of a method under a choice of ratio. @param methodOn the method on a batch of so many tokens */
+/** The objective of a method under a choice of ratio. @param methodOn the method on a batch of this many tokens */
 export const surrogate = (options: RatioOptions, methodOn: (size: number) => Method): Objective =>
   inParts(about(options), ({ batch }) => {
     const method = methodOn(batch.tokens.length);

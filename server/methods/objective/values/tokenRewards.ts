@@ -89,7 +89,7 @@ function sumToGo(values: Float64Array, weights: Float64Array, gamma: number, fro
   }
 }
 
-/** The next token of the same row that trains; −1 behind the last. */
+/** The next token of the same row that trains; −1 after the last. */
 export function nextTrained(input: Pick<ObjectiveInput, "batch" | "weights">): Int32Array {
   const { batch, weights } = input;
   const next = new Int32Array(weights.length).fill(-1);

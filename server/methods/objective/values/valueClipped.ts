@@ -71,7 +71,7 @@ function rowLoss(
     trained += 1;
     all += returns[t]!;
     errors += error * error;
-    // A value of before that nobody knows, NaN, clips nothing.
+    // An unknown earlier value, NaN, clips nothing.
     if (near * near > error * error) {
       clipped += 1;
       total += 0.5 * factors[t]! * near * near;
@@ -89,7 +89,7 @@ function rowLoss(
 
 /**
  * The same where every token trains and counts alike; undefined where a value is not known. Whether the clip acts is
- * anybody's guess: a product stands in the place of the jump.
+ * unpredictable: a product replaces the branch.
  */
 function rowLossAlike(
   { now, returns, gradient }: ValueColumns,

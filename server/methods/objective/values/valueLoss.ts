@@ -12,7 +12,7 @@ export interface ValueColumns {
   readonly weights: Float64Array;
   readonly factors: Float64Array;
   readonly now: Float64Array;
-  /** Values as they were when the advantages were made; where nobody knows, those of now. */
+  /** Values as they were when the advantages were computed; where unknown, the current ones. */
   readonly before: Float64Array;
   readonly returns: Float64Array;
   /** Where the derivative by the value is written: all 0. */

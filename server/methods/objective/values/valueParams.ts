@@ -18,7 +18,7 @@ export const statesParam = z
   );
 export { headChannel } from "../../../core/channelNames.ts";
 
-/** Each state's share of the loss, at the first trained token behind it; 0 elsewhere. */
+/** Each state's share of the loss, at the first trained token after it; 0 elsewhere. */
 export function stateFactors(
   input: Pick<ObjectiveInput, "batch" | "weights" | "factors">,
   level: Level,

@@ -1,4 +1,4 @@
-/** Terms whose model learns from the rollouts it pays: which labels it learns from, and one update of it. */
+/** Terms whose model learns from the rollouts it scores: which labels it learns from, and one update of it. */
 import { z } from "zod";
 import type { MethodContext } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/errors.ts";
@@ -29,7 +29,7 @@ export const scoreBy = (
 function labelsOf({ terms }: Rewards, name: string | undefined, who: string): RewardColumn {
   const found =
     name === undefined
-      ? // A term that pays before it learns has values of its own by then.
+      ? // A term that scores before it learns has values of its own by then.
         terms.find((term) => term.name !== who && term.status.includes(status.value))
       : terms.find((term) => term.name === name);
   if (found !== undefined) return found;

@@ -1,10 +1,10 @@
-/** Texts read behind others: what likelihoods are asked of. */
+/** Texts conditioned on others, whose likelihoods are scored. */
 import { raggedOf } from "../../../core/rows/batch.ts";
 import { origin, type Batch } from "../../../core/rollouts.ts";
 import type { Models } from "../../../core/policy.ts";
 import { scoreBy } from "./lesson.ts";
 
-/** Texts to be read behind what stands in front of them: what a likelihood is asked of. */
+/** A text conditioned on a context, whose likelihood is scored. */
 export interface TextReading {
   readonly row: number;
   readonly context: readonly number[];

@@ -55,7 +55,7 @@ function beforeAnswer(response: string, tags: readonly string[]): string | undef
   return before + open + (/^\s+/.exec(rest)?.[0] ?? " ");
 }
 
-/** Behind a response without the form, its last tokens left out as if it had been cut short for the answer. */
+/** After a response without the form, its last tokens left out as if it had been cut short for the answer. */
 function appended(
   tokens: Int32Array,
   answer: string,
@@ -82,7 +82,7 @@ function statistic(logp: Float64Array, of: Params["of"]): number {
   }
 }
 
-/** The answer behind the row's reasoning, and behind the prompt alone. */
+/** The answer conditioned on the row's reasoning, and on the prompt alone. */
 function readingsOf(
   batch: Batch,
   row: number,

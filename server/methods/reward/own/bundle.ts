@@ -62,7 +62,7 @@ async function build(file: string, term: string, text: string | undefined): Prom
       sourceRoot: `${pathToFileURL(dirname(file)).href}/`,
       logLevel: "silent",
       plugins: [regularFiles],
-      // The bundle lies elsewhere; code that reads files beside itself must still find them.
+      // The bundle lies elsewhere; code that reads files next to itself must still find them.
       define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
       banner: {
         js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});`,
@@ -90,7 +90,7 @@ function refuseOthers(file: string, term: string): void {
   }
 }
 
-/** @param unsaved the file's text as it stands in an editor */
+/** @param unsaved the file's text as it is in an editor */
 export async function bundleReward(file: string, term: string, unsaved?: string): Promise<Bundle> {
   if (!existsSync(file))
     throw new UserError(`reward term "${term}": there is no file ${file}`, {

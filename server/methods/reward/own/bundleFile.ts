@@ -1,5 +1,5 @@
 /**
- * A bundle on disk: only while a process loads it. A worker that is killed meanwhile leaves one behind, which the next
+ * A bundle on disk: only while a process loads it. A worker that is killed meanwhile leaves one, which the next
  * process that loads a reward removes.
  */
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";

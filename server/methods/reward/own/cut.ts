@@ -1,7 +1,7 @@
 /** Bytes of a message that are recorded: a log keeps one for each rollout. */
 const most = 2048;
 
-/** A message of at most 2 kB; what is cut off is told. */
+/** A message of at most 2 kB; it says how much was cut off. */
 export function cut(message: string): string {
   // No character has less than one byte: a text that is short enough is seen to be so at once.
   if (message.length <= most && Buffer.byteLength(message) <= most) return message;

@@ -1,5 +1,5 @@
 /**
- * The process in which a user's reward runs. It is told what to load and what to score over the IPC channel; its
+ * The process in which a user's reward runs. It receives what to load and what to score over the IPC channel; its
  * stdout is the user's own. It may be killed at any moment and holds nothing worth keeping.
  */
 import { pathToFileURL } from "node:url";

@@ -19,7 +19,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** The built host lies beside the bundle that runs this, or one folder up for a chunk of it. */
+/** The built host is next to the bundle that runs this, or one folder up for a chunk of it. */
 function hostFile(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [

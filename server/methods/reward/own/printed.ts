@@ -18,7 +18,7 @@ export class Printed {
     }
   }
 
-  /** Another call has begun. */
+  /** Another call has started. */
   allowMore(): void {
     this.left = mostPerCall;
     this.cut = false;

@@ -25,7 +25,7 @@ export function endGroup(leader: number, mark: string): void {
     signalled(leader);
     return;
   }
-  // Whoever ends its own group is the last to go.
+  // A process that ends its own group ends last.
   const own = leader === process.pid;
   if (!own) signalled(-leader);
   for (let round = 0; round < rounds; round++) {
@@ -49,7 +49,7 @@ function descendants(leader: number, mark: string): number[] {
 
 function isOf(folder: string, leader: number, wanted: string): boolean {
   try {
-    // The name in brackets may hold anything; behind it: state, parent, group, session.
+    // The name in brackets may hold anything; after it: state, parent, group, session.
     const stat = readFileSync(`${folder}/stat`, "utf8");
     const [state, , , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === "Z" || state === "X") return false;

@@ -42,11 +42,11 @@ export interface UserRewardOptions {
   readonly timeout: number;
 }
 
-/** What of a run, beside its rollouts, the function is told. */
+/** What the function receives of a run besides its rollouts. */
 export interface ScoreSetting {
   readonly step: number;
   readonly args: JsonObject;
-  /** Reads the steps and turns of responses that were divided; without it they are not told. */
+  /** Reads the steps and turns of responses that were divided; without it they are not passed on. */
   readonly tokenizer?: Tokenizer | undefined;
 }
 
@@ -99,7 +99,7 @@ export class UserReward implements RewardTerm {
 
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {
     const scored = this.before.then(() => this.scoreRows(batch, context));
-    // Whoever asked is told of a failure; the next batch only has to know that this one is over.
+    // The caller gets the failure; the next batch only has to know that this one is over.
     this.before = scored.then(
       () => undefined,
       () => undefined,

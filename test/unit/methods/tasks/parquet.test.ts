@@ -76,10 +76,10 @@ describe("a Parquet file", () => {
     const damaged = Uint8Array.from(whole);
     damaged.fill(255, 20, 200);
     const cases: [name: string, bytes: string | Uint8Array, RegExp][] = [
-      ["text.parquet", '{"prompt":"a"}\n', /does not begin as one/],
-      ["empty.parquet", "", /does not begin as one/],
+      ["text.parquet", '{"prompt":"a"}\n', /does not begin like one/],
+      ["empty.parquet", "", /does not begin like one/],
       ["cut.parquet", whole.subarray(0, 900), /its end is missing/],
-      ["damaged.parquet", damaged, /no Parquet file that can be read/],
+      ["damaged.parquet", damaged, /cannot be read as a Parquet file/],
     ];
     for (const [name, bytes, message] of cases) {
       const file = written(name, bytes);
