@@ -106,6 +106,6 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   const status = JSON.parse((await gradus("daemon", "status", "--json")).out);
   assert.ok(status.running && status.eventLoop.p99 >= 0 && /better-sqlite3|libsql/.test(status.driver));
   assert.match((await gradus("daemon", "logs")).out, /serving/);
-  assert.match((await gradus("daemon", "stop")).out, /has ended/);
+  assert.match((await gradus("daemon", "stop")).out, /has stopped/);
   assert.match((await gradus("daemon", "stop")).out, /No daemon/);
 });

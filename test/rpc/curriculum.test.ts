@@ -141,7 +141,7 @@ test("a run follows what an earlier one exported, though that is deleted meanwhi
   const plain = await finished(["curriculum.sampler=uniform", "steps=1"]);
   await assert.rejects(
     exportRun(connection, await ask(connection, runsShow, { run: plain }), { to: "curriculum", out: file }),
-    /has recorded no curriculum that another run could follow/,
+    /has not recorded a curriculum that another run can follow/,
   );
   assert.notEqual(readFileSync(file, "utf8"), "", "a failed export leaves the file as it was");
 });

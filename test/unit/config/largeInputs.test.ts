@@ -51,7 +51,7 @@ describe("aliases that multiply", () => {
       const { value, milliseconds } = cpu(() => loadConfig(file));
       assert.equal(value.diagnostics.length, 1, JSON.stringify(value.diagnostics).slice(0, 500));
       const [found] = value.diagnostics;
-      assert.match(found!.message, /aliases stand for more than 100,000 values.*Write the values out/);
+      assert.match(found!.message, /aliases expand to more than 100,000 values.*Write the values out/);
       assert.ok(found!.range.start.line >= 4 && found!.range.start.line < levels);
       assert.ok(milliseconds < 1500, `${milliseconds} ms`);
     });
@@ -68,7 +68,7 @@ describe("aliases that multiply", () => {
       `b${i}: { a: &a [${"1,".repeat(99)}], b: &b [${"*a,".repeat(30)}], c: [${"*b,".repeat(10)}] }`;
     const blocks = loadConfig(put("blocks.gradus.yaml", `${list(20, block)}\n${config}`));
     assert.equal(blocks.diagnostics.length, 1);
-    assert.match(blocks.diagnostics[0]!.message, /aliases stand for/);
+    assert.match(blocks.diagnostics[0]!.message, /aliases expand to/);
   });
 
   it("of several files are counted together", () => {
@@ -76,7 +76,7 @@ describe("aliases that multiply", () => {
     const names = list(5, (i) => `./part${i}.yaml`).split("\n");
     for (const name of names) put(name, part);
     const { diagnostics } = loadConfig(put("sum.gradus.yaml", `extends: [${names.join(", ")}]\n${config}`));
-    assert.equal(diagnostics.filter(({ message }) => /aliases stand for/.test(message)).length, 1);
+    assert.equal(diagnostics.filter(({ message }) => /aliases expand to/.test(message)).length, 1);
   });
 
   it("that stand for little are followed as before", () => {
@@ -104,11 +104,11 @@ describe("aliases that multiply", () => {
     const told = cpu(() => check({ file, found: false }, { set: [], skipOthers: false, fix: false }));
     assert.match(
       told.value?.diagnostics.map(({ message }) => message).join() ?? "",
-      /aliases stand for more/,
+      /aliases expand to more/,
     );
     assert.equal(readFrameworkDocument(file, text), undefined);
     assert.equal(foreignKind(text), "verl");
-    assert.throws(() => readForeign(file, text), /aliases stand for too many/);
+    assert.throws(() => readForeign(file, text), /aliases expand to too many/);
     assert.ok(told.milliseconds < 1500, `${told.milliseconds} ms`);
   });
 });

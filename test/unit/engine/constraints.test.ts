@@ -81,7 +81,7 @@ test("what an automaton cannot follow is named with its place", () => {
     ["(a", /character 3: a "\(" is not closed/],
     ["a)", /character 2: "\)" has no counterpart/],
     ["*a", /has nothing to repeat/],
-    ["a(?=b)", /looks ahead or behind/],
+    ["a(?=b)", /lookahead and lookbehind/],
     ["(a)\\1", /"\\1" is not supported/],
     ["[z-a]", /backwards/],
     ["[a", /"\[" is not closed/],

@@ -124,7 +124,7 @@ describe("a sweep", () => {
 
   it("of a term that changes nothing is a sentence", () => {
     const points = [0, 1, 2].map((weight) => ({ weight, share: 0, ...point }));
-    assert.match(sweepText({ ...sweep, points }, true), /no weight of it changes an advantage\.$/);
+    assert.match(sweepText({ ...sweep, points }, true), /its weight changes no advantage\.$/);
   });
   it("is drawn in colours that can be read on white and on the dark themes' grey", () => {
     const picture = sweepPicture([{ weight: 0, share: 0, ...point }], 0, 16);

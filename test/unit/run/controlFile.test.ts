@@ -30,7 +30,7 @@ describe("the file that steers a run", () => {
     const victim = join(base, "victim");
     writeFileSync(victim, line);
     symlinkSync(victim, join(run, "control.jsonl"));
-    assert.throws(() => appendControl(run, line), /is no regular file/);
+    assert.throws(() => appendControl(run, line), /is not a regular file/);
     assert.equal(readFileSync(victim, "utf8"), line);
     assert.deepEqual(openControl(run, false).read(), { lines: [], unreadable: [] });
     assert.equal(controlAction(run, "one"), null);
@@ -39,7 +39,7 @@ describe("the file that steers a run", () => {
   it("is no pipe: nothing waits at its other end", () => {
     const run = folder();
     execFileSync("mkfifo", [join(run, "control.jsonl")]);
-    assert.throws(() => appendControl(run, line), /is no regular file/);
+    assert.throws(() => appendControl(run, line), /is not a regular file/);
     assert.equal(openControl(run, false).read().lines.length, 0);
   });
 });

@@ -66,7 +66,7 @@ describe("the rules", () => {
     assert.deepEqual(reasons({ failed: { bad: 159, other: 159 } }), []);
     assert.match(
       said({ failed: { bad: 320 }, failures: [failure, { ...failure, message: "x" }] }),
-      /`bad` failed on all 320 rollouts: threw Error: no answer \(bad\.ts:3\), and 1 other message\. What fails/,
+      /`bad` failed on all 320 rollouts: threw Error: no answer \(bad\.ts:3\), and 1 other message\. A rollout whose reward fails/,
     );
     assert.deepEqual(reasons({ failed: { bad: 0 }, rollouts: 0 }), []);
   });

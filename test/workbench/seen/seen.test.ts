@@ -116,7 +116,7 @@ describe("what a run has shown, in the editor", function () {
     );
     assert.match(document.getText(), /^The weight of correct, over [\d,]+ rollouts/);
     // A model that has hardly learned is paid alike in all groups: then no weight changes anything, and that is said.
-    assert.match(document.getText(), /\n▶ +1 {2}|no weight of it changes an advantage/);
+    assert.match(document.getText(), /\n▶ +1 {2}|its weight changes no advantage/);
     await vscode.window.showTextDocument(uri);
   });
 });

@@ -45,7 +45,7 @@ test("what a baseline needs and the rollouts lack is told", async () => {
       assert.ok(error.detail.action !== undefined);
       return true;
     });
-  await lacking("{ baseline: greedy, scale: none }", /no rollout has one/);
+  await lacking("{ baseline: greedy, scale: none }", /no rollout records one/);
   await lacking("{ baseline: critic, scale: none }", /the values of head value/);
   await lacking("{ baseline: optimal_token_baseline, scale: none }", /sum_pi_squared|logp_old/);
   await lacking("{ baseline: canon, scale: none }", /needs entropy/);

@@ -347,7 +347,7 @@ test("bad rollouts are refused with the line and what to do", async () => {
   await refuses(
     one,
     [row("g", 0, 1), { ...row("g", 1, 0), touched: { clip_high: [3] } } as unknown as RolloutRow],
-    /"touched" must hold/,
+    /"touched" must map/,
     1,
   );
   await assert.rejects(readRollouts("/nowhere/rollouts.jsonl"), /can't be read/);
