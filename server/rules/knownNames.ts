@@ -88,7 +88,7 @@ export function metricsOf(
 export const knownMetric: Rule = {
   id: "unknown-metric",
   title: "Condition on a metric that is not reported",
-  why: "`until.metric` names a metric that the stage itself reports. One that is misspelt, or belongs to a term, model or arm that the stage has not, has no values, and the stage would run to the end of its steps.",
+  why: "`until.metric` names a metric that the stage itself reports. A misspelt metric, or one of a term, model or arm that the stage does not have, has no values, and the stage would run to the end of its steps.",
   check({ config, stages, report }) {
     const all = stages.flatMap((view) => conditionsOf(view).map((written) => ({ view, ...written })));
     for (const { view, condition, place } of all) {

@@ -203,7 +203,7 @@ class Loader {
   private foreign(root: MapNode, kind: Exclude<ConfigKind, "gradus">): LoadedConfig {
     this.collector.report({
       rule: "not-yet",
-      message: `This looks like a ${kind} config. This version of Gradus reads only its own; nothing in the file was checked.`,
+      message: `This looks like a ${kind} config. This version of Gradus reads only its own configs, so nothing in the file was checked.`,
       key: "",
       at: root.origin,
     });
@@ -237,7 +237,7 @@ class Loader {
     // To look for what was meant costs as much as there are names: after the first hundred they are only told.
     const { hint, fixes } =
       (this.unaddressed += 1) > 100
-        ? { hint: "Mend the names above first.", fixes: [] }
+        ? { hint: "Fix the names above first.", fixes: [] }
         : unknownName(name, allowed, entry.key);
     report({
       rule: "unknown-name",

@@ -45,13 +45,13 @@ const filesOf = (path: readonly string[], { declaration, params, folder }: Reade
   });
 
 const withoutPilots =
-  'A `surrogate` is fitted on pilot runs, and no file of them is named: write one run a line, {"weights": {"<arm>": 0.5, …}, "score": 0.42}, and name the file with `pilots`.';
+  'A `surrogate` is fitted on pilot runs, and the config names no file of them: write one run per line, {"weights": {"<arm>": 0.5, …}, "score": 0.42}, and name the file with `pilots`.';
 
 /** Files that an estimator or a source of help reads are there. */
 export const methodFile: Rule = {
   id: "method-file",
-  title: "File of a method that is not there",
-  why: "Pilot runs of a `surrogate`, hints and teachers' answers may lie in files. A path starts from the folder of the file that writes it. A run reads them before its first step, and would end there.",
+  title: "Method that reads a missing file",
+  why: "Pilot runs of a `surrogate`, hints and teachers' answers may come from files. A path is relative to the folder of the file that contains it. A run reads these files before its first step, and would stop there.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)

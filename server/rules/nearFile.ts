@@ -41,7 +41,7 @@ export function unusable(path: string, config: string): string {
   const shown = relative(dirname(config), path);
   const unfit = unfitFile(path);
   return unfit === undefined
-    ? `There is no file \`${shown}\`: a path is relative to the file that writes it`
+    ? `There is no file \`${shown}\`: a path is relative to the file that contains it`
     : `\`${shown}\` cannot be read: ${unfit}`;
 }
 

@@ -5,7 +5,7 @@ import { keyOf, mine, type Rule } from "./rule.ts";
 export const needed: Rule = {
   id: "nothing-to-do",
   title: "Nothing to train on",
-  why: "A run draws tasks and pays rollouts by the terms of the reward. Without either there is nothing to learn.",
+  why: "A run draws tasks and scores rollouts with the terms of the reward. Without either there is nothing to learn.",
   check({ config, stages, file, root, report, edits }) {
     if (config.top.tasks.length === 0 && stages.some(({ config }) => config.body.tasks.length === 0)) {
       const at = mine(file, keyOf(root, "tasks")) ?? root.origin;

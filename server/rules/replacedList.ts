@@ -128,7 +128,7 @@ function remedyFor(what: "task" | "stage", before: ListNode, now: ListNode): str
     return `\`stages: { ${old ?? "NAME"}: { steps: 10 } }\` changes one stage and keeps the rest`;
   return old === own
     ? `\`tasks: { ${own ?? "NAME"}: { … } }\` changes one task and keeps the rest`
-    : `\`tasks: { ${own ?? "NAME"}: { … }, ${old ?? "NAME"}: null }\` puts your task in the place of \`${old ?? "NAME"}\` and keeps the rest`;
+    : `\`tasks: { ${own ?? "NAME"}: { … }, ${old ?? "NAME"}: null }\` replaces \`${old ?? "NAME"}\` with your task and keeps the rest`;
 }
 
 function checkNamed(model: ConfigModel, what: "task" | "stage"): void {
@@ -228,8 +228,8 @@ const lostFrom = (now: ListNode, final: ListNode): ListNode => ({
 
 export const replacedList: Rule = {
   id: "replaced-list",
-  title: "A list that removes a preset's method",
-  why: "Maps are merged, lists are replaced: a list of your own leaves nothing of the preset's list. Where the preset's method stands in it, as a task that is made of others or as the stages it goes through, the run trains without the method.\n\nWrite a map in the place of the list. Its keys are names of the preset's entries: `countdown: null` removes one, `short: { steps: 10 }` changes one, and what the map does not name stays. A task with a new name and a source of its own (`sums: { dataset: sums.jsonl }`) is added. A stage's own `tasks` are such a list, too. Lists whose entries have no names, such as `kl` or `auxiliary`, have to be written whole.",
+  title: "List that removes a preset's method",
+  why: "Maps are merged, lists are replaced: your own list removes the preset's list entirely. If that list carries the preset's method, as a task made from others or as the stages of a recipe, the run trains without the method.\n\nWrite a map instead of the list. Its keys are names of the preset's entries: `countdown: null` removes one, `short: { steps: 10 }` changes one, and entries that the map does not name stay. A task with a new name and a source of its own (`sums: { dataset: sums.jsonl }`) is added. A stage's own `tasks` are such a list too. Lists whose entries have no names, such as `kl` or `auxiliary`, must be written whole.",
   check(model) {
     checkNamed(model, "task");
     checkNamed(model, "stage");

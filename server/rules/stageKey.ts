@@ -11,8 +11,8 @@ const readers: Readonly<Record<string, readonly StageKind[]>> = {
 /** A stage's keys are those of its kind. */
 export const stageKey: Rule = {
   id: "stage-key",
-  title: "Key of another kind of stage",
-  why: "`batch` is the sequences or pairs of a step that learns from data; how many rollouts an rl step has is `rollout.prompts` times `rollout.group`. `pairs` says where a preference or reward_model stage has its pairs from, `trains` which model a reward_model stage trains.\n\nRemove the key, or set the stage's `kind`.",
+  title: "Stage key that belongs to another kind",
+  why: "`batch` is the number of sequences or pairs in a step that learns from data; an rl step has `rollout.prompts` times `rollout.group` rollouts. `pairs` says where a preference or reward_model stage gets its pairs from, `trains` which model a reward_model stage trains.\n\nRemove the key, or set the stage's `kind`.",
   check({ stages, report, edits }) {
     for (const { config, written, path } of stages) {
       if (config.kind === "alternate") continue;
@@ -22,7 +22,7 @@ export const stageKey: Rule = {
         report({
           rule: stageKey.id,
           severity: "warning",
-          message: `A stage of kind ${config.kind} has no \`${key}\`: it is read by ${kinds.join(", ")}.`,
+          message: `A stage of kind ${config.kind} has no \`${key}\`: only ${kinds.join(", ")} ${kinds.length === 1 ? "reads" : "read"} it.`,
           key: `${path}.${key}`,
           at,
           tags: ["unnecessary"],

@@ -17,18 +17,18 @@ function complaint(config: RunConfig, advantage: AdvantageConfig): Complaint | u
   const own = heads.length === 0 ? [] : headsOf(config, model);
   const key = model === "policy" ? "model" : `models.${model}`;
   if (own === undefined)
-    return { message: `\`${declaration.name}\` reads a head of \`${model}\`, and there is no such model.` };
+    return { message: `\`${declaration.name}\` reads a head of \`${model}\`, but there is no such model.` };
   const missing = heads.filter((head) => !own.includes(head));
   if (missing.length > 0) {
     const value = `[${[...own, ...missing].join(", ")}]`;
     return {
-      message: `\`${declaration.name}\` reads the value head ${missing.map((head) => `\`${head}\``).join(", ")}, which the model has not: write \`${key}: { value_heads: ${value} }\`.`,
+      message: `\`${declaration.name}\` reads the value head ${missing.map((head) => `\`${head}\``).join(", ")}, which the model does not have: write \`${key}: { value_heads: ${value} }\`.`,
       mend: { path: [...key.split("."), "value_heads"], value },
     };
   }
   if (advantage.per_source && heads.length > 0)
     return {
-      message: `\`${declaration.name}\` has one value for all rewards together, so the terms can't be centred apart: set \`per_source: false\`.`,
+      message: `\`${declaration.name}\` has one value for all rewards together, so it cannot centre each term separately: set \`per_source: false\`.`,
       mend: { path: ["advantage", "per_source"], value: "false" },
     };
   return undefined;
@@ -36,8 +36,8 @@ function complaint(config: RunConfig, advantage: AdvantageConfig): Complaint | u
 
 export const advantageNeeds: Rule = {
   id: "advantage-needs",
-  title: "The advantage reads what is not there",
-  why: "A baseline may read a value head of a model. The run stops at its first update where the model has no such head.\n\nDeclare the head (`model: { value_heads: [value] }`), name a model that has one, or choose a baseline that only reads rewards, e.g. `group_mean`.",
+  title: "Advantage that reads a missing value head",
+  why: "A baseline may read a value head of a model. The run stops at its first update if the model has no such head.\n\nDeclare the head (`model: { value_heads: [value] }`), name a model that has one, or choose a baseline that reads only rewards, e.g. `group_mean`.",
   check({ config, stages, file, root, report, edits }) {
     const fresh = firstTime();
     for (const view of stages) {

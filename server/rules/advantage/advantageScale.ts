@@ -5,8 +5,8 @@ const ofValues = new Set(["critic", "turn_critic", "monte_carlo", "tree_siblings
 
 export const advantageScale: Rule = {
   id: "advantage-scale",
-  title: "Scale of rewards on a baseline of values",
-  why: "`group_std` and its kin divide an advantage by the spread of the group's rewards. A baseline that learns values (`critic`, `turn_critic`, `monte_carlo`, `tree_siblings`, `optimal_token_baseline`) gives differences of values, token by token, whose size has nothing to do with that spread.\n\nPPO standardises such advantages over the batch instead (Schulman et al., Proximal Policy Optimization Algorithms): `advantage: { scale: none, whiten: tokens }`.",
+  title: "Reward scale on a value baseline",
+  why: "`group_std` and similar scales divide an advantage by the spread of the group's rewards. A baseline that learns values (`critic`, `turn_critic`, `monte_carlo`, `tree_siblings`, `optimal_token_baseline`) gives differences of values, token by token, and their size is unrelated to that spread.\n\nPPO standardises such advantages over the batch instead (Schulman et al., Proximal Policy Optimization Algorithms): `advantage: { scale: none, whiten: tokens }`.",
   check({ stages, file, root, report, edits }) {
     const fresh = firstTime();
     for (const view of stages) {
@@ -19,7 +19,7 @@ export const advantageScale: Rule = {
           nodeAt(view.body, "advantage", "scale")?.origin,
           nodeAt(view.body, "advantage", "baseline")?.origin,
         ) ?? root.origin;
-      const message = `\`${scale.declaration.name}\` divides by a spread of rewards, and \`${baseline.declaration.name}\` gives differences of values: write \`advantage.scale: none\`, and \`whiten: tokens\` to standardise them.`;
+      const message = `\`${scale.declaration.name}\` divides by a spread of rewards, but \`${baseline.declaration.name}\` gives differences of values: write \`advantage.scale: none\`, and \`whiten: tokens\` to standardise them.`;
       const key = underneath(view, at, "advantage.scale");
       const path = pathIn(view, nodeAt(view.body, "advantage", "scale")?.origin, "advantage", "scale");
       const mends = [edits.set(path, "none", "Change to `scale: none`")];

@@ -8,8 +8,8 @@ interface Setting {
 /** Keys of an auxiliary loss that its other keys keep from being read. */
 export const auxiliaryBlock: Rule = {
   id: "auxiliary",
-  title: "Key of an auxiliary loss that is not read",
-  why: "A loss that is `joined` is a part of the policy's own optimiser steps and cannot have an optimiser. `when.all_failed` waits for tasks at which every rollout failed, to learn their solutions: only `use: sft` with `data: solutions` reads those.",
+  title: "Auxiliary loss with a key that is not read",
+  why: "A `joined` loss is part of the policy's optimiser steps, so it cannot have an optimiser of its own. `when.all_failed` waits for tasks whose rollouts all failed, to learn their solutions: only `use: sft` with `data: solutions` reads those.",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const list = nodeAt(view.body, "auxiliary");
@@ -47,7 +47,7 @@ export const auxiliaryBlock: Rule = {
         if (when !== "always" && when.all_failed !== undefined && loss.params["data"] !== "solutions")
           say(
             "when",
-            "`all_failed` waits for tasks whose solutions are then learned: it needs `use: sft` with `data: solutions`.",
+            "`all_failed` waits for tasks whose rollouts all failed, to learn their solutions: it needs `use: sft` with `data: solutions`.",
             { key: "data", value: "solutions" },
           );
       });

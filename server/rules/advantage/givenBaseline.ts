@@ -3,8 +3,8 @@ import { at as nodeAt, mine, type Rule } from "../rule.ts";
 /** Recorded advantages are final: what would scale them is not read. */
 export const givenBaseline: Rule = {
   id: "given-baseline",
-  title: "Scale beside recorded advantages",
-  why: "`baseline: given` takes the advantages that the rollouts carry. They are final: `scale` is not read.",
+  title: "Scale with recorded advantages",
+  why: "`baseline: given` uses the advantages recorded with the rollouts as they are, so `scale` is not read.",
   check({ config, file, root, report, edits }) {
     if (
       config.top.advantage.baseline.declaration.name !== "given" ||

@@ -5,8 +5,8 @@ import { tell, type Rule } from "../rule.ts";
 /** Rollouts of a group differ, where a method compares them. */
 export const greedyGroup: Rule = {
   id: "greedy-group",
-  title: "Greedy groups under a method that compares siblings",
-  why: "At temperature 0, or with only the likeliest token kept (`top_k: 1`), all rollouts of a task are the same text. Their rewards are the same, so every advantage that compares siblings is 0 and nothing is learned.\n\nSample: `temperature: 1` without `top_k` is what most policy-gradient methods assume, since their ratios are of the unfiltered distribution.",
+  title: "Greedy sampling with a method that compares rollouts of a group",
+  why: "At temperature 0, or when only the likeliest token is kept (`top_k: 1`), all rollouts of a task are the same text. Their rewards are equal, so every advantage that compares rollouts of a group is 0 and nothing is learned.\n\nSample at `temperature: 1` without `top_k`: most policy-gradient methods assume this, because their ratios are those of the unfiltered distribution.",
   check(model) {
     for (const view of model.stages) {
       const { rollout, advantage } = view.config.body;
@@ -19,7 +19,7 @@ export const greedyGroup: Rule = {
       const multiple = model.stages.length > 1;
       tell(model, view, greedyGroup, [["rollout", key], ["rollout"]], {
         severity: "warning",
-        message: `With \`${key}: ${cold ? 0 : 1}\` the ${rollout.group} rollouts of a task are the same text, and \`${method.declaration.name}\` compares them: every advantage is 0.`,
+        message: `With \`${key}: ${cold ? 0 : 1}\` the ${rollout.group} rollouts of a task are the same text. \`${method.declaration.name}\` compares them, so every advantage is 0.`,
         mends: multiple
           ? []
           : [

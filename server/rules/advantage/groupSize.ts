@@ -3,8 +3,8 @@ import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
 
 export const groupSize: Rule = {
   id: "group-size",
-  title: "Group of one under a method that compares siblings",
-  why: "GRPO, RLOO and their kin subtract from a reward what the group's other rollouts earned (Shao et al., DeepSeekMath; Ahmadian et al., Back to Basics). In a group of one nothing is left: every advantage is 0 and nothing is learned.\n\nGenerate at least 2 rollouts a task, or choose a baseline that does not compare them.",
+  title: "Group of one with a method that compares rollouts of a group",
+  why: "GRPO, RLOO and similar methods subtract from a reward what the other rollouts of its group earned (Shao et al., DeepSeekMath; Ahmadian et al., Back to Basics). In a group of one nothing is left: every advantage is 0 and nothing is learned.\n\nGenerate at least 2 rollouts per task, or choose a baseline that does not compare them.",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const { rollout, advantage } = view.config.body;

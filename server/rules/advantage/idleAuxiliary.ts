@@ -19,8 +19,8 @@ export const idleAuxiliary: Rule = {
         tell(model, view, idleAuxiliary, [path], {
           severity: "warning",
           message: zero
-            ? `\`${loss.declaration.name}\` has the weight 0 throughout: it is never part of the loss.`
-            : `\`${loss.declaration.name}\` comes every ${every} steps, and the stage has ${steps}: it never does.`,
+            ? `\`${loss.declaration.name}\` has weight 0 throughout, so it is never part of the loss.`
+            : `\`${loss.declaration.name}\` acts every ${every} steps, but the stage has only ${steps}, so it never acts.`,
           tags: ["unnecessary"],
           mends: [
             model.edits.remove(

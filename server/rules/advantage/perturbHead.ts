@@ -5,8 +5,8 @@ import { placeOf, underneath, type Rule } from "../rule.ts";
 /** What perturbs the policy's logits are heads of the policy with a value for every word. */
 export const perturbHead: Rule = {
   id: "perturb-head",
-  title: "Perturbation by a head that has no value for every word",
-  why: "`rollout.perturb` adds β times the least value of some heads to the logits, word by word. They have to be heads of the policy with a value for every word, `{ name: q1, words: true }` in `model.value_heads`; a copy's or another model's stand on other states.",
+  title: "Perturbation by a head without a value per vocabulary entry",
+  why: "`rollout.perturb` adds β times the lowest value of some heads to the logits, one value per vocabulary entry. The heads must belong to the policy and have a value for every vocabulary entry: `{ name: q1, words: true }` in `model.value_heads`. A head of a copy or of another model reads other hidden states.",
   check({ config, stages, root, report, edits }) {
     for (const view of stages) {
       const { perturb } = view.config.body.rollout;
@@ -18,7 +18,7 @@ export const perturbHead: Rule = {
       const problem =
         missing.length > 0
           ? `The policy has no head ${missing.join(", ")} to perturb its logits`
-          : `${narrow.join(", ")} of the policy ${narrow.length === 1 ? "has" : "have"} one value, not one for every word`;
+          : `${narrow.join(", ")} of the policy ${narrow.length === 1 ? "has" : "have"} one value, not one per vocabulary entry`;
       report({
         rule: perturbHead.id,
         message: `${problem}: write \`model.value_heads: ${value}\`.`,

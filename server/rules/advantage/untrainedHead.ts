@@ -5,7 +5,7 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 export const untrainedHead: Rule = {
   id: "untrained-head",
   title: "Critic that nothing trains",
-  why: "A value head begins as a map to 0. A baseline that reads it subtracts what it says, and as long as no loss moves it that is nothing: the advantages are those of `baseline: none`, with all their variance, under the name of a critic. In proximal policy optimisation the loss of the value belongs to the objective (Schulman et al., Proximal Policy Optimization Algorithms, equation 9).\n\nGive the objective a `value`, in this stage or one before it, or choose a baseline that needs no critic.",
+  why: "A value head starts by predicting 0. Until a loss trains it, a baseline that reads it subtracts nothing: the advantages are those of `baseline: none`, with all their variance. In PPO the value loss belongs to the objective (Schulman et al., Proximal Policy Optimization Algorithms, equation 9).\n\nGive the objective a `value`, in this stage or an earlier one, or choose a baseline that needs no critic.",
   check(model) {
     const learning = model.config.models.flatMap((one) =>
       one.kind === "opened" && one.optimizer !== undefined ? [one.name] : [],
@@ -27,8 +27,8 @@ export const untrainedHead: Rule = {
       const several = body.advantage.baseline.declaration.name === "turn_critic";
       tell(model, view, untrainedHead, [["advantage", "baseline"], ["objective"]], {
         severity: "warning",
-        message: `\`${body.advantage.baseline.declaration.name}\` reads ${named}, which no loss of this stage or an earlier one trains: it stays at 0, and so does the baseline. Add ${owner === "policy" ? "`objective.value`" : "a learner to `auxiliary`"}.`,
-        related: [{ at: placeOf(view.body, "objective"), message: "the objective has no loss of the value" }],
+        message: `\`${body.advantage.baseline.declaration.name}\` reads ${named}, which no loss of this stage or an earlier one trains. It stays at 0, and so does the baseline: add ${owner === "policy" ? "`objective.value`" : "a learner to `auxiliary`"}.`,
+        related: [{ at: placeOf(view.body, "objective"), message: "the objective has no value loss" }],
         mends:
           several || owner !== "policy"
             ? []
@@ -36,7 +36,7 @@ export const untrainedHead: Rule = {
                 model.edits.set(
                   pathIn(view, placeOf(view.body, "objective"), "objective", "value"),
                   `{ use: value_clipped, head: ${head}, coefficient: 0.5 }`,
-                  "Add the clipped loss of the value to the objective",
+                  "Add the clipped value loss to the objective",
                 ),
               ],
       });

@@ -6,7 +6,7 @@ import { isOwn, keyOf, type Rule } from "../rule.ts";
 export const unusedHead: Rule = {
   id: "unused-head",
   title: "Value head that nothing uses",
-  why: "`model.value_heads` gives the policy linear maps from its last state to a number per token. One that no loss trains and no baseline reads is initialised, saved with every checkpoint, and says nothing. It is mostly left over from another `advantage`.\n\nRemove it, or name it in `objective.value` and in the baseline.",
+  why: "`model.value_heads` gives the policy linear maps from its last hidden state to a number per token. A head that no loss trains and no baseline reads is initialised and saved with every checkpoint, but has no effect. It is usually left over from another `advantage`.\n\nRemove it, or name it in `objective.value` and in the baseline.",
   check({ config, stages, root, report, edits }) {
     const at = keyOf(root, "model", "value_heads");
     if (!isOwn(at)) return;

@@ -30,7 +30,7 @@ function whyNoBox({ curriculum: { arms }, tasks }: StageBody): string | undefine
 export const armsBox: Rule = {
   id: "arms-box",
   title: "Box of parameters that the environment does not have",
-  why: "`arms: parameters` takes points of a box as arms: numbers that one built-in environment makes its tasks from. Each of them has to be a parameter of that environment, and its range within what the environment can make.",
+  why: "`arms: parameters` takes the points of a box as arms: each point gives a built-in environment the numbers that it makes tasks from. Every dimension of the box must be a parameter of that environment, and its range must lie within what the environment can make.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -49,7 +49,7 @@ function withoutBox({ edits }: ConfigModel, view: StageView): Fix | undefined {
   if (task?.knobs === undefined || others.length > 0) return undefined;
   return edits.remove(
     pathIn(view, placeOf(view.body, ...path), ...path),
-    "Remove `box`: the difficulty alone varies",
+    "Remove `box`: only the difficulty varies",
     false,
   );
 }

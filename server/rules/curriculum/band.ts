@@ -12,8 +12,8 @@ type Slot = keyof typeof bands;
 
 export const band: Rule = {
   id: "band",
-  title: "Band that is empty",
-  why: "`admission: success_band` admits groups whose share of successes lies between `low` and `high`, and `sampler: band` draws arms whose estimate does. Where `low` is not below `high` no group is admitted and no step ever trains, or no arm lies in the band.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
+  title: "Empty band",
+  why: "`admission: success_band` admits groups whose share of successes lies between `low` and `high`, and `sampler: band` draws arms whose estimate does. If `low` is not below `high`, no group is admitted and no step ever trains, or no arm lies in the band.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
   check(model) {
     for (const view of model.stages)
       for (const slot of ["admission", "sampler"] as const) inspect(model, view, slot);

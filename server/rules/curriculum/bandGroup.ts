@@ -12,8 +12,8 @@ function ratesIn(group: number, low: number, high: number, inclusive: boolean): 
 /** Some number of successes of a group lies in the band. */
 export const bandGroup: Rule = {
   id: "band-group",
-  title: "Admission band that no group can hit",
-  why: "The success rate of a group of n is a whole number of n-ths. A band that lies between two of them admits no group, whatever the policy does: the step is refilled until the limit and trains on nothing.\n\nWiden the band, or make the group larger. A band whose ends are left out (`inclusive: false`) also loses the rates at the ends.",
+  title: "Admission band that no group can reach",
+  why: "The success rate of a group of n is a multiple of 1/n. A band that lies between two multiples admits no group, whatever the policy does: the step is refilled up to the limit and trains on nothing.\n\nWiden the band, or make the group larger. With `inclusive: false` the band also excludes the rates at its ends.",
   check(model) {
     for (const view of model.stages) {
       const { curriculum, rollout } = view.config.body;
@@ -22,7 +22,7 @@ export const bandGroup: Rule = {
       if (view.config.kind !== "rl" || declaration.name !== "success_band") continue;
       if (typeof low !== "number" || typeof high !== "number" || low >= high) continue;
       if (ratesIn(rollout.group, low, high, inclusive !== false).length > 0) continue;
-      const band = `${low} to ${high}${inclusive === false ? ", ends left out" : ""}`;
+      const band = `${low} to ${high}${inclusive === false ? ", ends excluded" : ""}`;
       const paths = [
         ["curriculum", "admission", "low"],
         ["curriculum", "admission", "high"],
@@ -31,7 +31,7 @@ export const bandGroup: Rule = {
       ];
       tell(model, view, bandGroup, paths, {
         severity: "warning",
-        message: `In a group of ${rollout.group} the success rate is a multiple of 1/${rollout.group}, and none lies in the band of ${band}: no group is admitted unless some of its rollouts cannot be scored.`,
+        message: `In a group of ${rollout.group} the success rate is a multiple of 1/${rollout.group}, and none lies in the band of ${band}, so a group is admitted only if some of its rollouts cannot be scored.`,
         mends: [
           larger(model, rollout.group, (group) => ratesIn(group, low, high, inclusive !== false).length > 0),
         ],

@@ -5,7 +5,7 @@ import { keyOf, at as nodeAt, type Rule } from "../rule.ts";
 
 function problemOf(kind: StageKind, { metric, above, below, patience }: Condition): string | undefined {
   if (above === undefined && below === undefined && patience === undefined)
-    return "This condition never holds: say `above` or `below` which value the metric has to be, or with `patience` after how many values without an improvement.";
+    return "This condition never holds: say with `above` or `below` which value the metric has to cross, or with `patience` how many values may pass without an improvement.";
   if (kind !== "rl" && kind !== "alternate" && metric.startsWith("eval/"))
     return `This condition never holds: a stage of kind ${kind} is not evaluated, so \`${metric}\` has no values in it.`;
   return undefined;
@@ -14,8 +14,8 @@ function problemOf(kind: StageKind, { metric, above, below, patience }: Conditio
 /** A condition has a side; a stage that waits for one says how long at most. */
 export const condition: Rule = {
   id: "until",
-  title: "Condition that cannot end a stage",
-  why: "`until` ends a stage when its metric is above or below a value, or has stopped getting better (`patience`). Without any of these it never holds. Nor does a condition on `eval/…` in a stage of another kind than rl: only those are evaluated. Where several conditions stand in `all`, one that never holds is enough for the stage to last all of its steps.\n\nA stage also ends after its `steps`. Where they are not written the default holds, and a curriculum goes on whether or not the metric got there: say how many steps the stage may take.",
+  title: "Condition that never ends its stage",
+  why: "`until` ends a stage when its metric is above or below a value, or has stopped improving (`patience`). Without any of these it never holds. A condition on `eval/…` holds only in an rl stage, because other kinds are not evaluated. In `all`, one condition that never holds is enough to keep the stage going for all of its steps.\n\nA stage also ends after its `steps`. If they are not written, the default applies, and the next stage begins whether or not the metric reached its bound: say how many steps the stage may take.",
   check({ stages, report, edits }) {
     for (const view of stages) {
       const { config, written, path } = view;
@@ -37,14 +37,14 @@ export const condition: Rule = {
         report({
           rule: condition.id,
           severity: "warning",
-          message: `Without \`steps\` the stage ends after ${config.steps} at the latest, whether or not the metric gets there: say how many it may take.`,
+          message: `Without \`steps\` the stage ends after at most ${config.steps} steps, whether or not the metric reaches its bound: say how many steps it may take.`,
           key: `${path}.until`,
           at,
           mends: [
             edits.set(
               ["stages", config.name, "steps"],
               String(config.steps),
-              `Insert \`steps: ${config.steps}\`, what holds now`,
+              `Insert \`steps: ${config.steps}\`, the value in effect`,
             ),
           ],
         });

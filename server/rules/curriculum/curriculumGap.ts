@@ -25,8 +25,8 @@ function levelsTrained(stages: readonly StageView[]): ReadonlyMap<string, Readon
 /** Between the easiest and the hardest difficulty that is trained none is left out that is measured. */
 export const curriculumGap: Rule = {
   id: "curriculum-gap",
-  title: "Difficulty that the curriculum leaps over",
-  why: "Evaluation asks the top-level tasks, whatever the stages train on. A difficulty between the easiest and the hardest of a task's stages that no stage trains is measured and never practised. One that lies outside of them may well be meant as a test of generalisation, and is not reported.\n\nAdd the difficulty to a stage, or take it out of the top-level task.",
+  title: "Difficulty that the curriculum skips",
+  why: "Evaluation uses the top-level tasks, whatever the stages train on. If no stage trains a difficulty between the easiest and the hardest of a task's stages, that difficulty is measured but never practised. A difficulty outside that range may be meant as a test of generalisation and is not reported.\n\nAdd the difficulty to a stage, or take it out of the top-level task.",
   check(model) {
     const rl = model.stages.filter(({ config }) => config.kind === "rl");
     const byTask = levelsTrained(rl);
@@ -38,8 +38,8 @@ export const curriculumGap: Rule = {
       const named = gap.map((level) => `\`${task.name}/${level}\``).join(" and ");
       tell(model, last, curriculumGap, [["tasks", String(index)], ["tasks"]], {
         severity: "warning",
-        message: `${named} ${gap.length === 1 ? "is" : "are"} evaluated, and no stage trains ${gap.length === 1 ? "it" : "them"}: the stages train ${[...trained].sort((a, b) => a - b).join(", ")}.`,
-        related: [{ at: placeOf(model.root, "tasks", String(index)), message: "what is evaluated" }],
+        message: `${named} ${gap.length === 1 ? "is" : "are"} evaluated, but no stage trains ${gap.length === 1 ? "it" : "them"}: the stages train ${[...trained].sort((a, b) => a - b).join(", ")}.`,
+        related: [{ at: placeOf(model.root, "tasks", String(index)), message: "the evaluated difficulties" }],
       });
     }
   },

@@ -15,11 +15,11 @@ const pathOf = (slot: PartSlot): readonly string[] =>
 /** What a method needs, in words. */
 const words: Readonly<Record<Capability, string>> = {
   rate: "a signal that counts successes, from 0 to 1",
-  by_rollout: "a signal that says something of each rollout",
-  estimate: "an estimator that tells arms apart",
-  spread: "an estimator that says how sure it is",
-  posterior: "an estimator that can draw from its belief",
-  foresight: "an estimator that can tell of tasks that nobody has tried",
+  by_rollout: "a signal with a value for each rollout",
+  estimate: "an estimator that estimates each arm separately",
+  spread: "an estimator that gives its uncertainty",
+  posterior: "an estimator with a posterior to draw from",
+  foresight: "an estimator that can predict tasks not drawn yet",
   tasks: "arms that are single tasks",
   points: "arms that are points of a box of parameters",
   mixtures: "an estimator of mixtures",
@@ -44,7 +44,7 @@ const fitting = (body: StageBody, slot: PartSlot): Declaration[] => {
 export const curriculumParts: Rule = {
   id: "curriculum-parts",
   title: "Parts of a curriculum that do not fit together",
-  why: "A curriculum is arms × signal × estimator × sampler × admission × budget, freely combined, but a part can need what only some others give: Thompson sampling draws from a posterior, and a moving average has none; a Beta posterior counts successes, and advantages are not successes; a bandit over a box needs arms that are its points.\n\nThe message lists what gives the missing thing, and what could be chosen in the place of the part that needs it.",
+  why: "A curriculum is arms × signal × estimator × sampler × admission × budget, freely combined, but a part can need what only some others provide: Thompson sampling draws from a posterior, and a moving average has none; a Beta posterior counts successes, and advantages are not successes; a bandit over a box needs arms that are points of the box.\n\nThe message lists the options that provide what is missing, and the options that could replace the part that needs it.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -64,7 +64,7 @@ function unmet(model: ConfigModel, view: StageView, slot: PartSlot, need: Capabi
   const { name } = partOf(body, slot);
   const instead = fitting(body, slot).map((method) => method.name);
   tell(model, view, curriculumParts, [pathOf(slot), pathOf(from), ["curriculum"]], {
-    message: `The ${slot} \`${name}\` needs ${words[need]}; \`${partOf(body, from).name}\` gives none. Such are: ${quoted(giving.map((giver) => giver.name)) || "none yet"}. Or choose another ${slot}: ${quoted(instead)}.`,
+    message: `The ${slot} \`${name}\` needs ${words[need]}, which \`${partOf(body, from).name}\` does not provide. Choose the ${from} ${quoted(giving.map((giver) => giver.name))}, or the ${slot} ${quoted(instead)}.`,
     related: [{ at: placeOf(view.body, ...pathOf(from)), message: `gives no ${need.replace("_", " ")}` }],
     mends: [
       ...giving.map((giver) => choose(model, view, from, giver.name, giving.length === 1)),

@@ -79,7 +79,7 @@ function shareOf(body: StageBody): number | undefined {
 }
 
 const guards =
-  "Add `curriculum.admission: nonzero_variance`, which trains on no group without a success, and a floor, e.g. `curriculum.sampler: { use: proportional, floor: 0.5 }`; or choose a signal that is 0 where all fail and where all succeed, e.g. `variance`.";
+  "Add `curriculum.admission: nonzero_variance`, which leaves out groups without a success, and a floor, e.g. `curriculum.sampler: { use: proportional, floor: 0.5 }`; or choose a signal that is 0 where all fail and where all succeed, e.g. `variance`.";
 
 function tellSampler(model: ConfigModel, view: StageView): void {
   const { curriculum } = view.config.body;
@@ -92,16 +92,16 @@ function tellSampler(model: ConfigModel, view: StageView): void {
   const how =
     typeof own === "object"
       ? `${name} ${own.kept}`
-      : `By its formula ${name} over \`${signal.declaration.name}\` gives ${Math.round(100 * share!)} % of the draws to a task that always fails, beside one that half succeeds`;
+      : `By its formula ${name} over \`${signal.declaration.name}\` gives ${Math.round(100 * share!)} % of the draws to a task that always fails, when the other task succeeds half of the time`;
   const path = ["curriculum", "admission"];
   tell(model, view, failingTasks, [["curriculum", "sampler"], ["curriculum", "signal"], ["curriculum"]], {
     severity: "info",
-    message: `${how}. Where some tasks cannot be solved, most rollouts go to these and teach nothing. ${guards}`,
+    message: `${how}. If some tasks cannot be solved, most rollouts go to them and teach nothing. ${guards}`,
     mends: [
       model.edits.set(
         pathIn(view, placeOf(view.body, "curriculum", "sampler"), ...path),
         "nonzero_variance",
-        "Leave groups without a success out: `admission: nonzero_variance`",
+        "Leave out groups without a success: `admission: nonzero_variance`",
         false,
       ),
     ],
@@ -114,15 +114,15 @@ function tellAdmission(model: ConfigModel, view: StageView): void {
   if (typeof own !== "object" || (shareOf(view.config.body) ?? 1) <= guarded) return;
   tell(model, view, failingTasks, [["curriculum", "admission"], ["curriculum"]], {
     severity: "info",
-    message: `\`${admission.declaration.name}\` ${own.kept}, and the sampler \`${sampler.declaration.name}\` does not draw these less. Where some tasks cannot be solved, most rollouts go to these and teach nothing. Choose another admission, e.g. \`success_band\`, or let the sampler draw by a signal that is 0 where all fail: \`signal: variance\`, \`estimator: ema\`, \`sampler: { use: proportional, floor: 0.1 }\`.`,
+    message: `\`${admission.declaration.name}\` ${own.kept}, and the sampler \`${sampler.declaration.name}\` does not draw these less. If some tasks cannot be solved, most rollouts go to them and teach nothing. Choose another admission, e.g. \`success_band\`, or let the sampler draw by a signal that is 0 where all fail: \`signal: variance\`, \`estimator: ema\`, \`sampler: { use: proportional, floor: 0.1 }\`.`,
   });
 }
 
 /** Nothing that always fails is sought without a guard. */
 export const failingTasks: Rule = {
   id: "failing-tasks",
-  title: "Curriculum that seeks what always fails",
-  why: "Some published curricula draw tasks the more, the more often they fail, or keep the hardest alone. A task that cannot be solved at all (a wrong answer in the dataset, one beyond the model) is then drawn most and for ever: its groups have no advantage, and the step's rollouts are spent on them. The share that is told is the sampler's own, for a task that always fails beside one that half of the rollouts solve; an even share is 50 %.\n\nTwo guards: an admission that leaves out groups without a success (`nonzero_variance`, `success_band` with `low` above 0, `min_best_reward`), and a sampler with a floor, so that every other task keeps its share (`proportional`). Or choose a signal that is 0 at both ends (`variance`, `mean_abs_advantage`). It is a remark: the choice may well be the paper's own.",
+  title: "Curriculum that prefers tasks that always fail",
+  why: "Some published curricula draw a task more often the more it fails, or keep only the hardest tasks. A task that cannot be solved at all (because its answer in the dataset is wrong, or it is beyond the model) is then drawn most, and forever: its groups have no advantage, and the step's rollouts are spent on them. The share in the message is computed by the sampler itself for two tasks, one that always fails and one that half of the rollouts solve; an even share is 50 %.\n\nTwo guards: an admission that leaves out groups without a success (`nonzero_variance`, `success_band` with `low` above 0, `min_best_reward`), and a sampler with a floor, so that every other task keeps its share (`proportional`). Or choose a signal that is 0 at both ends (`variance`, `mean_abs_advantage`). This is only a note: the choice may be the paper's own.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;

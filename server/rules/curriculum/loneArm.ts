@@ -10,7 +10,7 @@ const many = ({ name, gives = [] }: Declaration): boolean =>
 export const loneArm: Rule = {
   id: "lone-arm",
   title: "Curriculum with one arm",
-  why: "A sampler weighs arms by what was seen of them: difficulties of a task, or tasks. With a single arm every draw is that one, whatever the sampler, signal and estimator say (Self-Evolving Curriculum chooses among several by a Boltzmann distribution over their mean absolute advantages).\n\nGive the task several difficulties (`numbers: [3, 4, 5]`), add a task, or take the sampler out.",
+  why: "A sampler weighs arms, which are tasks or the difficulties of a task, by their estimates. With a single arm every draw is that arm, whatever the sampler, signal and estimator are (Self-Evolving Curriculum chooses among several by a Boltzmann distribution over their mean absolute advantages).\n\nGive the task several difficulties (`numbers: [3, 4, 5]`), add a task, or remove the sampler.",
   check(model) {
     const choosing = model.stages.filter(({ config }) => config.kind === "rl" && !isLone(config.body));
     for (const view of model.stages) {

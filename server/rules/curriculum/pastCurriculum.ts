@@ -5,8 +5,8 @@ import { firstTime, mine, placeOf, tell, type Rule } from "../rule.ts";
 /** Files of past curricula exist. A run that goes on has what it needs of them in its checkpoint: no error. */
 export const pastCurriculum: Rule = {
   id: "past-curriculum",
-  title: "Past curricula that are not there",
-  why: "`curriculum.sampler.from` names files of what earlier runs' curricula were, as `gradus runs export RUN --to curriculum` writes them. A path starts from the folder of the file that writes it. A new run ends at its first step without them; one that is resumed has in its checkpoint what it needs.",
+  title: "Missing file of past curricula",
+  why: "`curriculum.sampler.from` names files that record the curricula of earlier runs, as `gradus runs export RUN --to curriculum` writes them. A path is relative to the folder of the file that contains it. Without these files a new run stops at its first step; a resumed run has what it needs in its checkpoint.",
   check(model) {
     const { stages, file, root } = model;
     const fresh = firstTime();
@@ -22,7 +22,7 @@ export const pastCurriculum: Rule = {
         const { hint, fixes } = sibling(absolute, mine(file, placeOf(view.body, ...path)) ?? root.origin);
         tell(model, view, pastCurriculum, [path], {
           severity: "warning",
-          message: `${unusable(absolute, file)}, and a new run cannot begin without it.${hint}`,
+          message: `${unusable(absolute, file)}, and a new run cannot start without it.${hint}`,
           fixes,
         });
       });

@@ -34,8 +34,8 @@ const ratesOf = perReading((source: TaskConfig["source"]): Rates | undefined => 
 /** Most groups have rollouts that differ. */
 export const sameOutcome: Rule = {
   id: "same-outcome",
-  title: "Most groups would be all right or all wrong",
-  why: "A group of n rollouts of a task that is solved with probability p is all right or all wrong with probability pⁿ + (1 − p)ⁿ, and then every advantage that compares siblings is 0. Where a dataset records how often its tasks were solved (`pass_rate`, `solve_rate`, `success_rate`) its first lines tell what share of the groups that would be. The rates are those of whichever model measured them.\n\nMake the groups larger, leave out tasks that are nearly always or never solved (`success_band` with a refill), or choose easier ones.",
+  title: "Most groups would be all correct or all wrong",
+  why: "If a task is solved with probability p, a group of n rollouts is all correct or all wrong with probability pⁿ + (1 − p)ⁿ, and then every advantage that compares rollouts of a group is 0. If a dataset records how often its tasks were solved (`pass_rate`, `solve_rate`, `success_rate`), its first lines show what share of the groups that would be. The rates depend on the model that measured them.\n\nMake the groups larger, leave out tasks that are nearly always or never solved (`success_band` with a refill), or choose easier ones.",
   check(model) {
     for (const view of model.stages) {
       const { tasks, rollout, advantage, curriculum } = view.config.body;
@@ -52,14 +52,14 @@ export const sameOutcome: Rule = {
         const path = pathIn(view, placeOf(view.body, "rollout", "group"), "rollout", "group");
         tell(model, view, sameOutcome, [["rollout", "group"], ["tasks"]], {
           severity: "warning",
-          message: `By the \`${found.field}\` of the first ${found.rates.length} lines of \`${basename(found.file)}\` ${percent(share(rollout.group))} of the groups of ${rollout.group} would be all right or all wrong, mean of pⁿ + (1 − p)ⁿ: nothing is learned from them.`,
+          message: `By the \`${found.field}\` of the first ${found.rates.length} lines of \`${basename(found.file)}\` ${percent(share(rollout.group))} of the groups of ${rollout.group} would be all correct or all wrong (mean of pⁿ + (1 − p)ⁿ): nothing is learned from them.`,
           mends: [
             enough === undefined
               ? undefined
               : model.edits.set(
                   path,
                   String(enough),
-                  `Change \`rollout.group\` to ${enough} (${percent(share(enough))} of the groups alike)`,
+                  `Change \`rollout.group\` to ${enough} (${percent(share(enough))} of the groups all correct or all wrong)`,
                   false,
                 ),
           ],

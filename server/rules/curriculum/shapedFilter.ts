@@ -9,7 +9,7 @@ const differsAlways = (shape: unknown, name: string): boolean =>
 export const shapedFilter: Rule = {
   id: "shaped-filter",
   title: "Filter on a shaped reward",
-  why: "`nonzero_variance` leaves out groups whose combined rewards are all equal. A term of length or another one that differs between almost any two responses makes nearly every group differ, so that groups in which all are right or all are wrong come through, and what they teach is brevity. DAPO's dynamic sampling filters by accuracy (Yu et al., DAPO); the same mistake was mended in verl's recipe.\n\nFilter by success: `admission: { use: success_band, low: 0, high: 1, inclusive: false }`.",
+  why: "`nonzero_variance` leaves out groups whose combined rewards are all equal. A length term, or any term that differs between almost any two responses, makes nearly every group differ. Groups that are all correct or all wrong then pass the filter, and all they teach is brevity. DAPO's dynamic sampling filters by accuracy (Yu et al., DAPO); verl's recipe had the same mistake and fixed it.\n\nFilter by success: `admission: { use: success_band, low: 0, high: 1, inclusive: false }`.",
   check(model) {
     for (const view of model.stages) {
       const { curriculum, reward } = view.config.body;
@@ -27,7 +27,7 @@ export const shapedFilter: Rule = {
       const kept = refill === undefined ? "" : `, refill: ${refill}`;
       tell(model, view, shapedFilter, paths, {
         severity: "warning",
-        message: `\`nonzero_variance\` compares combined rewards, and \`${shaping.name}\` differs with every length: groups in which \`${answer.name}\` is alike for all come through. Filter by success instead.`,
+        message: `\`nonzero_variance\` compares combined rewards, and \`${shaping.name}\` differs with every length, so groups in which \`${answer.name}\` is the same for all rollouts pass the filter. Filter by success instead.`,
         related: [
           { at: placeOf(view.body, "reward", "terms", shaping.name), message: `\`${shaping.name}\`` },
         ],

@@ -12,7 +12,7 @@ const quoted = (names: readonly string[]): string => names.map((name) => `\`${na
 export const staticNumber: Rule = {
   id: "static-number",
   title: "Arms without the number that `static` reads",
-  why: "`estimator: static` knows one number of every arm from the start. With `by: value` it is the arm's own value, the part of its name behind the last `/`: the 3 of `countdown/3`. The other kinds (`field`, `prompt_length`, `solution_length`, `steps`) read it off a task, so each arm has to be a single one (`arms: prompt`); `by: field` also has to say which field.\n\nThe message lists what fits the arms that are chosen.",
+  why: "`estimator: static` knows one number of every arm from the start. With `by: value` it is the arm's own value, the part of its name after the last `/`: the 3 of `countdown/3`. The other kinds (`field`, `prompt_length`, `solution_length`, `steps`) read it from a task, so each arm must be a single task (`arms: prompt`); `by: field` must also name the field.\n\nThe message lists what fits the chosen arms.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -32,14 +32,14 @@ function inspect(model: ConfigModel, view: StageView): void {
     complain(
       model,
       view,
-      `\`by: ${by}\` reads single tasks, and the arms of \`${name}\` are sets of them. Choose \`arms: prompt\`${valued.includes(name) ? ", or `by: value`" : ""}.`,
+      `\`by: ${by}\` reads single tasks, but the arms of \`${name}\` are sets of them. Choose \`arms: prompt\`${valued.includes(name) ? ", or `by: value`" : ""}.`,
       valued.includes(name) ? [toValue, toTasks] : [toTasks],
     );
   else if (by === "value" && single)
     complain(
       model,
       view,
-      `Arms that are single tasks have no value. \`by\` may be ${quoted(ofTasks)}; or choose the arms ${quoted(valued)}.`,
+      `Arms that are single tasks have no value: set \`by\` to one of ${quoted(ofTasks)}, or choose the arms ${quoted(valued)}.`,
       ofTasks
         .slice(0, 3)
         .map((other) =>
@@ -50,7 +50,7 @@ function inspect(model: ConfigModel, view: StageView): void {
     complain(
       model,
       view,
-      `The arms of \`${name}\` have no value. Choose the arms ${quoted(valued)}, or \`prompt\` with \`by\` one of ${quoted(ofTasks)}.`,
+      `The arms of \`${name}\` have no value: choose the arms ${quoted(valued)}, or \`prompt\` with \`by\` one of ${quoted(ofTasks)}.`,
       [set(model, view, ["curriculum", "arms"], "difficulty")],
     );
   else if (by === "field" && estimator.params["field"] === undefined)

@@ -7,7 +7,7 @@ const byWeight = new Set(["uniform", "self_repellent"]);
 export const taskWeight: Rule = {
   id: "task-weight",
   title: "Task weights that the sampler ignores",
-  why: "The sampler `uniform` draws tasks by their weights. Every other one draws arms by what their estimates say, and does not read the weights.",
+  why: "The sampler `uniform` draws tasks by their weights. Every other sampler draws arms by their estimates and does not read the weights.",
   check({ stages, report, edits }) {
     for (const view of stages) {
       const { sampler } = view.config.body.curriculum;

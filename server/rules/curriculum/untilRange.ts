@@ -16,7 +16,7 @@ function verdictOf(side: Side, bound: number, [least, most]: Span): "never" | "a
 export const untilRange: Rule = {
   id: "until-range",
   title: "Bound that a metric never or always crosses",
-  why: "Fractions lie between 0 and 1, and a reward between what its terms can pay, each times its weight. A condition above the most, or below the least, never holds, so that the stage lasts all of its `steps`; one on the other side holds as soon as its window is full, and the stage is over before it has taught anything. The bound has to be crossed: a mean of exactly 1 is not above 1.\n\nSet a bound inside the range. Percentages are written as fractions.",
+  why: "A fraction lies between 0 and 1. A reward lies between the least and the most that its terms can give, each times its weight. A condition above the most, or below the least, never holds, so the stage lasts all of its `steps`. A condition on the other side holds as soon as its window is full, and the stage ends before it has taught anything. The metric has to cross the bound: a mean of exactly 1 is not above 1.\n\nSet a bound inside the range. Write percentages as fractions.",
   check(model) {
     for (const view of model.stages) {
       for (const written of conditionsOf(view)) {
@@ -42,8 +42,8 @@ function checkSide(
   const lies = `\`${until.metric}\` lies between ${shown(range[0])} and ${shown(range[1])}`;
   const then =
     verdict === "never"
-      ? `is never ${side} ${bound}: the stage always lasts all of its ${view.config.steps} steps`
-      : `is always ${side} ${bound}: the stage ends after ${until.window} ${until.window === 1 ? "value" : "values"}`;
+      ? `is never ${side} ${bound}, so the stage always lasts all of its ${view.config.steps} steps`
+      : `is always ${side} ${bound}, so the stage ends after ${until.window} ${until.window === 1 ? "value" : "values"}`;
   model.report({
     rule: untilRange.id,
     severity: "warning",

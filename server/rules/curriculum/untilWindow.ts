@@ -15,7 +15,7 @@ function valuesIn({ config }: StageView, until: Condition, every: number): numbe
 export const untilWindow: Rule = {
   id: "until-window",
   title: "Window longer than the stage",
-  why: "A condition looks at the mean of the last `window` values, by default 10 of a step's metric and 1 of an evaluation's, and a stage begins with none. With `patience` it has to hold that many values in a row. A stage that ends before there are so many never asks its condition.\n\nShorten the window, or give the stage more steps. Where the window is the default this is only a remark: in a short trial run it is of no matter.",
+  why: "A condition looks at the mean of the last `window` values, by default 10 of a step's metric and 1 of an evaluation's, and a stage begins with none. With `patience` it has to hold for that many values in a row. A stage that ends before there are that many values never checks its condition.\n\nShorten the window, or give the stage more steps. If the window is the default, this is only a note: in a short trial run it does not matter.",
   check({ config, stages, report, edits }) {
     const all = stages.flatMap((view) => conditionsOf(view).map((written) => ({ view, ...written })));
     for (const { view, condition: until, place } of all) {
@@ -36,7 +36,7 @@ export const untilWindow: Rule = {
       report({
         rule: untilWindow.id,
         severity: nodeAt(view.written, ...place, "window") === undefined ? "info" : "warning",
-        message: `The condition is never asked: it needs ${wanted} values of \`${until.metric}\`${sum}, and in ${steps} steps there are at most ${there}.`,
+        message: `The condition is never checked: it needs ${wanted} values of \`${until.metric}\`${sum}, and ${steps} steps give at most ${there}.`,
         key: `${view.path}.${place.join(".")}.window`,
         at,
         mends: [

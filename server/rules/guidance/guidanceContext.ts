@@ -3,8 +3,8 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 export const guidanceContext: Rule = {
   id: "guidance-context",
-  title: "Stripped context that does not fit",
-  why: "With `context: strip` a rollout that was written behind help trains behind the bare prompt. `ratio: same_context` speaks of rollouts that train where they were written: it would count the bare prompt's probabilities against the helped one's while calling them the same. `true_behaviour` is that ratio under its own name, with what it means for the gradient (Guide); `recomputed` takes both probabilities behind the bare prompt; `shaped` needs none.\n\nHelp that stands in the response itself cannot be stripped: the policy went on from it.",
+  title: "Stripped context with a ratio or source that does not fit",
+  why: "With `context: strip` a rollout that was generated with help trains on the prompt without it. `ratio: same_context` is for rollouts that train in the context they were generated in: here it would divide probabilities given the bare prompt by probabilities given the helped prompt, as if the two were the same. `true_behaviour` is that ratio under its own name, with what it means for the gradient (Guide); `recomputed` takes both probabilities given the bare prompt; `shaped` needs none.\n\nHelp inside the response itself cannot be stripped, because the policy continued from it.",
   check(model) {
     for (const view of model.stages) {
       const { guidance, objective } = view.config.body;
@@ -14,13 +14,13 @@ export const guidanceContext: Rule = {
       if (givenBy(guidance).place === "response")
         tell(model, view, guidanceContext, paths, {
           severity: "warning",
-          message: `\`guidance.source: ${guidance.source.declaration.name}\` stands in the response, not in the prompt: there is nothing to strip.`,
+          message: `\`guidance.source: ${guidance.source.declaration.name}\` puts its help into the response, not into the prompt, so there is nothing to strip: remove \`context\`.`,
           mends: [model.edits.remove(pathIn(view, at, "guidance", "context"), "Remove `context`")],
         });
       else if (guidance.ratio.declaration.name === "same_context" && hasRatio(objective))
         tell(model, view, guidanceContext, paths, {
           message:
-            "A stripped rollout does not train in the context that it was written in: `guidance.ratio: same_context` does not fit. `true_behaviour`, `recomputed`, `shaped`, `multiple_importance` and `mixture` do.",
+            "A stripped rollout does not train in the context it was generated in, so `guidance.ratio: same_context` does not fit: choose `true_behaviour`, `recomputed`, `shaped`, `multiple_importance` or `mixture`.",
           mends: ["true_behaviour", "recomputed"].map((use) =>
             model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
           ),

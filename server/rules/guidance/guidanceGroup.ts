@@ -4,7 +4,7 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 export const guidanceGroup: Rule = {
   id: "guidance-group",
   title: "Help for failed groups of one rollout",
-  why: "`guidance.trigger: all_fail` helps where every rollout of a group failed. In a group of one that is every failure, and the helped rollout has no sibling to be compared with: under a baseline of the group its advantage is 0.\n\nMake the group larger, or let helped rollouts join it (`place: append`).",
+  why: "`guidance.trigger: all_fail` helps groups in which every rollout failed. In a group of one that is every failure, and the helped rollout has no other rollout to be compared with: with a group baseline its advantage is 0.\n\nMake the group larger, or let helped rollouts join it (`place: append`).",
   check(model) {
     for (const view of model.stages) {
       const { guidance, rollout } = view.config.body;
@@ -13,12 +13,12 @@ export const guidanceGroup: Rule = {
       tell(model, view, guidanceGroup, [["guidance", "trigger"], ["rollout", "group"], ["guidance"]], {
         severity: "warning",
         message:
-          "With `rollout.group: 1` every failure is a group that failed, and the helped rollout stands alone in it: nothing tells how good it is.",
+          "With `rollout.group: 1` the helped rollout is alone in its group, so it has nothing to be compared with: use a group of at least 2, or `guidance.place: append`.",
         mends: [
           model.edits.set(
             pathIn(view, placeOf(view.body, "guidance"), "guidance", "place"),
             "append",
-            "Set `guidance.place: append`: the failed rollout stays beside it",
+            "Set `guidance.place: append`: the failed rollout stays in the group",
             false,
           ),
         ],

@@ -24,7 +24,7 @@ function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
   if (!helps(guidance))
     return keys.map((key) => ({
       key,
-      message: `No rollout is helped (\`guidance.trigger: none\`): \`guidance.${key}\` is not read.`,
+      message: `No rollout is helped (\`guidance.trigger: none\`), so \`guidance.${key}\` is not read.`,
     }));
   const gives = givenBy(guidance);
   const found: Idle[] = [];
@@ -32,7 +32,7 @@ function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
   if (!gives.divisible)
     found.push({
       key: "amount",
-      message: `\`guidance.source: ${source}\` is given whole: \`guidance.amount\` is not read.`,
+      message: `\`guidance.source: ${source}\` is always given whole, so \`guidance.amount\` is not read.`,
     });
   if (
     gives.whole === true &&
@@ -42,18 +42,18 @@ function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
   )
     found.push({
       key: "trains",
-      message: `All of \`${source}\` is given, and \`guidance.trains: written\` leaves nothing of it to train.`,
+      message: `All of \`${source}\` is prefilled, so \`guidance.trains: written\` leaves no token to train.`,
     });
   if (guidance.given_advantage === "own" && !givenTrains(guidance))
     found.push({
       key: "given_advantage",
-      message: "No given token trains (`guidance.trains`): `guidance.given_advantage` is not read.",
+      message: "No prefilled token trains (`guidance.trains`), so `guidance.given_advantage` is not read.",
     });
   if (guidance.ratio.declaration.name === "imitation" && !givenTrains(guidance))
     found.push({
       key: "ratio",
       message:
-        "No given token trains (`guidance.trains`): `guidance.ratio: imitation` has nothing to learn. `trains: all` lets it.",
+        "No prefilled token trains (`guidance.trains`), so `guidance.ratio: imitation` has nothing to learn from: set `trains: all`.",
     });
   const rounds = guidance.amount.params["rounds"];
   const members = guidance.rollouts ?? rollout.group;
@@ -65,15 +65,15 @@ function idle({ guidance, rollout, curriculum }: StageBody): Idle[] {
   if (curriculum.start.declaration.name !== "prompt")
     found.push({
       key: "trigger",
-      message: `Helped rollouts begin at the prompt: they do not have \`curriculum.start: ${curriculum.start.declaration.name}\`.`,
+      message: `Helped rollouts begin at the prompt, so \`curriculum.start: ${curriculum.start.declaration.name}\` does not apply to them.`,
     });
   return found;
 }
 
 export const guidanceIdle: Rule = {
   id: "guidance-idle",
-  title: "Key of guidance that is not read",
-  why: "Guidance is five choices, and some leave others without effect: nothing of it is read while no rollout is helped; an amount says how much of a help that can be given in parts; a demonstration has no written tokens to train; rounds that rollouts are divided over need a rollout each; and helped rollouts do not begin where `curriculum.start` says.",
+  title: "Guidance key that is not read",
+  why: "Guidance is five choices, and some leave others without effect. While no rollout is helped, nothing of it is read. An amount applies only to help that can be given in parts. A demonstration has no generated tokens to train. Rollouts divided over rounds need at least one rollout per round. Helped rollouts do not begin where `curriculum.start` says.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;

@@ -6,7 +6,7 @@ import { tell, type Rule } from "../rule.ts";
 export const guidanceLength: Rule = {
   id: "guidance-length",
   title: "Help that fills the model's context",
-  why: "A tiny model reads one character a token. The text around a hint (`template`) and the prompt stand in its context before the help itself, and what is left is for help and response. Where nothing is left no rollout can be helped: the run goes on without, and says so in every step.\n\nShorten the template, or enlarge `model.context`. How long a help is that comes out of a dataset, a file or a model is seen when it is there: such a rollout is left without help, with an event that names how many.",
+  why: "A tiny model reads one character per token. The prompt and the text around a hint (`template`) come before the help in its context, and the rest is for the help and the response. If nothing is left, no rollout can be helped: the run continues without help and says so at every step.\n\nShorten the template, or enlarge `model.context`. The length of help from a dataset, a file or a model is known only during the run: rollouts whose help does not fit go without it, and an event says how many.",
   check(model) {
     const { size, base, tokenizer } = model.config.model;
     if (base !== "tiny" || tokenizer?.use === "bpe") return;

@@ -5,8 +5,8 @@ import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 
 export const guidanceModel: Rule = {
   id: "guidance-model",
-  title: "Help from a model that is not there",
-  why: "A guide, a teacher, or whoever writes hints or feedback is a language model of `models`, the `reference`, or the `policy` itself. Another name stops the run when help is first asked for.",
+  title: "Help from a missing model",
+  why: "The model that guides, teaches, or writes hints or feedback is a language model of `models`, the `reference`, or the `policy` itself. With any other name the run stops when it first asks for help.",
   check({ config, stages, file, root, report }) {
     const known = [...new Set(["policy", "reference", ...languageModels(config)])];
     for (const view of stages) {
@@ -17,7 +17,7 @@ export const guidanceModel: Rule = {
         const { hint, fixes } = unknownName(model, known, at);
         report({
           rule: guidanceModel.id,
-          message: `There is no model \`${model}\` to help the policy. ${hint}`,
+          message: `\`${model}\` cannot help the policy: there is no such model. ${hint}`,
           key: underneath(view, at, path.join(".")),
           at,
           fixes,

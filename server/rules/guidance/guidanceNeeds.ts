@@ -32,8 +32,8 @@ function asks({
 
 export const guidanceNeeds: Rule = {
   id: "guidance-needs",
-  title: "Help that the tasks cannot give",
-  why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made of the task's own solution or answer. Built-in environments write one for every task; a dataset has one where `solution` or `answer` names it. Groups of other tasks stay without help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
+  title: "Help that the tasks cannot provide",
+  why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made from the task's own solution or answer. Built-in environments write one for every task; a dataset has one if `solution` or `answer` names it. Groups of other tasks get no help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
   check(model) {
     for (const view of model.stages) {
       const { tasks } = view.config.body;
@@ -46,7 +46,7 @@ export const guidanceNeeds: Rule = {
         const names = without.map(({ task }) => `\`${task.name}\``).join(", ");
         tell(model, view, guidanceNeeds, [[...path, "use"], path], {
           severity: all ? "error" : "warning",
-          message: `\`${path.join(".")}\` is made of the tasks' ${what}, and ${all ? "no task has one" : `those of ${names} have none: they stay without help`}.`,
+          message: `\`${path.join(".")}\` is made from the tasks' ${what}, but ${all ? "no task has one" : `those of ${names} have none, so they get no help`}.`,
           mends: [
             path.at(-1) === "start"
               ? model.edits.remove(

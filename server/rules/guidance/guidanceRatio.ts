@@ -22,13 +22,13 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
     return {
       severity: "error",
       fit: ["shaped", "multiple_importance", "same_context"],
-      message: `Given tokens train, and nobody can say how likely \`${guidance.source.declaration.name}\` was to write them, which \`guidance.ratio: true_behaviour\` counts against. \`shaped\`, \`multiple_importance\` and \`same_context\` fit.`,
+      message: `Prefilled tokens train, and the probability with which \`${guidance.source.declaration.name}\` wrote them is unknown, but \`guidance.ratio: true_behaviour\` divides by it: choose \`shaped\`, \`multiple_importance\` or \`same_context\`.`,
     };
   if (ratio === "mixture" && !(gives.reads === "attempt" && gives.place === "response"))
     return {
       severity: "error",
       fit: ["same_context"],
-      message: `\`guidance.ratio: mixture\` is of a rollout that goes on from a failed attempt, and \`${guidance.source.declaration.name}\` does not. \`source: probe\` and \`feedback\` with \`place: continue\` do.`,
+      message: `\`guidance.ratio: mixture\` needs rollouts that continue a failed attempt, and those of \`${guidance.source.declaration.name}\` do not: choose \`source: probe\`, or \`feedback\` with \`place: continue\`.`,
     };
   const { alpha, plain } = guidance.ratio.params;
   if (ratio === "mixture" && alpha === 1 && plain === "mixture")
@@ -40,7 +40,7 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
         ["alpha", "0.12"],
       ],
       message:
-        "With `alpha: 1` nothing of the policy is left in the mixture, which a plain rollout counts against with `plain: mixture`: (1 − α) π_old is 0, and its ratio infinite. Set `plain: keep`, or `alpha` below 1.",
+        "With `alpha: 1` the mixture contains nothing of the policy: for a plain rollout under `plain: mixture` (1 − α) π_old is 0 and the ratio infinite. Set `plain: keep`, or `alpha` below 1.",
     };
   const { anchor } = objective.loss.params;
   const anchored = ratio !== "same_context" && !own.includes(ratio);
@@ -48,13 +48,13 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
     return {
       severity: "error",
       fit: ["same_context"],
-      message: `\`objective.anchor: ${anchor}\` is what every ratio is against: \`guidance.ratio: ${ratio}\` would not be read. It needs \`anchor: behaviour\`.`,
+      message: `\`objective.anchor: ${anchor}\` is the denominator of every ratio, so \`guidance.ratio: ${ratio}\` would not be read: set \`anchor: behaviour\`.`,
     };
   if (anchored && !hasRatio(objective))
     return {
       severity: "warning",
       fit: ["same_context"],
-      message: `\`objective: ${objective.loss.declaration.name}\` has no ratio to the behaviour: \`guidance.ratio: ${ratio}\` is not read.`,
+      message: `\`objective: ${objective.loss.declaration.name}\` has no ratio to the behaviour policy, so \`guidance.ratio: ${ratio}\` is not read.`,
     };
   return undefined;
 }
@@ -62,7 +62,7 @@ function problemOf({ guidance, objective }: StageBody): Problem | undefined {
 export const guidanceRatio: Rule = {
   id: "guidance-ratio",
   title: "Ratio that helped rollouts cannot have",
-  why: "What a helped rollout's tokens count against depends on who wrote them. Of a model of the run the probability of every token is known; of a written solution or a file of answers it is not, so that only ratios fit that need none (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is of rollouts that go on from an attempt, and where plain ones count against it as well some of the policy must be left in it. An objective whose anchor is not the behaviour, or that has no ratio, does not read any of it, and one that couples rows cannot give single tokens away.",
+  why: "The denominator of the ratio of a helped rollout's tokens depends on what wrote them. A model of the run gives every token's probability. A worked solution or a file of answers gives none, so only ratios that need none fit (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is for rollouts that continue an attempt; if plain rollouts also use it, it must keep some weight on the policy. An objective whose anchor is not the behaviour policy, or that has no ratio, reads none of this. An objective that couples rows cannot leave single tokens out.",
   check(model) {
     for (const view of model.stages) {
       const { body } = view.config;
@@ -73,7 +73,7 @@ export const guidanceRatio: Rule = {
         ? {
             severity: "error" as const,
             fit: ["same_context"],
-            message: `\`guidance.ratio: ${ratio}\` takes single tokens from the objective, and \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs. \`same_context\` fits.`,
+            message: `\`guidance.ratio: ${ratio}\` takes single tokens out of the objective, but \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs: choose \`same_context\`.`,
           }
         : problemOf(body);
       if (problem === undefined) continue;

@@ -24,7 +24,7 @@ function longestThatFits(rollout: Rollout, room: number): number {
 
 function responseWords(rollout: Rollout): string {
   if (!hasAttempts(rollout)) return `a response of ${rollout.max_tokens}`;
-  return `an episode of ${attemptsOf(rollout)} attempts (\`rollout.shape: ${rollout.shape.declaration.name}\`) with what is said between them, up to ${episodeTokens(rollout)},`;
+  return `an episode of ${attemptsOf(rollout)} attempts (\`rollout.shape: ${rollout.shape.declaration.name}\`) with the messages between them, up to ${episodeTokens(rollout)},`;
 }
 
 /** Tokens of a task's longest prompt, as a stored model reads it; 0 where the prompts are not known. */
@@ -74,7 +74,7 @@ function checkStored(model: ConfigModel): void {
       severity: full ? "error" : "warning",
       message: full
         ? `${which} fills the model's context of ${look.context}: choose a model with a longer context, or tasks with shorter prompts.`
-        : `${which} and ${responseWords(rollout)} are ${prompt + needed} tokens, longer than the model's context of ${look.context}: the context ends such responses.${most < 1 ? " Choose a model with a longer context, or shorter prompts." : ` Set \`rollout.max_tokens\` to ${most} or less.`}`,
+        : `${which} and ${responseWords(rollout)} are ${prompt + needed} tokens, longer than the model's context of ${look.context}, so the context cuts such responses off.${most < 1 ? " Choose a model with a longer context, or shorter prompts." : ` Set \`rollout.max_tokens\` to ${most} or less.`}`,
       key: underneath(view, at, "rollout.max_tokens"),
       at,
     });
@@ -84,7 +84,7 @@ function checkStored(model: ConfigModel): void {
 export const contextLength: Rule = {
   id: "context-length",
   title: "Prompt and response do not fit the model's context",
-  why: "A tiny model reads one character a token and has a context of `model.context` tokens. A prompt and a response that are longer together are cut off by the end of the context, not by `max_tokens`, so the longest tasks can never be answered.\n\nThe context of a stored model is what its files say, and its own tokenizer counts the prompts, without what a chat template puts around them; of a dataset's prompts `max_prompt` is the bound. There the finding is a warning, because many responses may be shorter than `max_tokens`; it is an error where a prompt alone fills the context, which stops the run.\n\nAn episode of several attempts (`rollout.shape`) has room for all of them: each has `rollout.max_tokens`, unless they share them (`budget: episode`).\n\nShorten `rollout.max_tokens`, or enlarge `model.context`.",
+  why: "A tiny model reads one character per token and has a context of `model.context` tokens. If a prompt and its response are longer together, the end of the context cuts the response off, not `max_tokens`, so the longest tasks can never be answered.\n\nThe files of a stored model say how long its context is, and its own tokenizer counts the prompts, without what a chat template adds; for a dataset's prompts `max_prompt` is the bound. For such a model this diagnostic is a warning, because many responses may be shorter than `max_tokens`; it is an error if a prompt alone fills the context, which stops the run.\n\nAn episode of several attempts (`rollout.shape`) needs room for all of them: each has `rollout.max_tokens`, unless they share them (`budget: episode`).\n\nShorten `rollout.max_tokens`, or enlarge `model.context`.",
   check(model) {
     const { config, stages, file, root, report, edits } = model;
     const { context } = config.model.size;

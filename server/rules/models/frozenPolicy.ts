@@ -5,7 +5,7 @@ import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
 export const frozenPolicy: Rule = {
   id: "frozen-policy",
   title: "Stage that trains nothing",
-  why: "With a learning rate of 0 no update moves anything: rollouts are written, paid and scored for a policy that stays as it is. `advantage.scale: zero` does the same to what the policy learns from rewards, and is meant for a control beside a run; it is not reported.\n\nSet a learning rate. To measure a policy without training it, `gradus run --dry-run` and `gradus sample` cost less.",
+  why: "With a learning rate of 0 no update changes a weight: rollouts are generated and scored for a policy that stays as it is. `advantage.scale: zero` does the same to what the policy learns from rewards. It is meant for control runs and is not reported.\n\nSet a learning rate. To measure a policy without training it, `gradus run --dry-run` and `gradus sample` cost less.",
   check(model) {
     for (const view of model.stages) {
       const path = ["update", "optimizer", "lr"];
@@ -21,8 +21,8 @@ export const frozenPolicy: Rule = {
       tell(model, view, frozenPolicy, [where], {
         severity: "warning",
         message: zero
-          ? "The learning rate is 0: no update changes anything."
-          : "The objective's factor is 0, and there is no other loss: no update changes anything.",
+          ? "The learning rate is 0, so no update changes anything."
+          : "The objective's factor is 0 and there is no other loss, so no update changes anything.",
         mends: [
           model.edits.remove(
             pathIn(view, placeOf(view.body, ...where), ...where),

@@ -8,10 +8,12 @@ function whyIdle(model: ConfigModel, of: string, every: number): string | undefi
   if (lacksOptimizer(model, of)) return undefined;
   const updates = updatesOf(config);
   if (of === "policy")
-    return updates < every ? `it is renewed after ${every} updates, and the run has ${updates}` : undefined;
+    return updates < every
+      ? `it is updated after ${every} updates of the original, and the run has only ${updates}`
+      : undefined;
   const original = config.models.find(({ name }) => name === of);
   return original?.kind !== "copy" && original !== undefined && original.optimizer === undefined
-    ? `\`${of}\` is frozen: its copy is always the same as itself`
+    ? `\`${of}\` is frozen, so its copy always equals it`
     : undefined;
 }
 
@@ -27,7 +29,7 @@ const updatesOf = ({ stages }: ConfigModel["config"]): number =>
 export const idleCopy: Rule = {
   id: "idle-copy",
   title: "Copy of a model that never changes",
-  why: "`ema` and `polyak` copies follow another model at a distance: copy ← decay · copy + (1 − decay) · model, after every `every` updates. Where the original is frozen, or the run is over before the first renewal, the copy is a second, immobile model in memory, and a divergence from it does something else than was meant.\n\nCopy a model that trains, and renew it within the run's length.",
+  why: "`ema` and `polyak` copies follow another model slowly: copy ← decay · copy + (1 − decay) · model, every `every` updates. If the original is frozen, or the run ends before the copy is first updated, the copy is a second, constant model in memory, and a divergence from it does not do what was meant.\n\nCopy a model that trains, and update the copy within the run's length.",
   check(model) {
     const { config, root, report } = model;
     for (const one of config.models) {

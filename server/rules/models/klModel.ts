@@ -6,7 +6,7 @@ import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 
 export const klModel: Rule = {
   id: "kl-model",
-  title: "KL term against a model that is not there",
+  title: "KL term against a missing model",
   why: "A `kl` entry measures the policy's divergence from another model: `reference` (the policy as it entered the first rl stage), `behaviour`, `proximal`, or a language model of `models`.",
   check({ config, stages, file, root, report }) {
     const known = [...new Set([...alwaysModels, ...languageModels(config)])];
@@ -19,7 +19,7 @@ export const klModel: Rule = {
         const { hint, fixes } = unknownName(model, known, at);
         report({
           rule: klModel.id,
-          message: `There is no model \`${model}\` to measure against. ${hint}`,
+          message: `The KL term measures against \`${model}\`, but there is no such model. ${hint}`,
           key: underneath(view, at, join(`kl.${index}`, "model")),
           at,
           fixes,

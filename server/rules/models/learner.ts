@@ -23,15 +23,15 @@ interface Problem {
 function problemOf(config: RunConfig, { model, objective }: LearnerPlan): Problem | undefined {
   const found = config.models.find(({ name }) => name === model);
   if (model !== "policy" && found === undefined)
-    return { message: `There is no model \`${model}\` to learn: add it to \`models\`.` };
+    return { message: `The learner trains \`${model}\`, but there is no such model: add it to \`models\`.` };
   if (found?.kind === "copy")
     return {
-      message: `\`${model}\` is a copy, which only follows \`${found.of}\`: let \`${found.of}\` learn.`,
+      message: `\`${model}\` is a copy that only follows \`${found.of}\`: train \`${found.of}\` instead.`,
       mend: { of: "entry", path: ["model"], value: found.of },
     };
   if (found?.kind === "perceptron")
     return {
-      message: `\`${model}\` is a multilayer perceptron, and a learner reads rollouts with a language model.`,
+      message: `\`${model}\` is a multilayer perceptron, but a learner needs a language model to read rollouts.`,
     };
   if (found !== undefined && found.optimizer === undefined)
     return {
@@ -51,8 +51,8 @@ function lackingHeads(
   const path = model === "policy" ? ["model", "value_heads"] : ["models", model, "value_heads"];
   const problem =
     missing.length > 0
-      ? `trains ${quoted(missing)}, which the model has not`
-      : `reads a value for every word, and ${quoted(narrow)} of the model gives one`;
+      ? `trains ${quoted(missing)}, which the model does not have`
+      : `reads a value per vocabulary entry, but ${quoted(narrow)} of the model gives only one value`;
   return {
     message: `The learner ${problem}: write \`${path.join(".")}: ${value}\`.`,
     mend: { of: "config", path, value },
@@ -71,7 +71,7 @@ function otherProblem(
   if (unknown !== undefined) {
     const value = `{ polyak: { of: ${model}, tau: 0.1 } }`;
     return {
-      message: `The learner's objective reads \`${unknown}\`, and there is no such model: a slow copy is \`models.${unknown}: ${value}\`.`,
+      message: `The learner's objective reads \`${unknown}\`, but there is no such model: to make it a slow copy, write \`models.${unknown}: ${value}\`.`,
       mend: { of: "config", path: ["models", unknown], value },
     };
   }
@@ -105,7 +105,7 @@ function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
 export const learner: Rule = {
   id: "learner",
   title: "Learner that cannot learn",
-  why: "A learner of `auxiliary` moves a model with an objective of its own. The model has to be the policy or one of `models` that trains, with the heads that the objective works on; what the objective compares it with, such as a slow copy, has to be in `models` too. Actions are drawn anew only for learners: `actions: drawn` of another loss would find none, and the run stop at its first update.",
+  why: "A learner of `auxiliary` trains a model with an objective of its own. The model must be the policy or a model of `models` that trains, and it must have the heads that the objective uses. A model that the objective compares it with, such as a slow copy, must be in `models` too. Only learners get freshly drawn actions: with `actions: drawn`, another loss would find none, and the run would stop at its first update.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -114,7 +114,7 @@ export const learner: Rule = {
       if (!drawsActions(body)) continue;
       const paths = [["objective", "value", "actions"], ["objective", "actions"], ["objective"]];
       tell(model, view, learner, paths, {
-        message: "`actions: drawn` needs a learner of `auxiliary`: this loss sees recorded actions alone.",
+        message: "`actions: drawn` needs a learner of `auxiliary`: this loss reads only recorded actions.",
         mends: paths.slice(0, 2).flatMap((path) => {
           const origin = placeOf(view.body, ...path);
           const where = pathIn(view, origin, ...path);

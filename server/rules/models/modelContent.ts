@@ -8,8 +8,8 @@ import { at as nodeAt, mine, type Rule } from "../rule.ts";
 /** What a run would refuse about a model that is there. */
 export const modelContent: Rule = {
   id: "model-content",
-  title: "Model that a run refuses",
-  why: "A run opens a Hugging Face folder with `config.json`, `tokenizer.json` and safetensors, a `.gguf` file, or a checkpoint of an earlier run, of the families Llama (with SmolLM2 and TinyLlama), Mistral, Qwen 2 and 2.5, Qwen 3, Gemma 3 (text) and GPT-2. The config, the tokenizer and the headers of the weights are read here as a run reads them; no weight is.\n\nWeights that are pickled (`pytorch_model.bin`) are not read, because reading a pickle runs the code that is in it: save the model once more with transformers' `save_pretrained`, which writes safetensors. Families and features that this engine does not compute (YaRN, a mixture of experts, soft-capped logits, quantised weights, …) are named. The same holds for every entry of `models`.",
+  title: "Model that a run cannot open",
+  why: "A run opens a Hugging Face folder with `config.json`, `tokenizer.json` and safetensors, a `.gguf` file, or a checkpoint of an earlier run, of the families Llama (with SmolLM2 and TinyLlama), Mistral, Qwen 2 and 2.5, Qwen 3, Gemma 3 (text) and GPT-2. This rule reads the config, the tokenizer and the headers of the weights as a run does, but no weights.\n\nPickled weights (`pytorch_model.bin`) are not read, because reading a pickle runs the code in it: save the model again with transformers' `save_pretrained`, which writes safetensors. The message names the family or feature that this engine does not compute (YaRN, a mixture of experts, soft-capped logits, quantised weights, …). The same applies to every entry of `models`.",
   check(model) {
     const { config } = model;
     checkModel(model, config.model, ["model"]);
@@ -50,7 +50,7 @@ function tellOf(
     at,
     fixes:
       path.join(".") === "model.base"
-        ? [replace(at.range, "tiny", "Change to `tiny`: a small model from random weights", false)]
+        ? [replace(at.range, "tiny", "Change to `tiny`: a small model with random weights", false)]
         : [],
   });
 }

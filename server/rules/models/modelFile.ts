@@ -6,8 +6,8 @@ import { at as nodeAt, mine, type Rule } from "../rule.ts";
 /** A model's folder or file exists. */
 export const modelFile: Rule = {
   id: "model-file",
-  title: "Model that is not there",
-  why: "`model.base` is `tiny`, a Hugging Face folder, a `.gguf` file or a checkpoint of an earlier run. Nothing is downloaded: the files have to be on this machine.",
+  title: "Missing model",
+  why: "`model.base` is `tiny`, a Hugging Face folder, a `.gguf` file or a checkpoint of an earlier run. Nothing is downloaded, so the files must be on this machine.",
   check({ config, file, root, report }) {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || isReadable(base)) return;
@@ -15,12 +15,12 @@ export const modelFile: Rule = {
     const { hint, fixes } = sibling(base, at);
     report({
       rule: modelFile.id,
-      message: `There is no model at \`${relative(dirname(file), base)}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
+      message: `There is no model at \`${relative(dirname(file), base)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
       key: "model.base",
       at,
       fixes: [
         ...fixes,
-        replace(at.range, "tiny", "Change to `tiny`: a small model from random weights", false),
+        replace(at.range, "tiny", "Change to `tiny`: a small model with random weights", false),
       ],
     });
   },

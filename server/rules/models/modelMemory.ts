@@ -3,8 +3,8 @@ import { keyOf, at as nodeAt, mine, type Rule } from "../rule.ts";
 /** What a run would need of this machine's memory. */
 export const modelMemory: Rule = {
   id: "model-memory",
-  title: "More memory than a run may take",
-  why: "Before a run starts, its memory at the peak is predicted from the models' sizes and the config: weights, gradients, the optimiser's state, activations, caches of the responses that are written. It may take 80 % of the machine's memory, or of the container's, or what `engine.memory` says. Work is cut as finely as it can be first; where that is not enough, the run does not start.\n\nThe message names a number to lower where one is enough. Else take a smaller model, an adapter (`model.adapter`) or an optimiser that keeps less. Close to the limit it is a warning: the prediction may be off by a quarter.",
+  title: "More memory than a run may use",
+  why: "Before a run starts, its peak memory is predicted from the models' sizes and the config: weights, gradients, the optimiser's state, activations, caches of the responses being generated. It may use 80 % of the machine's memory, or of the container's, or what `engine.memory` says. The work is first split into the smallest possible pieces; if that is not enough, the run does not start.\n\nIf lowering one number is enough, the message names it. Otherwise choose a smaller model, an adapter (`model.adapter`) or an optimiser with less state. Close to the limit this is a warning, because the prediction may be off by a quarter.",
   check({ config, root, file, facts, report }) {
     const found = facts?.memory(config);
     if (found === undefined || found.kind === "fits") return;
@@ -16,7 +16,7 @@ export const modelMemory: Rule = {
       message: found.problem,
       key: at === limit ? "engine.memory" : "model.base",
       at,
-      related: [{ at: limit, message: "how much it may take" }],
+      related: [{ at: limit, message: "how much it may use" }],
     });
   },
 };

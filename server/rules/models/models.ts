@@ -19,8 +19,8 @@ type Complain = (
 /** Each model of the registry is one thing: opened from a base, or a copy of another. */
 export const registeredModel: Rule = {
   id: "model-registry",
-  title: "Model of the registry that is no one thing",
-  why: "An entry of `models` is opened from a `base`, or is a copy of another model (`ema`, `polyak`), or a multilayer perceptron (`kind: mlp`): one of these, with the keys that belong to it. One that trains needs an optimizer of its own; one that is frozen has no use for it.",
+  title: "Inconsistent entry of `models`",
+  why: "An entry of `models` is opened from a `base`, is a copy of another model (`ema`, `polyak`), or is a multilayer perceptron (`kind: mlp`): exactly one of these, with the keys that belong to it. A model that trains needs an optimizer of its own; a frozen model has no use for one.",
   check(model) {
     const models = nodeAt(model.root, "models");
     if (models?.kind !== "map") return;
@@ -40,13 +40,15 @@ function complainer({ report, file, root }: ConfigModel, name: string, node: Map
 
 function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
   if (reserved.includes(name))
-    complain({ message: `\`${name}\` is a model that every run has: give this one another name.` });
+    complain({
+      message: `\`${name}\` is the name of a model that every run has: give this one another name.`,
+    });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
   if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
   const foreign = perceptronKeys.find((key) => child(node, key) !== undefined);
   if (foreign !== undefined)
     return complain(
-      { message: `\`${foreign}\` is of a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
+      { message: `\`${foreign}\` belongs to a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
       foreign,
     );
   const [kind] = given;
@@ -70,15 +72,12 @@ function checkPerceptron(model: ConfigModel, name: string, node: MapNode, compla
     if (!own.includes(key))
       complain(
         {
-          message: `A multilayer perceptron has no \`${key}\`. It has ${own.map((one) => `\`${one}\``).join(", ")}.`,
+          message: `A multilayer perceptron has no \`${key}\`. Its keys are ${own.map((one) => `\`${one}\``).join(", ")}.`,
         },
         key,
       );
   if (child(node, "inputs") === undefined)
-    complain(
-      { message: `\`models.${name}\` needs \`inputs\`: how many numbers a row of its features has.` },
-      "kind",
-    );
+    complain({ message: `\`models.${name}\` needs \`inputs\`, the number of features in a row.` }, "kind");
   checkTraining(model, name, node, complain);
 }
 
@@ -105,7 +104,7 @@ function checkTraining(model: ConfigModel, name: string, node: MapNode, complain
     complain(
       {
         severity: "warning",
-        message: `\`models.${name}\` has an optimizer, but is frozen: set \`trains: true\`, or remove \`optimizer\`.`,
+        message: `\`models.${name}\` has an optimizer but is frozen: set \`trains: true\`, or remove \`optimizer\`.`,
       },
       "optimizer",
     );
@@ -122,7 +121,7 @@ function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: 
   if (!existsSync(path))
     complain(
       {
-        message: `There is no model at \`${relative(dirname(file), path)}\`: give \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
+        message: `There is no model at \`${relative(dirname(file), path)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
       },
       "base",
     );
@@ -139,7 +138,7 @@ function checkCopy(
     if (key !== kind)
       complain(
         {
-          message: `A copy of another model has no \`${key}\`: it is of that model's size, and nothing else trains it.`,
+          message: `A copy of another model has no \`${key}\`: it has that model's size and only follows it.`,
         },
         key,
       );
@@ -150,7 +149,7 @@ function checkCopy(
   const { hint, fixes } = unknownName(of, known, at);
   report({
     rule: registeredModel.id,
-    message: `There is no model \`${of}\` to copy. ${hint}`,
+    message: `\`${of}\` cannot be copied: there is no such model. ${hint}`,
     key: `models.${name}.${kind}.of`,
     at,
     fixes,

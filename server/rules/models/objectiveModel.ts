@@ -9,8 +9,8 @@ const always = ["reference", "proximal", "previous"];
 /** Models that the objective compares the policy with exist. */
 export const objectiveModel: Rule = {
   id: "objective-model",
-  title: "Objective that compares with a model that is not there",
-  why: "Some objectives compare the policy with another model, an anchor or a reference. It has to be one that every run has, or one of `models`.",
+  title: "Objective that reads a missing model",
+  why: "Some objectives compare the policy with another model, an anchor or a reference. It must be a model that every run has, or one of `models`.",
   check(model) {
     const known = [...always, ...model.config.models.map(({ name }) => name)];
     for (const view of model.stages)
@@ -30,7 +30,7 @@ function unknownModel(
   const { hint, fixes } = unknownName(name, ["behaviour", ...known], at);
   report({
     rule: objectiveModel.id,
-    message: `There is no model \`${name}\` for the objective to compare the policy with. ${hint}`,
+    message: `The objective compares the policy with \`${name}\`, but there is no such model. ${hint}`,
     key: underneath(view, at, "objective.anchor"),
     at,
     fixes,

@@ -12,8 +12,8 @@ const entersTrained = ({ config, stages }: Parameters<Rule["check"]>[0]): boolea
 /** A reference holds the policy to something worth keeping. */
 export const untrainedReference: Rule = {
   id: "untrained-reference",
-  title: "Reference that knows nothing",
-  why: "The reference is the policy as it enters the first rl stage. A `tiny` model begins with random weights: without an sft stage before, the divergence pulls towards noise, and against everything that is learned.\n\nWarm the model up with an sft stage, start from a trained model or a checkpoint, or leave the KL term out.",
+  title: "Reference with random weights",
+  why: "The reference is the policy as it enters the first rl stage. A `tiny` model begins with random weights. Without an sft stage before, the divergence pulls the policy towards noise and away from everything it learns.\n\nTrain the model with an sft stage first, start from a trained model or a checkpoint, or leave the KL term out.",
   check(model) {
     if (entersTrained(model)) return;
     for (const view of model.stages) {
@@ -26,7 +26,7 @@ export const untrainedReference: Rule = {
         tell(model, view, untrainedReference, [[...path, "model"], path], {
           severity: "info",
           message:
-            "The reference is a `tiny` model with random weights: no stage trains it before, and the KL term pulls towards noise. Begin with an sft stage, or with a trained `model.base`.",
+            "The reference is a `tiny` model with random weights that no earlier stage trains, so the KL term pulls towards noise: begin with an sft stage, or with a trained `model.base`.",
         });
       }
     }

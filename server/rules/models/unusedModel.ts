@@ -14,7 +14,7 @@ function addTexts(node: SourceNode, texts: Set<unknown>, seen: Set<SourceNode>):
 export const unusedModel: Rule = {
   id: "unused-model",
   title: "Model that nothing names",
-  why: "A model of `models` is opened when the run begins and held in memory to its end. One that no KL entry, objective, reward term, baseline or other model names does no work for it.\n\nName it where it is meant to act, for instance `kl: [{ model: teacher }]`, or remove it.",
+  why: "A model of `models` is opened when the run begins and held in memory until it ends. If no KL entry, objective, reward term, baseline or other model names it, it does nothing.\n\nName it where it is meant to be used, for instance `kl: [{ model: teacher }]`, or remove it.",
   check({ config, root, stages, report, edits }) {
     if (config.models.length === 0) return;
     const [named, seen] = [new Set<unknown>(), new Set<SourceNode>()];
@@ -25,7 +25,7 @@ export const unusedModel: Rule = {
       report({
         rule: unusedModel.id,
         severity: "warning",
-        message: `Nothing names the model \`${name}\`: it is opened, held in memory, and never asked.`,
+        message: `Nothing names the model \`${name}\`: it is opened and held in memory, but never used.`,
         key: `models.${name}`,
         at,
         tags: ["unnecessary"],

@@ -7,8 +7,8 @@ const acts = ({ coefficient, mask, turns }: KlConfig): boolean =>
 /** One divergence is penalised in one place. */
 export const doubleKl: Rule = {
   id: "double-kl",
-  title: "One divergence penalised twice",
-  why: "A divergence can be taken off the reward, as in InstructGPT, or added to the loss, as in GRPO. Two entries that measure the same model in the same direction, one in each place, penalise it twice with coefficients that add up in no simple way: the one in the reward goes through baseline and scale, the other does not. verl prints a notice about it.\n\nKeep the one that the method you follow has.",
+  title: "Divergence penalised twice",
+  why: "A divergence can be subtracted from the reward, as in InstructGPT, or added to the loss, as in GRPO. Two entries that measure the same model in the same direction, one in each place, penalise it twice, and their coefficients do not simply add up: the entry in the reward passes through baseline and scale, the other does not. verl prints a notice about it.\n\nKeep the entry that your method has.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
@@ -26,7 +26,7 @@ export const doubleKl: Rule = {
         if (!isOwn(placeOf(view.body, ...path))) continue;
         tell(model, view, doubleKl, [path], {
           severity: "warning",
-          message: `The divergence from \`${entry.model}\` is penalised in the ${entries[first]?.place} already, and here in the ${entry.place} as well.`,
+          message: `The divergence from \`${entry.model}\` is already penalised in the ${entries[first]?.place}, and here in the ${entry.place} again.`,
           related: [{ at: placeOf(view.body, "kl", String(first)), message: "the other penalty" }],
           mends: [
             model.edits.remove(

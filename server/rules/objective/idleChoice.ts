@@ -37,28 +37,29 @@ const has: Readonly<Record<Matter, (body: StageBody) => boolean>> = {
 /** What is missing, and the key that brings it. */
 const lacking: Readonly<Record<Matter, { readonly without: string; readonly add: string }>> = {
   branches: {
-    without: "acts on rollouts that share a beginning, and none branches off another",
+    without: "acts on rollouts that share a beginning, but no rollout branches off another",
     add: "`rollout.branch`, e.g. `{ use: top_entropy, k: 4, children: 3 }`",
   },
   filtered: {
     without:
-      "corrects for what the sampler filters, and the sampler filters nothing (temperature 1, no `top_p`, no `top_k`)",
+      "corrects for what the sampler filters, but the sampler filters nothing (temperature 1, no `top_p`, no `top_k`)",
     add: "`rollout.top_p`, `rollout.top_k` or another `rollout.temperature`",
   },
   given: {
-    without: "acts on tokens that the policy did not write, and nothing gives any",
-    add: "`guidance`, e.g. `{ trigger: always, source: demonstration }`, or a log: `replay: { use: file, path: … }`",
+    without: "acts on tokens that the policy did not generate, but there are none",
+    add: "`guidance`, e.g. `{ trigger: always, source: demonstration }`, or recorded rollouts: `replay: { use: file, path: … }`",
   },
   logged: {
-    without: "learns from written answers, and no log is named: the policy trains on its own answers",
+    without:
+      "learns from recorded answers, but no file of them is named, so the policy trains on its own answers",
     add: "`replay: { use: file, path: …, select: none }`",
   },
   replayed: {
-    without: "acts on rollouts of earlier weights, and every step trains on fresh ones alone",
+    without: "acts on rollouts of earlier weights, but every step trains only on fresh ones",
     add: "`replay`, e.g. `{ use: window, share: 0.5 }`",
   },
   selected: {
-    without: "weighs all rollouts alike, and none is selected",
+    without: "weighs all rollouts alike, but none is selected",
     add: "`replay.select`",
   },
 };
@@ -105,7 +106,7 @@ function tellIdle(model: ConfigModel, view: StageView, { path, name, acts }: Idl
   const branch = pathIn(view, placeOf(view.body, "rollout", "branch"), "rollout", "branch");
   tell(model, view, idleChoice, [path], {
     severity: logged ? "warning" : "info",
-    message: `\`${name}\` ${without}${logged ? ", right or wrong" : ": it changes nothing"}. Add ${add}.`,
+    message: `\`${name}\` ${without}${logged ? ", correct or wrong" : ": it changes nothing"}. Add ${add}.`,
     mends:
       first === "branches"
         ? [model.edits.set(branch, "{ use: top_entropy, k: 4, children: 3 }", "Let rollouts branch", false)]
@@ -124,7 +125,7 @@ function tellSourceless(model: ConfigModel, view: StageView): void {
   if (key === undefined || layer("use") !== "default") return;
   tell(model, view, idleChoice, [["replay", key]], {
     severity: "warning",
-    message: `\`replay.${key}\` has nothing to act on: no source is named, so nothing is replayed. Add \`replay: { use: file, path: … }\`, or \`use: window\` for rollouts of this run.`,
+    message: `\`replay.${key}\` does nothing, because no source is named and so nothing is replayed. Add \`replay: { use: file, path: … }\`, or \`use: window\` for rollouts of this run.`,
     mends: [
       model.edits.set(
         pathIn(view, placeOf(view.body, "replay"), "replay", "use"),
@@ -139,7 +140,7 @@ function tellSourceless(model: ConfigModel, view: StageView): void {
 export const idleChoice: Rule = {
   id: "idle-choice",
   title: "Choice that has nothing to act on",
-  why: "Some methods are one piece of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for given tokens needs a source that gives some; a correction for the sampler needs one that filters; a loss for written data needs the data. Without it the run is the plain method, or, with a loss for written data, trains the policy on whatever it writes itself.\n\nAdd what the finding names, or remove the choice.",
+  why: "Some methods are one part of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for prefilled tokens needs a source that prefills some; a correction for the sampler needs a sampler that filters; a loss for recorded data needs the data. Without its counterpart the run is the plain method, or, with a loss for recorded data, trains the policy on whatever it generates itself.\n\nAdd what the diagnostic names, or remove the choice.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;

@@ -27,7 +27,7 @@ function isFresh({ config: { model } }: ConfigModel, { config: { body } }: Stage
 export const idleClip: Rule = {
   id: "idle-clip",
   title: "Clip that never acts",
-  why: "The ratio compares the policy with the one that wrote the rollouts. With one update a step on fresh rollouts they are the same weights: every ratio is 1, inside every range, and the loss is the plain policy gradient (Schulman et al., Proximal Policy Optimization Algorithms, clip because they take several epochs over one batch). The range that is written has no effect.\n\nSplit the step into several updates with `update.mini_batch`, or take `update.epochs` passes, if the range is meant to act; otherwise leave it out.",
+  why: "The ratio compares the policy with the one that generated the rollouts. With one update per step on fresh rollouts their weights are the same: every ratio is 1, inside every range, and the loss is the plain policy gradient (Schulman et al., Proximal Policy Optimization Algorithms, clip because they take several epochs over one batch). The clip range in the config has no effect.\n\nIf the range is meant to act, split the step into several updates with `update.mini_batch`, or take several passes with `update.epochs`; otherwise remove it.",
   check(model) {
     for (const view of model.stages) {
       const { objective, rollout } = view.config.body;
@@ -43,7 +43,7 @@ export const idleClip: Rule = {
         written.map((key) => ["objective", key]),
         {
           severity: "info",
-          message: `Each step is one update on the rollouts that the very same policy wrote: every ratio is 1, and ${written.map((key) => `\`${key}\``).join(" and ")} never ${written.length === 1 ? "acts" : "act"}.`,
+          message: `Each step is one update on rollouts of the same policy, so every ratio is 1 and ${written.map((key) => `\`${key}\``).join(" and ")} never ${written.length === 1 ? "acts" : "act"}.`,
           tags: ["unnecessary"],
           mends:
             half === undefined || placeOf(view.body, "update", "mini_batch")?.layer === "file"

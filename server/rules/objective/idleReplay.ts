@@ -15,13 +15,16 @@ function idle({ config: { body, steps } }: StageView, capped: boolean): Idle | u
     return { path: ["replay", "share"], why: "its share of the batch is 0 throughout" };
   if (zero(weight)) return { path: ["replay", "weight"], why: "its rollouts weigh 0 in the loss" };
   if (!capped && every > steps)
-    return { path: ["replay", "every"], why: `it comes every ${every} steps, and the stage has ${steps}` };
+    return {
+      path: ["replay", "every"],
+      why: `it acts every ${every} steps, and the stage has only ${steps}`,
+    };
   const written = body.rollout.prompts * body.rollout.group * steps;
   const { capacity, burst } = source.params;
   if (burst === true && typeof capacity === "number" && capacity > written && !capped)
     return {
       path: ["replay", "capacity"],
-      why: `it waits until ${capacity} rollouts are kept, and the stage writes at most ${written}`,
+      why: `it waits until ${capacity} rollouts are kept, and the stage generates at most ${written}`,
     };
   return undefined;
 }
@@ -29,8 +32,8 @@ function idle({ config: { body, steps } }: StageView, capped: boolean): Idle | u
 /** What is kept comes back at some step. */
 export const idleReplay: Rule = {
   id: "idle-replay",
-  title: "Replay that never comes back",
-  why: "A replay memory holds rollouts of earlier steps, in memory and in each checkpoint. With a share or a weight of 0, an interval longer than the stage, or a memory that is replayed once full and never fills, nothing of it is ever trained on.\n\nLower the bound that keeps it back, or remove the block.",
+  title: "Replay that never acts",
+  why: "Replay keeps rollouts of earlier steps, in memory and in each checkpoint. With a share or a weight of 0, with an interval longer than the stage, or with a buffer that replays only when full and never fills, none of them is ever trained on.\n\nLower the bound that prevents it, or remove the block.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;

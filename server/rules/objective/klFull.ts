@@ -4,8 +4,8 @@ import { at as nodeAt, mine, pathIn, underneath, type Rule } from "../rule.ts";
 /** A divergence over the whole vocabulary is a part of the loss, and needs a model that can be asked for it. */
 export const klFull: Rule = {
   id: "kl-full",
-  title: "Full divergence where it cannot be had",
-  why: "The estimator `full` sums over the whole vocabulary. It is differentiated as a part of the loss, so it cannot be a penalty in the reward; and it has to ask the other model for its whole distribution, which of `behaviour`, `proximal` and `previous` is not kept: only the log-probs of the sampled tokens are.\n\nk1, k2 and k3 need no more than those (Schulman, Approximating KL Divergence).",
+  title: "Full divergence where it cannot be computed",
+  why: "The estimator `full` sums over the whole vocabulary. It is differentiated as part of the loss, so it cannot be a penalty in the reward. It also needs the other model's whole distribution, but for `behaviour`, `proximal` and `previous` only the log-probs of the sampled tokens are kept.\n\nk1, k2 and k3 need only those (Schulman, Approximating KL Divergence).",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const list = nodeAt(view.body, "kl");
@@ -20,8 +20,8 @@ export const klFull: Rule = {
           rule: klFull.id,
           message:
             place === "reward"
-              ? "The full divergence is a part of the loss: write `place: loss`, or the estimator k1, k2 or k3."
-              : `Of \`${model}\` only log-probs of the sampled tokens are known: choose the estimator k1, k2 or k3, or another model.`,
+              ? "The full divergence can only be part of the loss: write `place: loss`, or the estimator k1, k2 or k3."
+              : `Only the log-probs of sampled tokens are known for \`${model}\`: choose the estimator k1, k2 or k3, or another model.`,
           key: underneath(view, at, join(`kl.${index}`, key)),
           at,
           mends: [

@@ -3,8 +3,8 @@ import { pathIn, placeOf, tell, isOwn, type Rule } from "../rule.ts";
 /** The warm-up ends before the run does. */
 export const lateWarmup: Rule = {
   id: "late-warmup",
-  title: "Warm-up longer than the training",
-  why: "The learning rate rises from 0 over the first `warmup` optimiser steps. Where these are all there are, the run never trains at the rate that the config states, and the rate at its end depends on how long it was.\n\nA tenth of the updates is much for a warm-up; shorten it, or train longer.",
+  title: "Warm-up longer than training",
+  why: "The learning rate rises from 0 over the first `warmup` optimiser steps. If the run has no more steps than that, it never trains at the rate in the config, and its last rate depends on the run's length.\n\nA tenth of the updates is already a long warm-up: shorten it, or train longer.",
   check(model) {
     if (model.capped) return;
     for (const view of model.stages) {
@@ -21,7 +21,7 @@ export const lateWarmup: Rule = {
       const tenth = Math.max(1, Math.floor(updates / 10));
       tell(model, view, lateWarmup, [path], {
         severity: "warning",
-        message: `The warm-up takes ${warmup} optimiser steps, and there are ${updates} (${updates / perStep} steps of the run × ${perStep}): the learning rate is never reached.`,
+        message: `The warm-up takes ${warmup} optimiser steps, but the run has only ${updates} (${updates / perStep} steps × ${perStep}), so it never reaches the learning rate.`,
         mends: [
           model.edits.set(
             pathIn(view, placeOf(view.body, ...path), ...path),

@@ -18,7 +18,7 @@ function bandOf({ config: { model } }: ConfigModel): Band {
   if (model.adapter !== undefined)
     return { what: "a low-rank adapter", usual: [1e-5, 2e-4], far: [1e-7, 5e-3] };
   if (model.base === "tiny")
-    return { what: "a tiny model from random weights", usual: [1e-4, 5e-3], far: [2e-6, 0.1] };
+    return { what: "a tiny model with random weights", usual: [1e-4, 5e-3], far: [2e-6, 0.1] };
   if (isTiny(model.base))
     return { what: "a model of less than 20 million weights", usual: [1e-5, 5e-3], far: [1e-7, 0.1] };
   return { what: "all weights of a trained model", usual: [1e-6, 5e-6], far: [1e-8, 2e-4] };
@@ -28,7 +28,7 @@ function bandOf({ config: { model } }: ConfigModel): Band {
 export const learningRateBand: Rule = {
   id: "learning-rate",
   title: "Learning rate far from the usual",
-  why: "Adam's steps have the size of the learning rate whatever the gradient's, so that recipes agree on a band: 1e-6 to 5e-6 for all weights of a trained model, 1e-5 to 2e-4 for a low-rank adapter, of which few weights have to move far, and more for a model of a few million weights, or one that begins with random weights. It is a convention, not a law. Only rates ten times and more beyond it are reported: below it nothing is learned in the run's length, above it the policy is gone within a few steps.",
+  why: "Adam's steps have the size of the learning rate, whatever the size of the gradient, so recipes agree on a band: 1e-6 to 5e-6 for all weights of a trained model, 1e-5 to 2e-4 for a low-rank adapter, whose few weights have to move far, and more for a model of a few million weights or with random weights. This is a convention, not a law. Only rates at least ten times outside the band are reported: below it the run learns nothing in its length, above it the policy collapses within a few steps.",
   check(model) {
     const band = bandOf(model);
     for (const view of model.stages) {
@@ -44,7 +44,7 @@ export const learningRateBand: Rule = {
       tell(model, view, learningRateBand, [path], {
         // A tiny model is for trying things out.
         severity: isTiny(model.config.model.base) ? "info" : "warning",
-        message: `\`lr: ${text(lr)}\` is ${Math.round(factor)} times ${lr < from ? "below" : "above"} what ${band.what} is usually trained with, ${text(from)} to ${text(to)}.`,
+        message: `\`lr: ${text(lr)}\` is ${Math.round(factor)} times ${lr < from ? "below" : "above"} the usual range for ${band.what}, ${text(from)} to ${text(to)}.`,
         mends:
           model.stages.length > 1
             ? []

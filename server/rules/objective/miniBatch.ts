@@ -4,7 +4,7 @@ import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
 export const miniBatch: Rule = {
   id: "mini-batch",
   title: "Mini-batch that does not fit the step",
-  why: "A step's `prompts × group` rollouts are split into mini-batches, each one optimiser step. A size that does not divide them would leave a smaller last one, whose rollouts would weigh more; one that is no multiple of the group splits groups between updates: the advantages stay right, but the rollouts of one group train on different policies, and an objective that pairs or ranks rollouts misses some; one larger than the step is never filled.\n\nverl and TRL refuse the first at the start of a run too.",
+  why: "A step's `prompts × group` rollouts are split into mini-batches, one optimiser step each. A size that does not divide them would leave a smaller last mini-batch, whose rollouts would weigh more. A size that is not a multiple of the group splits groups between updates: the advantages stay right, but the rollouts of one group train different policies, and an objective that pairs or ranks rollouts misses some. A mini-batch larger than the step is never filled.\n\nverl and TRL also refuse the first at the start of a run.",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const { rollout, update } = view.config.body;
@@ -29,7 +29,7 @@ export const miniBatch: Rule = {
         report({
           rule: miniBatch.id,
           severity: "warning",
-          message: `A step has only ${product} rollouts, fewer than \`update.mini_batch\` ${size}: each step is one update of all of them.`,
+          message: `A step has only ${product} rollouts, fewer than \`update.mini_batch\` ${size}, so each step is one update on all of them.`,
           key,
           at,
           mends,
@@ -37,7 +37,7 @@ export const miniBatch: Rule = {
       } else if (all % size !== 0) {
         report({
           rule: miniBatch.id,
-          message: `\`update.mini_batch\` ${size} does not divide a step's rollouts (${product}): the last update would be of ${all % size}. Use ${divisors(all, size).join(" or ")}.`,
+          message: `\`update.mini_batch\` ${size} does not divide a step's rollouts (${product}), so the last update would have only ${all % size}. Use ${divisors(all, size).join(" or ")}.`,
           key,
           at,
           mends,
@@ -46,7 +46,7 @@ export const miniBatch: Rule = {
         report({
           rule: miniBatch.id,
           severity: "warning",
-          message: `\`update.mini_batch\` ${size} is no multiple of \`rollout.group\` ${rollout.group}: groups are split between updates.`,
+          message: `\`update.mini_batch\` ${size} is not a multiple of \`rollout.group\` ${rollout.group}, so groups are split between updates.`,
           key,
           at,
           mends,

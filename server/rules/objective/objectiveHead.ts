@@ -5,8 +5,8 @@ import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 /** Heads that the objective trains are heads of the policy. */
 export const objectiveHead: Rule = {
   id: "objective-head",
-  title: "Objective that trains a head that is not there",
-  why: "An objective of values trains a linear map from the model's last state to a number per token, or to one for every word where it is a Q of tokens (`words: true`). The policy has only the heads that `model.value_heads` names.",
+  title: "Objective that trains a missing value head",
+  why: "An objective of values trains a linear map from the model's last hidden state to a number per token, or, for a Q of tokens (`words: true`), to a number per vocabulary entry. The policy has only the heads that `model.value_heads` names.",
   check({ config, stages, file, root, report, edits }) {
     const heads = config.model.heads ?? [];
     for (const view of stages) {
@@ -21,7 +21,7 @@ export const objectiveHead: Rule = {
         message:
           missing.length > 0
             ? `The objective trains ${missing.length === 1 ? "the head" : "the heads"} ${missing.join(", ")}, which the policy does not have: write \`model.value_heads: ${value}\`.`
-            : `The objective reads a value for every word, which ${narrow.join(", ")} ${narrow.length === 1 ? "has" : "have"} not: write \`model.value_heads: ${value}\`.`,
+            : `The objective reads a value per vocabulary entry, which ${narrow.join(", ")} ${narrow.length === 1 ? "does" : "do"} not give: write \`model.value_heads: ${value}\`.`,
         key: underneath(view, at, "objective"),
         at,
         mends: [edits.set(["model", "value_heads"], value, `Set \`model.value_heads\` to \`${value}\``)],

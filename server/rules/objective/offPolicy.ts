@@ -10,7 +10,7 @@ function olderBy({
     return { words: "`replay` brings back rollouts of earlier weights", path: ["replay"] };
   if (update.epochs > 1)
     return {
-      words: `the ${update.epochs} passes of \`update.epochs\` move the policy away from what wrote the rollouts`,
+      words: `the ${update.epochs} passes of \`update.epochs\` move the policy away from the one that generated the rollouts`,
       path: ["update", "epochs"],
     };
   return undefined;
@@ -35,7 +35,7 @@ function uncorrected({ objective, replay, update }: StageBody): Uncorrected | un
   if (objective.loss.declaration.name === "reinforce")
     return weighs("now") || (update.epochs === 1 && weighs("proximal"))
       ? undefined
-      : { why: "`reinforce` has no ratio that would weigh them", from: "now" };
+      : { why: "`reinforce` has no ratio to weigh them", from: "now" };
   if (objective.loss.params["anchor"] === "proximal" && replayed && !weighs("proximal"))
     return { why: "with `anchor: proximal` the ratio begins at this step's weights", from: "proximal" };
   return undefined;
@@ -44,8 +44,8 @@ function uncorrected({ objective, replay, update }: StageBody): Uncorrected | un
 /** Rollouts of older weights are weighed by how likely they are now. */
 export const offPolicy: Rule = {
   id: "off-policy",
-  title: "Older rollouts without a correction",
-  why: "The policy gradient is an expectation over what the present policy writes. Rollouts of older weights need importance weights: a ratio to the weights that wrote them, inside the objective (`clipped`, `cispo` with `anchor: behaviour`) or in front of it (`objective.correction` with `numerator: now` or `proximal`; its default, `behaviour` over `sampled`, only makes up for what the sampler filtered). Without them the gradient is biased, the more the older they are (Hilton et al., Batch size-invariance for policy optimization, for the proximal anchor).\n\nChoose an objective with a ratio, add a correction, or train on fresh rollouts once.",
+  title: "Off-policy rollouts without importance correction",
+  why: "The policy gradient is an expectation over rollouts of the current policy. Rollouts of older weights need importance weights: a ratio to the weights that generated them, inside the objective (`clipped`, `cispo` with `anchor: behaviour`) or in front of it (`objective.correction` with `numerator: now` or `proximal`; its default, `behaviour` over `sampled`, only corrects for what the sampler filtered). Without them the gradient is biased, and the more so the older the rollouts are (Hilton et al., Batch size-invariance for policy optimization, for the proximal anchor).\n\nChoose an objective with a ratio, add a correction, or train only once on fresh rollouts.",
   check(model) {
     for (const view of model.stages) {
       const { body } = view.config;
@@ -57,7 +57,7 @@ export const offPolicy: Rule = {
       if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) continue;
       tell(model, view, offPolicy, paths, {
         severity: "warning",
-        message: `Here ${older.words}, and ${lack.why}: the gradient is biased. Add the correction \`${correction}\`, or choose an objective with a ratio to the behaviour.`,
+        message: `Here ${older.words}, and ${lack.why}, so the gradient is biased. Add the correction \`${correction}\`, or choose an objective with a ratio to the behaviour policy.`,
         related: [{ at: placeOf(view.body, "objective"), message: "the objective" }],
         mends: [
           body.objective.correction.length > 0

@@ -15,20 +15,20 @@ function problemOf({
       key: "select",
       severity: "error",
       message:
-        "`replay.select: none` lets only replayed rollouts train, and nothing is replayed: name a source, e.g. `replay: { use: file, path: … }`.",
+        "`replay.select: none` lets only replayed rollouts train, but nothing is replayed: name a source, e.g. `replay: { use: file, path: … }`.",
     };
   if (kept === "leftovers" && select.declaration.name === "all" && kind === "window")
     return {
       key: "admission",
       severity: "error",
       message:
-        "`replay.admission: leftovers` keeps what `replay.select` leaves out, and `select: all` leaves nothing out: choose a selection.",
+        "`replay.admission: leftovers` keeps what `replay.select` leaves out, but `select: all` leaves nothing out: choose a selection.",
     };
   if (kind === "window" && source.params["burst"] === true && draw.declaration.name !== "uniform")
     return {
       key: "draw",
       severity: "warning",
-      message: "With `burst` everything that is kept is replayed at once: `replay.draw` is not read.",
+      message: "With `burst` everything that is kept is replayed at once, so `replay.draw` is not read.",
     };
   return undefined;
 }
@@ -36,7 +36,7 @@ function problemOf({
 export const replayBlock: Rule = {
   id: "replay",
   title: "Replay that contradicts itself",
-  why: "With `select: none` only replayed rollouts train, so there has to be a source of them. What is kept for later steps (`admission`), which of a step's rollouts train (`select`) and how kept ones are drawn (`draw`) depend on one another: leftovers exist only where a selection leaves some, and with `burst` everything that is kept is replayed, so nothing is drawn.",
+  why: "With `select: none` only replayed rollouts train, so there must be a source of them. What is kept for later steps (`admission`), which of a step's rollouts train (`select`) and how kept ones are drawn (`draw`) depend on one another: there are leftovers only if the selection leaves some out, and with `burst` everything that is kept is replayed, so nothing is drawn.",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       if (view.config.kind !== "rl") continue;

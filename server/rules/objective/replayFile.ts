@@ -6,8 +6,8 @@ import { at as nodeAt, mine, placeOf, underneath, type Rule } from "../rule.ts";
 /** Files that replay and auxiliary losses name exist. */
 export const replayFile: Rule = {
   id: "replay-file",
-  title: "Recorded rollouts that are not there",
-  why: "`replay.path` and `auxiliary[].path` name a file of rollouts or demonstrations. A path starts from the folder of the file that writes it.",
+  title: "Missing file of recorded rollouts",
+  why: "`replay.path` and `auxiliary[].path` name a file of rollouts or demonstrations. A path is relative to the folder of the file that contains it.",
   check({ stages, file, root, report }) {
     for (const view of stages) {
       const { replay, auxiliary } = view.config.body;

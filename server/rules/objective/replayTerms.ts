@@ -22,8 +22,8 @@ const list = (names: Iterable<string>): string => [...names].map((name) => `\`${
 /** Replayed rollouts are paid by the terms that their log names. */
 export const replayTerms: Rule = {
   id: "replay-terms",
-  title: "A log whose reward terms have other names",
-  why: "`replay: { use: file }` pays a recorded rollout by the values that its log has for the config's reward terms (`rewards`, by name). A term that the log does not have pays nothing; where it has none of them, no rollout has a reward, and nothing of the log trains. Here the first lines of the log are read (up to 100, as far as they lie in the first 2 MiB). Give the terms the log's names, or have the config's own terms score the responses: `replay.rescore: { use: recomputed, terms: again }`. With `rescore: recorded` the log's advantages train, and the names of terms do not matter.",
+  title: "Rollout log whose reward terms have other names",
+  why: "`replay: { use: file }` rewards a recorded rollout with the values that its log has for the config's reward terms (`rewards`, by name). A term that the log does not have adds nothing. If the log has none of them, no rollout has a reward, and nothing of the log trains. This rule reads the first lines of the log (up to 100 in its first 2 MiB). Give the terms the log's names, or let the config's own terms score the responses: `replay.rescore: { use: recomputed, terms: again }`. With `rescore: recorded` the log's advantages train, and the names of terms do not matter.",
   check(model) {
     for (const view of model.stages) if (view.config.kind === "rl") check(model, view);
   },
@@ -41,8 +41,8 @@ function check(model: ConfigModel, view: StageView): void {
   if (logged === undefined || lacking.length === 0) return;
   const none = lacking.length === own.length;
   const message = none
-    ? `Nothing of \`${basename(path)}\` can train: its rollouts were paid by ${list(logged)}, and the config's terms are ${list(own)}. Give the terms the log's names, or score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`
-    : `\`${basename(path)}\` has no value of ${list(lacking)}: its rollouts are paid by ${list(own.filter((name) => logged.has(name)))} alone. Score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`;
+    ? `Nothing of \`${basename(path)}\` can train: its rollouts were scored by ${list(logged)}, but the config's terms are ${list(own)}. Give the terms the log's names, or score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`
+    : `\`${basename(path)}\` has no value of ${list(lacking)}, so only ${list(own.filter((name) => logged.has(name)))} rewards its rollouts. Score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`;
   tell(model, view, replayTerms, [["replay", "path"], ["replay"]], {
     severity: none ? "error" : "warning",
     message,
@@ -50,7 +50,7 @@ function check(model: ConfigModel, view: StageView): void {
       model.edits.set(
         ["replay", "rescore"],
         "{ use: recomputed, terms: again }",
-        "Score the log's responses by the config's own terms",
+        "Score the log's responses with the config's own terms",
       ),
     ],
   });

@@ -39,7 +39,7 @@ function checkPlaces(model: ConfigModel, view: StageView): void {
       to === "distil" ? kl.findIndex(({ place, shown }) => place === "loss" && shown !== undefined) : -1;
     tell(model, view, routes, [path], {
       severity: "warning",
-      message: `The route leads to \`${to}\`, and ${lack}.`,
+      message: `The route leads to \`${to}\`, but ${lack}.`,
       mends: [
         acting < 0
           ? undefined
@@ -62,7 +62,7 @@ function checkPlaces(model: ConfigModel, view: StageView): void {
 export const routes: Rule = {
   id: "route-leads-nowhere",
   title: "Route that leads nowhere",
-  why: "`route` sends rollouts past the objective: to the KL entries with `mask: distilled` (`to: distil`) or to the losses of `objective.also` with `of: pair` (`to: pair`). Where there is no such entry or loss, the rule does nothing or takes rollouts out of training; and where no rule leads to one, it never acts.\n\nA model that is shown something (`kl.shown`) has to read the rollout again: of `behaviour` only the log-probs of generation are known.",
+  why: "`route` sends rollouts past the objective: to the KL entries with `mask: distilled` (`to: distil`) or to the losses of `objective.also` with `of: pair` (`to: pair`). If there is no such entry or loss, the route does nothing or takes rollouts out of training. If no route leads to an entry or loss, that one never acts.\n\nA model with teacher context (`kl.shown`) has to read the rollout again, but for `behaviour` only the log-probs of generation are known.",
   check(model) {
     for (const view of model.stages) {
       checkPlaces(model, view);
@@ -70,7 +70,7 @@ export const routes: Rule = {
         if (isOwn(placeOf(view.body, ...path)))
           tell(model, view, routes, [path], {
             severity: "warning",
-            message: `This acts on rollouts that a route sends to \`${to}\`, and none does. Add \`route: [{ when: wrong, to: ${to} }]\`.`,
+            message: `This acts on rollouts that a route sends to \`${to}\`, but no route does. Add \`route: [{ when: wrong, to: ${to} }]\`.`,
           });
       view.config.body.kl.forEach(({ model: other, shown }, index) => {
         if (shown !== undefined && other === "behaviour")
@@ -84,7 +84,7 @@ export const routes: Rule = {
             ],
             {
               message:
-                "`behaviour` cannot be shown anything: only its log-probs are known. Name another model, e.g. an average of the policy (`models: { teacher: { ema: { of: policy } } }`).",
+                "`behaviour` cannot read teacher context: only its log-probs are known. Name another model, e.g. an average of the policy (`models: { teacher: { ema: { of: policy } } }`).",
             },
           );
       });

@@ -32,8 +32,8 @@ const numberAt = (node: SourceNode, key: string): number => {
 
 export const scheduleEnd: Rule = {
   id: "schedule-end",
-  title: "Schedule that the run does not reach the end of",
-  why: "A schedule moves a value over steps: over the run's, or, written inside a stage, over that stage's. One that ends later than they do never reaches `to`.",
+  title: "Schedule that ends after the run",
+  why: "A schedule changes a value over the steps of the run, or, inside a stage, over the steps of that stage. A schedule that ends after they do never reaches `to`.",
   check({ stages, capped, report }) {
     if (capped) return;
     const total = stages.reduce((sum, { config }) => sum + (config.kind === "rl" ? config.steps : 0), 0);
@@ -63,7 +63,7 @@ export const scheduleEnd: Rule = {
         report({
           rule: scheduleEnd.id,
           severity: "warning",
-          message: `This schedule ends at step ${end}, past the end of ${whole} (${last} steps): it never reaches \`to\`.`,
+          message: `This schedule ends at step ${end}, past the end of ${whole} (${last} steps), so it never reaches \`to\`.`,
           key,
           at: place,
           fixes,

@@ -11,8 +11,8 @@ const bounded: ReadonlySet<string> = new Set(["pass_at_k", "given"]);
 /** Where equal answers are told apart by one term alone, what divides by the spread makes any weight of it the same. */
 export const auxiliaryDecides: Rule = {
   id: "auxiliary-decides",
-  title: "Auxiliary term that alone decides groups of equal answers",
-  why: "In a group whose answers are all wrong (or all right) the terms that judge them pay every rollout the same. What is left to tell the rollouts apart is what else is paid: a length, a format, a function of your own. A scale that divides by the group's spread (`group_std`), by its mean reward or down to a sign then takes the size of that difference out: with n rollouts an advantage reaches (n − 1)/√n under `group_std`, 2.47 with 8, whether the weight is 0.001 or 1. While most groups are still all wrong, the policy learns the auxiliary term and nothing else; a term that prefers short answers ends in empty ones. Scales over the whole step (`batch_std`, `whiten`) do the same in steps in which no group has both right and wrong answers.\n\nDr. GRPO leaves the division out for a related reason (Liu et al., Understanding R1-Zero-Like Training); DAPO leaves out groups of equal answers (Yu et al., DAPO); Kimi k1.5 pays brevity only where the answer is right (Kimi Team, Kimi k1.5).\n\nPay the term only where the answer is right: `reward.combine: product` makes it a factor on the right answer, and a function of your own may return `null` elsewhere. Or leave such groups out (`curriculum.admission: { use: success_band, low: 0, high: 1, inclusive: false }`), or use `advantage.scale: none`. A small format reward is often paid in this way on purpose, so that finding is only a note; so is one about a function that is given the task and may look at the answer itself.",
+  title: "Auxiliary term that alone decides groups with equal answers",
+  why: "In a group whose answers are all wrong (or all correct), the terms that judge answers give every rollout the same reward. Only the other terms then differ between rollouts: a length, a format, a function of your own. A scale that divides by the group's spread (`group_std`), by its mean reward or down to a sign removes the size of that difference: with n rollouts an advantage reaches (n − 1)/√n under `group_std`, 2.47 with 8, whether the weight is 0.001 or 1. While most groups are still all wrong, the policy learns the auxiliary term and nothing else; a term that prefers short answers ends in empty ones. Scales over the whole step (`batch_std`, `whiten`) do the same in steps in which no group has both correct and wrong answers.\n\nDr. GRPO leaves the division out for a related reason (Liu et al., Understanding R1-Zero-Like Training); DAPO leaves out groups with equal answers (Yu et al., DAPO); Kimi k1.5 rewards brevity only when the answer is correct (Kimi Team, Kimi k1.5).\n\nReward the term only when the answer is correct: `reward.combine: product` makes it a factor on the correct answer, and your own function may return `null` otherwise. Or leave such groups out (`curriculum.admission: { use: success_band, low: 0, high: 1, inclusive: false }`), or use `advantage.scale: none`. A small format reward is often used this way on purpose, so its diagnostic is only a note; so is the diagnostic for a function that receives the task and may check the answer itself.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages) {
@@ -89,30 +89,30 @@ function inspect(model: ConfigModel, view: StageView, term: RewardTermConfig, di
 
 const where = ({ within }: Divisor, { name }: RewardTermConfig): string =>
   within === "group"
-    ? `In a group whose answers are all wrong, \`${name}\` alone tells them apart, `
-    : `In a step without a group of both right and wrong answers, \`${name}\` alone tells answers apart, `;
+    ? `In a group whose answers are all wrong, only \`${name}\` differs between them, `
+    : `In a step without a group of both correct and wrong answers, only \`${name}\` differs between answers, `;
 
 function effect({ name }: Divisor, term: RewardTermConfig, most: number | undefined, group: number): string {
   const weight = Number(heaviest(term).toPrecision(4));
   return most === undefined
-    ? `and \`${name}\` divides by that difference: its weight, ${weight}, does not matter then.`
-    : `and \`${name}\` divides by that difference: with weight ${weight} an advantage still reaches ${Number(most.toPrecision(3))} (group of ${group}).`;
+    ? `and \`${name}\` divides by that difference, so its weight, ${weight}, does not matter.`
+    : `and \`${name}\` divides by that difference, so with weight ${weight} an advantage still reaches ${Number(most.toPrecision(3))} (group of ${group}).`;
 }
 
 function known(form: Form, { term, name, weight }: RewardTermConfig): string {
   if (form === "gradual" && scheduledRange(weight).some((end) => end > 0))
-    return " An empty answer earns the most of it.";
+    return " An empty answer earns the most from it.";
   if (form === "blind")
-    return ` \`${String(term.params["export"] ?? name)}\` is not given the task, so it cannot know which answers are right.`;
+    return ` \`${String(term.params["export"] ?? name)}\` does not receive the task, so it cannot know which answers are correct.`;
   return "";
 }
 
 const advice = (form: Form): string =>
   form === "open"
-    ? "Return `null` or 0 where the answer is wrong, if the function does not do so yet."
+    ? "Return `null` or 0 for wrong answers if the function does not do so yet."
     : form === "flat"
-      ? "Where that is not meant, pay it only where the answer is right (`reward.combine: product`), or use `advantage.scale: none`."
-      : "Pay it only where the answer is right (`reward.combine: product`), leave such groups out, or use `advantage.scale: none`.";
+      ? "If you do not want that, reward it only when the answer is correct (`reward.combine: product`), or use `advantage.scale: none`."
+      : "Reward it only when the answer is correct (`reward.combine: product`), leave such groups out, or use `advantage.scale: none`.";
 
 function mends({ edits }: ConfigModel, view: StageView, term: RewardTermConfig): (Fix | undefined)[] {
   const { reward, curriculum } = view.config.body;
@@ -127,7 +127,7 @@ function mends({ edits }: ConfigModel, view: StageView, term: RewardTermConfig):
       ? edits.set(
           ["reward", "combine"],
           "product",
-          `Make \`${term.name}\` a factor on the right answer: \`combine: product\``,
+          `Make \`${term.name}\` a factor on the correct answer: \`combine: product\``,
           false,
         )
       : undefined,
@@ -135,7 +135,7 @@ function mends({ edits }: ConfigModel, view: StageView, term: RewardTermConfig):
       ? edits.set(
           ["curriculum", "admission"],
           "{ use: success_band, low: 0, high: 1, inclusive: false }",
-          "Leave out groups whose answers are all right or all wrong: `success_band` without its ends",
+          "Leave out groups whose answers are all correct or all wrong: `success_band` without its ends",
           false,
         )
       : undefined,

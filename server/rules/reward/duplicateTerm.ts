@@ -23,8 +23,8 @@ const repeated = perObject((terms: Terms): readonly Terms[] => {
 /** Two terms that always say the same thing. */
 export const duplicateTerm: Rule = {
   id: "duplicate-term",
-  title: "Terms that say the same, or cancel",
-  why: "Two terms of one method with the same parameters, over the same attempts, say the same about every rollout. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight that is written is not the weight that acts.\n\nKeep one of them, with the weight that is meant.",
+  title: "Terms that duplicate or cancel each other",
+  why: "Two terms that use one method with the same parameters, over the same attempts, give every rollout the same value. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight in the config is not the weight that acts.\n\nKeep one of them, with the weight you want.",
   check(model) {
     // Stages that share their terms would say the same again.
     const told = new Map<Terms, Set<string>>();
@@ -75,12 +75,12 @@ function report(
     sum === undefined
       ? "the reward counts it twice"
       : sum === 0
-        ? `their weights ${shown(first)} and ${shown(second)} cancel: neither pays anything`
+        ? `their weights ${shown(first)} and ${shown(second)} cancel, so neither has any effect`
         : `together they weigh ${shown(first)} + ${shown(second)} = ${sum}`;
   const merged = sum === undefined || sum === 0 ? undefined : merging(model, view, earlier, later, sum);
   tell(model, view, duplicateTerm, [path(later), path(earlier)], {
     severity: "warning",
-    message: `\`${later.name}\` says the same as \`${earlier.name}\`: ${then}.${others === 0 ? "" : ` ${others} more ${others === 1 ? "does" : "do"} so too.`}`,
+    message: `\`${later.name}\` gives the same values as \`${earlier.name}\`: ${then}.${others === 0 ? "" : ` ${others} more ${others === 1 ? "term does" : "terms do"} too.`}`,
     related: [{ at: placeOf(view.body, ...path(earlier)), message: `\`${earlier.name}\`` }],
     mends: [merged],
   });

@@ -7,8 +7,8 @@ import { admitsAllWrong } from "./termRoles.ts";
 /** No term pays best where nothing is answered. */
 export const emptyAnswer: Rule = {
   id: "empty-answer",
-  title: "Term that pays the empty answer",
-  why: "The empty answer is the easiest one to learn: one token, always within reach. A term that pays it, whether or not anything is right, pulls every group there in which nothing else differs. `length` pays the shortest response most (`shape: linear` pays 1 for an empty one), and a `format` whose pattern may match nothing at all calls an empty answer well formed.\n\nPay such a term only where the answer is right (`reward.combine: product`), ask for at least one character in a pattern, or forbid empty answers with `rollout.min_tokens`. What functions of your own pay for an empty answer, for the prompt pasted back and for the reference answer is shown by `gradus run --dry-run`.",
+  title: "Term that rewards the empty answer",
+  why: "The empty answer is the easiest one to learn: it is a single token, always within reach. A term that rewards it even though it is not correct pulls every group there in which nothing else differs. `length` rewards the shortest response most (`shape: linear` gives 1 for an empty one), and a `format` whose pattern also matches nothing counts an empty answer as well formed.\n\nReward such a term only when the answer is correct (`reward.combine: product`), require at least one character in the pattern, or forbid empty answers with `rollout.min_tokens`. `gradus run --dry-run` shows how your own functions score an empty answer, the prompt pasted back and the reference answer.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages) {
@@ -55,7 +55,7 @@ function payFor(term: RewardTermConfig, body: StageBody): Pay | undefined {
   return {
     key: "shape",
     severity: "info",
-    message: `An empty answer earns the most that \`${term.name}\` pays, ${most}, though it is never right. Pay it only where the answer is right (\`reward.combine: product\`), or set \`rollout.min_tokens\`.`,
+    message: `An empty answer earns the most that \`${term.name}\` gives, ${most}, although it is never correct. Reward it only when the answer is correct (\`reward.combine: product\`), or set \`rollout.min_tokens\`.`,
   };
 }
 
@@ -66,7 +66,7 @@ function emptyFormat(name: string, params: Readonly<Record<string, unknown>>): P
   return {
     key: "pattern",
     severity: "warning",
-    message: `The pattern of \`${name}\` also matches an empty answer, which is then paid ${Number(present)} as well formed: ask for at least one character, such as \`.+\` in place of \`.*\`.`,
+    message: `The pattern of \`${name}\` also matches an empty answer, which then earns ${Number(present)} as well formed: require at least one character, e.g. \`.+\` instead of \`.*\`.`,
   };
 }
 

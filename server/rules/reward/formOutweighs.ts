@@ -11,8 +11,8 @@ const width = (term: RewardTermConfig): number | undefined => {
 /** No term of form is worth more than being right. */
 export const formOutweighs: Rule = {
   id: "form-outweighs",
-  title: "Form pays more than the answer",
-  why: "What a term can move the reward by is the range of its values times its weight. Where a term of form or length can move it by more than the terms that judge the answer, a well-formed wrong response beats a plain right one, and policies find that: they learn the form and leave the answer (reward hacking; Skalse et al., Defining and Characterizing Reward Hacking).\n\nKeep the sum of what answers pay above what form pays.",
+  title: "Form that outweighs the answer",
+  why: "A term can change the reward by the range of its values times its weight. If a term for form or length can change it by more than the terms that judge the answer, a well-formed wrong response beats a plain correct one. Policies find that: they learn the form and neglect the answer (reward hacking; Skalse et al., Defining and Characterizing Reward Hacking).\n\nKeep what the answer can earn above what form can earn.",
   check(model) {
     for (const view of model.stages) {
       const { tasks, reward } = view.config.body;
@@ -49,10 +49,10 @@ function checkTerms(
     const inStage = nodeAt(view.body, ...path, "weight")?.origin.stage !== undefined;
     tell(model, view, formOutweighs, [[...path, "weight"], path], {
       severity: "warning",
-      message: `\`${term.name}\` can move the reward by ${round(own)}, and ${names} by ${round(best)}: a well-formed wrong response may be paid more than a right one.`,
+      message: `\`${term.name}\` can change the reward by ${round(own)}, and ${names} only by ${round(best)}, so a well-formed wrong response may earn more than a correct one.`,
       related: answers.map((one) => ({
         at: placeOf(view.body, "reward", "terms", one.name),
-        message: `judges the answer, moves the reward by ${round(width(one) ?? 0)}`,
+        message: `judges the answer, changes the reward by ${round(width(one) ?? 0)}`,
       })),
       mends:
         half === undefined || inStage || typeof weight !== "number"
@@ -61,7 +61,7 @@ function checkTerms(
               model.edits.set(
                 [...path, "weight"],
                 String(Math.sign(weight) * half),
-                `Change the weight to ${Math.sign(weight) * half} (= half of what ${names} can move, ${round(best)} / 2)`,
+                `Change the weight to ${Math.sign(weight) * half} (= half of what ${names} can change, ${round(best)} / 2)`,
                 false,
               ),
             ],

@@ -3,8 +3,8 @@ import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
 /** A term on the length pays differently for some length that a response can have. */
 export const longPenalty: Rule = {
   id: "length-limit",
-  title: "Length term that no response reaches",
-  why: "`length` with `shape: limit` or `soft_overlong` pays 0 up to a length and less beyond it (Yu et al., DAPO, soft overlong punishment). A response has at most `rollout.max_tokens` tokens: where the penalty begins there or later, every response is paid the same and the term moves nothing. With `soft_overlong` a `cache` longer than `limit` punishes even an empty response.\n\nLet `limit` be `rollout.max_tokens`, the default.",
+  title: "Length penalty that no response reaches",
+  why: "`length` with `shape: limit` or `soft_overlong` gives 0 up to a length and less beyond it (Yu et al., DAPO, soft overlong punishment). A response has at most `rollout.max_tokens` tokens: if the penalty begins there or later, every response gets the same and the term has no effect. With `soft_overlong` a `cache` longer than `limit` punishes even an empty response.\n\nLet `limit` be `rollout.max_tokens`, the default.",
   check(model) {
     for (const view of model.stages) {
       const { reward, rollout } = view.config.body;
@@ -24,8 +24,8 @@ export const longPenalty: Rule = {
         tell(model, view, longPenalty, [at, ["reward", "terms", name]], {
           severity: "warning",
           message: wide
-            ? `\`${name}\`: \`cache\` ${cache} is longer than \`limit\` ${limit}: even the shortest response is punished.`
-            : `\`${name}\` begins to punish beyond ${limit - cache} tokens, and a response has at most ${rollout.max_tokens}: it pays every one the same.`,
+            ? `\`${name}\`: \`cache\` ${cache} is longer than \`limit\` ${limit}, so even the shortest response is punished.`
+            : `\`${name}\` begins to punish beyond ${limit - cache} tokens, but a response has at most ${rollout.max_tokens}, so every response gets the same.`,
           related: [{ at: placeOf(view.body, "rollout", "max_tokens"), message: "the longest response" }],
           mends:
             wide || typeof own !== "number"

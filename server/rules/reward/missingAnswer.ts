@@ -59,7 +59,7 @@ function hasFields(source: Source, fields: readonly string[]): boolean {
 export const missingAnswer: Rule = {
   id: "missing-answer",
   title: "Reward that reads what its tasks do not have",
-  why: "`exact_match`, `numeric` and `reference_probability` read the task's answer: a dataset has one where `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. Where they are missing the term is an error on every rollout: never a reward of 0, and no such rollout trains.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
+  why: "`exact_match`, `numeric` and `reference_probability` read the task's answer: a dataset has one if `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. If they are missing, the term fails on every rollout: the rollout gets no reward, not 0, and does not train.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
@@ -77,8 +77,8 @@ export const missingAnswer: Rule = {
           ];
           tell(model, view, missingAnswer, paths, {
             severity: "warning",
-            message: `\`${term.term.declaration.name}\` needs ${what}, and the tasks of \`${task.name}\` have none: every rollout of them is an error and does not train.`,
-            related: [{ at: placeOf(view.body, "tasks", String(index)), message: `has not ${what}` }],
+            message: `\`${term.term.declaration.name}\` needs ${what}, but the tasks of \`${task.name}\` have none, so it fails on every rollout of them and none trains.`,
+            related: [{ at: placeOf(view.body, "tasks", String(index)), message: `does not have ${what}` }],
             mends: [(mend ??= restricted(model, view, term)).fix],
           });
         }

@@ -5,7 +5,7 @@ import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts
 export const pythonReward: Rule = {
   id: "python-reward",
   title: "Reward written in Python",
-  why: "This version of Gradus runs rewards of a file of yours only in TypeScript and JavaScript. A run with a Python reward stops before its first step.\n\nWrite the function as `export function score({ prompt, response, task })` in a `.ts` or `.js` file, use a reward that Gradus has (`exact_match`, `numeric`, `equation`, `format`, …), or remove the term. `gradus explain` and `gradus curriculum` need no reward function: they read recorded rewards.",
+  why: "This version of Gradus runs your own rewards only in TypeScript and JavaScript. A run with a Python reward stops before its first step.\n\nWrite the function as `export function score({ prompt, response, task })` in a `.ts` or `.js` file, use a built-in reward (`exact_match`, `numeric`, `equation`, `format`, …), or remove the term. `gradus explain` and `gradus curriculum` need no reward function: they read recorded rewards.",
   check({ stages, file, root, report, edits }) {
     const fresh = firstTime();
     for (const view of stages) {

@@ -12,8 +12,8 @@ const given = ["prompt", "response", "task", "finish", "index", "group", "length
 /** A function takes what it is given, and is given what it takes. */
 export const rewardArguments: Rule = {
   id: "reward-arguments",
-  title: "Reward function that takes what it is not given",
-  why: "A function in TypeScript or JavaScript is called with one object: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step` and `args`. A name that it takes out of it and that is none of these is `undefined` at every call, and mostly makes the reward an error or not a number. `args` holds what the config writes below it, by name; a Python function is given them as keywords.\n\nThe parameters are read off the file's text; a function that takes the object whole is not looked into.",
+  title: "Reward function with an unknown argument",
+  why: "A TypeScript or JavaScript function is called with one object: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step` and `args`. Any other name that it destructures is `undefined` at every call, and usually makes the reward an error or NaN. `args` holds the values that the config lists below it, by name; a Python function receives them as keywords.\n\nThe parameters are read from the file's text. A function that takes the whole object is not checked.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)
@@ -46,7 +46,7 @@ const checkScript: Check = (model, view, term, keys, { taken }) => {
       view,
       term,
       [],
-      `takes \`${wrong}\`, which no call has. ${meant === undefined ? "" : `Did you mean \`${meant}\`? `}A call has ${listed(given)}.`,
+      `takes \`${wrong}\`, which no call provides. ${meant === undefined ? "" : `Did you mean \`${meant}\`? `}A call provides ${listed(given)}.`,
     );
     return;
   }
@@ -62,7 +62,7 @@ const checkScript: Check = (model, view, term, keys, { taken }) => {
       view,
       term,
       [],
-      `takes ${listed(missing)} out of \`args\`, and the config does not give ${missing.length === 1 ? "it" : "them"}: write \`args: { ${missing.map((name) => `${name}: …`).join(", ")} }\`.`,
+      `takes ${listed(missing)} from \`args\`, but the config does not set ${missing.length === 1 ? "it" : "them"}: write \`args: { ${missing.map((name) => `${name}: …`).join(", ")} }\`.`,
     );
 };
 

@@ -11,8 +11,8 @@ import type { Finding } from "../../config/check/report.ts";
 /** A reward's file exists and has the function; found by parsing, nothing is executed. */
 export const rewardFile: Rule = {
   id: "reward-file",
-  title: "Reward function that is not there",
-  why: "A reward in a file of yours is written as `path` or `path:function`. The file is parsed, never executed: TypeScript and JavaScript by their exports, Python by its top-level names. A run would stop before its first step.",
+  title: "Missing reward function",
+  why: "`path` or `path:function` names a reward in your own file. The file is parsed, never executed: TypeScript and JavaScript for their exports, Python for its top-level names. A run would stop before its first step.",
   check({ stages, file, root, report }) {
     const fresh = firstTime();
     for (const view of stages) {

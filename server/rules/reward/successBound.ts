@@ -4,8 +4,8 @@ import { placeOf, tell, type Rule } from "../rule.ts";
 /** `reward.success.at_least` lies within what the deciding terms pay. */
 export const successBound: Rule = {
   id: "success-bound",
-  title: "Success that is never or always reached",
-  why: "A rollout succeeds when the deciding term's own value, before its weight, is at least `reward.success.at_least`. Above the most that the term pays no rollout ever succeeds; at or below the least every one does. pass@k, `success_band` and every count of right and wrong groups are then constant.",
+  title: "Success threshold that is never or always reached",
+  why: "A rollout succeeds when the deciding term's own value, before its weight, is at least `reward.success.at_least`. If that is above the most that the term gives, no rollout ever succeeds; if it is at or below the least, every rollout does. pass@k, `success_band` and every count of correct and wrong groups are then constant.",
   check(model) {
     for (const view of model.stages) {
       const { terms, success } = view.config.body.reward;
@@ -25,13 +25,13 @@ export const successBound: Rule = {
         if (paths.every((path) => placeOf(view.body, ...path)?.layer === "default")) continue;
         tell(model, view, successBound, paths, {
           severity: "warning",
-          message: `\`${term.name}\` pays between ${least} and ${most}, so ${success.at_least > most ? "no" : "every"} rollout is a success at \`at_least: ${success.at_least}\`.${weighted ? " The weight is not a part of it." : ""}`,
+          message: `\`${term.name}\` gives between ${least} and ${most}, so ${success.at_least > most ? "no" : "every"} rollout is a success at \`at_least: ${success.at_least}\`.${weighted ? " The weight does not count here." : ""}`,
           mends: [
             model.edits.set(
               ["reward", "success", "at_least"],
               String(most > 0 ? most : (least + most) / 2),
               most > 0
-                ? `Change to ${most} (= the most that \`${term.name}\` pays)`
+                ? `Change to ${most} (= the most that \`${term.name}\` gives)`
                 : `Change to ${(least + most) / 2} (= the middle of ${least} and ${most})`,
             ),
           ],

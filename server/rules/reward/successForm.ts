@@ -27,7 +27,7 @@ const judgesBoth = perObject(({ terms }: StageBody["reward"]): boolean =>
 export const successForm: Rule = {
   id: "success-form",
   title: "Success decided by form, not by the answer",
-  why: "pass@k, `success_band`, the signal `success_rate`, replay of successes and the counts of right and wrong groups all ask whether a rollout succeeded. By default the first term that applies decides. Where that is a term of form or length, a well-formed wrong answer counts as solved: the curriculum takes for easy what is only tidy, and the filter lets through groups in which nothing is right.\n\nName the terms that judge answers in `reward.success.terms`.",
+  why: "pass@k, `success_band`, the signal `success_rate`, replay of successes and the counts of correct and wrong groups all ask whether a rollout succeeded. By default the first term that applies decides. If that is a term for form or length, a well-formed wrong answer counts as solved: the curriculum takes well-formed answers for solved tasks, and the filter passes groups in which nothing is correct.\n\nName the terms that judge answers in `reward.success.terms`.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
@@ -43,7 +43,7 @@ export const successForm: Rule = {
         ];
         tell(model, view, successForm, paths, {
           severity: "warning",
-          message: `A rollout counts as solved by \`${decides.name}\`, which looks at form only, while ${names.map((name) => `\`${name}\``).join(" and ")} ${names.length === 1 ? "judges" : "judge"} the answer: name ${names.length === 1 ? "it" : "them"} in \`reward.success.terms\`.`,
+          message: `A rollout counts as solved by \`${decides.name}\`, which looks only at form, while ${names.map((name) => `\`${name}\``).join(" and ")} ${names.length === 1 ? "judges" : "judge"} the answer: name ${names.length === 1 ? "it" : "them"} in \`reward.success.terms\`.`,
           mends: [
             model.edits.set(
               ["reward", "success", "terms"],

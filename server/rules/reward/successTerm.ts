@@ -4,8 +4,8 @@ import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 /** `reward.success.terms` names terms of the same stage. */
 export const successTerm: Rule = {
   id: "success-term",
-  title: "Success by a term that is not there",
-  why: "`reward.success.terms` says which terms decide whether a rollout succeeded: pass@k, `success_band` and the counts of right and wrong groups go by it.",
+  title: "Success by a missing reward term",
+  why: "`reward.success.terms` says which terms decide whether a rollout succeeded: pass@k, `success_band` and the counts of correct and wrong groups depend on it.",
   check({ stages, file, root, report }) {
     for (const view of stages) {
       const { terms, success } = view.config.body.reward;
@@ -19,7 +19,7 @@ export const successTerm: Rule = {
         const { hint, fixes } = unknownName(name, known, at);
         report({
           rule: successTerm.id,
-          message: `\`reward.success.terms\` names no reward term: \`${name}\`. ${hint}`,
+          message: `There is no reward term \`${name}\` for \`reward.success.terms\`. ${hint}`,
           key: underneath(view, at, `reward.success.terms.${index}`),
           at,
           fixes,

@@ -4,8 +4,8 @@ import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
 /** A term's `tasks` names tasks of the config. */
 export const termTasks: Rule = {
   id: "term-tasks",
-  title: "Term for a task that is not there",
-  why: "A term's `tasks` restricts it to rollouts of these tasks, by their names. A name that no task has would leave the term unpaid.",
+  title: "Reward term for a missing task",
+  why: "A term's `tasks` restricts it to rollouts of these tasks, by their names. A name that no task has would leave the term without effect.",
   check({ stages, config, file, root, report }) {
     const tasks = [config.top.tasks, ...stages.map((view) => view.config.body.tasks)];
     let names: readonly string[] | undefined;

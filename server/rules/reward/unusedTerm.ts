@@ -4,8 +4,8 @@ import { listed } from "../../lib/suggest.ts";
 /** A term that pays no rollout of any stage: removed by each, or for tasks that none of them draws. */
 export const unusedTerm: Rule = {
   id: "unused-term",
-  title: "Term that pays nothing",
-  why: "Every stage removes the term, or none draws a task that it is for: no rollout is ever paid by it.",
+  title: "Unused reward term",
+  why: "Every stage removes the term, or no stage draws a task that it is for, so it never scores a rollout.",
   check({ stages, config, file, root, report, edits }) {
     const rl = stages.filter((view) => view.config.kind === "rl");
     for (const term of config.top.reward.terms) {

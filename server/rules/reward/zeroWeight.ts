@@ -22,8 +22,8 @@ const paysSomewhere = ({ stages }: ConfigModel, { name }: RewardTermConfig): boo
 /** Some step pays by each term. */
 export const zeroWeight: Rule = {
   id: "zero-weight",
-  title: "Weight that is 0 throughout",
-  why: "A term of weight 0 is computed for every rollout, logged, and moves nothing. That can be meant for the term that decides what a success is (`reward.success.terms`, else the first one), of which nothing is said here; for others it is mostly a forgotten experiment, or a schedule from 0 to 0, or one that begins after the last step.\n\nGive it a weight, or remove it. A term that only measures costs as much time as one that pays.",
+  title: "Reward weight that is 0 throughout",
+  why: "A term of weight 0 is computed for every rollout and logged, but changes no reward. That can be intended for the term that decides success (`reward.success.terms`, else the first one), which is not reported. For others it is usually a forgotten experiment, a schedule from 0 to 0, or a schedule that begins after the last step.\n\nGive it a weight, or remove it. A term that only measures costs as much time as one that rewards.",
   check(model) {
     const total = model.stages.reduce(
       (sum, { config }) => sum + (config.kind === "rl" ? config.steps : 0),
@@ -51,7 +51,7 @@ function checkTerm(model: ConfigModel, view: StageView, term: RewardTermConfig, 
   if (why === undefined) return;
   tell(model, view, zeroWeight, [["reward", "terms", term.name, "weight"]], {
     severity: "warning",
-    message: `The weight of \`${term.name}\` ${why}: the term is computed and pays nothing.`,
+    message: `The weight of \`${term.name}\` ${why}, so the term is computed but changes no reward.`,
     tags: ["unnecessary"],
     mends:
       node.origin.stage !== undefined || model.stages.length > 1

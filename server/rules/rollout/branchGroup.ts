@@ -3,8 +3,8 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 export const branchGroup: Rule = {
   id: "branch-group",
-  title: "Group that first rollouts and their branches do not fill",
-  why: "With `rollout.branch` a group is n1 first rollouts and n2 branches of each: n1 · (1 + n2) rollouts (CURE: 4 · (1 + 3) = 16). Of another size the last first rollout would have fewer branches than the others, and one in a group smaller than 1 + n2 none that the method asks for.\n\nMake the group a multiple of 1 + `rollout.branch.children`.",
+  title: "Group size that does not fit the branches",
+  why: "With `rollout.branch` a group is n1 first rollouts and n2 branches of each: n1 · (1 + n2) rollouts (CURE: 4 · (1 + 3) = 16). With any other size the last of the first rollouts would have fewer branches than the others, and in a group smaller than 1 + n2 even the only first rollout would.\n\nMake the group a multiple of 1 + `rollout.branch.children`.",
   check(model) {
     for (const view of model.stages) {
       const { rollout } = view.config.body;

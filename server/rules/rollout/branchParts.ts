@@ -21,14 +21,14 @@ function* others({ guidance, curriculum, rollout }: StageBody): Generator<{
   if (rollout.grammar !== undefined)
     yield {
       path: ["rollout", "grammar"],
-      what: "`rollout.grammar` is followed from a response's first token on, and a branch begins behind it",
+      what: "`rollout.grammar` must be followed from a response's first token, not from a later one",
     };
 }
 
 export const branchParts: Rule = {
   id: "branch-parts",
-  title: "Branches beside something else that says where rollouts begin",
-  why: "A branch goes on from a token of another rollout of its group. Help (`guidance`) and start states (`curriculum.start`) put something of their own in front of a group's rollouts, and a grammar must be followed from a response's first token: with any of them it is not said what a branch begins with.\n\nChoose one of them, or give each a stage of its own.",
+  title: "Branches with something else that sets where rollouts begin",
+  why: "A branch continues from a token of another rollout of its group. Help (`guidance`) and start states (`curriculum.start`) put their own text in front of a group's rollouts, and a grammar must be followed from a response's first token: with any of them it is undefined what a branch begins with.\n\nChoose one of them, or give each a stage of its own.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -38,7 +38,7 @@ export const branchParts: Rule = {
         const own = placeOf(view.body, "rollout", "branch");
         tell(model, view, branchParts, [path, path.slice(0, 1), ["rollout", "branch"]], {
           severity: "error",
-          message: `\`rollout.branch: ${body.rollout.branch.declaration.name}\` says where rollouts of a group begin, and ${what}.`,
+          message: `\`rollout.branch: ${body.rollout.branch.declaration.name}\` sets where rollouts of a group begin, but ${what}.`,
           mends: [
             model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
             model.edits.remove(pathIn(view, own, "rollout", "branch"), "Remove `rollout.branch`", false),

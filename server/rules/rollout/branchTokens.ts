@@ -3,8 +3,8 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 export const branchTokens: Rule = {
   id: "branch-tokens",
-  title: "Responses without a token that a branch could leave at",
-  why: "A branch leaves before a token behind the first, of at least `rollout.branch.min_characters` characters. A response of one token has none, and a tiny model that reads character by character has none of two characters, which is the least for other models: every branch would begin where its task does, and the group would be a plain one that is written in two goes.\n\nLet responses be longer; leave `min_characters` out, or give the model a vocabulary (`model.tokenizer: { use: bpe }`).",
+  title: "Responses without a token to branch at",
+  why: "A branch leaves before a token after the first, one of at least `rollout.branch.min_characters` characters. A response of one token has no such token. A tiny model that reads character by character has no tokens of two characters, which is the minimum for other models. Every branch would then begin where its task does, and the group would be a plain one generated in two passes.\n\nAllow longer responses; leave `min_characters` out, or give the model a vocabulary (`model.tokenizer: { use: bpe }`).",
   check(model) {
     const { base, tokenizer } = model.config.model;
     const characters = base === "tiny" && tokenizer?.use !== "bpe";
@@ -17,7 +17,7 @@ export const branchTokens: Rule = {
         const path = pathIn(view, at, "rollout", "branch", "min_characters");
         tell(model, view, branchTokens, [["rollout", "branch", "min_characters"]], {
           severity: "error",
-          message: `This model reads one character a token, and branches leave before tokens of at least ${least}: there is none.`,
+          message: `This model reads one character per token, but branches leave before tokens of at least ${least} characters, so there are no branches: lower \`rollout.branch.min_characters\`, or give the model a vocabulary.`,
           mends: [
             model.edits.remove(path, "Remove `min_characters`: tokens of one character then count"),
             model.edits.set(["model", "tokenizer"], "{ use: bpe }", "Give the model a vocabulary", false),
@@ -36,7 +36,7 @@ export const branchTokens: Rule = {
         {
           severity: "error",
           message:
-            "With `rollout.max_tokens: 1` no response has a second token that a branch could leave before.",
+            "With `rollout.max_tokens: 1` no response has a second token for a branch to leave before: allow longer responses.",
         },
       );
     }

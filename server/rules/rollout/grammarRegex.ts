@@ -6,7 +6,7 @@ import { placeOf, underneath, type Rule } from "../rule.ts";
 export const grammarRegex: Rule = {
   id: "grammar-regex",
   title: "Regular expression that cannot guide generation",
-  why: "`rollout.grammar.regex` is followed token by token by a finite automaton, so it may hold what regular languages have: classes, alternatives, groups, repetition. Look-around and back-references need memory that an automaton has not.",
+  why: "`rollout.grammar.regex` is followed token by token by a finite automaton, so it may hold what regular languages have: classes, alternatives, groups, repetition. Look-around and back-references need a memory that an automaton does not have.",
   check({ stages, root, report }) {
     for (const view of stages) {
       const { grammar } = view.config.body.rollout;

@@ -3,8 +3,8 @@ import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
 /** A response that may not end before it must. */
 export const minTokens: Rule = {
   id: "min-tokens",
-  title: "Responses may not end before they are cut off",
-  why: "Until `rollout.min_tokens` are written the end of a response cannot be drawn. Where that is more than `rollout.max_tokens` every response is cut off, and none is ever finished.",
+  title: "Responses that cannot end before they are cut off",
+  why: "A response cannot end before it has `rollout.min_tokens` tokens. If that is more than `rollout.max_tokens`, every response is cut off and none is ever finished.",
   check({ stages, file, root, report, edits }) {
     for (const view of stages) {
       const { min_tokens, max_tokens } = view.config.body.rollout;
@@ -15,7 +15,7 @@ export const minTokens: Rule = {
           placeOf(view.body, "rollout", "min_tokens"),
           placeOf(view.body, "rollout", "max_tokens"),
         ) ?? root.origin;
-      const message = `\`rollout.min_tokens\` ${min_tokens} is more than \`rollout.max_tokens\` ${max_tokens}: every response would be cut off.`;
+      const message = `\`rollout.min_tokens\` ${min_tokens} is more than \`rollout.max_tokens\` ${max_tokens}, so every response would be cut off.`;
       const path = (key: string): ReturnType<typeof pathIn> =>
         pathIn(view, placeOf(view.body, "rollout", key), "rollout", key);
       report({

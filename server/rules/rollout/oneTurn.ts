@@ -26,8 +26,8 @@ function* turnsNamed(body: StageBody): Generator<Path> {
 /** What is said of turns does something only where responses have several. */
 export const oneTurn: Rule = {
   id: "one-turn",
-  title: "Turns, where every rollout is one turn",
-  why: "Masks, advantages, divergences and losses by turn read the turns that rollouts have. With `rollout.shape: single`, the default, a run writes none: a turn is then the whole response, and the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, leave it for recorded rollouts, or cut responses into parts with `rollout.steps` and say `step`.",
+  title: "Turns in rollouts of a single turn",
+  why: "Masks, advantages, divergences and losses by turn read the turns of rollouts. With `rollout.shape: single`, the default, a rollout has a single turn, the whole response, so the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, keep the setting for recorded rollouts, or cut responses into parts with `rollout.steps` and write `step`.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -37,7 +37,7 @@ export const oneTurn: Rule = {
         if (!isOwn(placeOf(view.body, ...path))) continue;
         tell(model, view, oneTurn, [path], {
           severity: "info",
-          message: `Every rollout is one turn: \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response for one, the first.`,
+          message: `Every rollout is a single turn, so \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response as its first turn.`,
           tags: ["unnecessary"],
           mends: [
             model.edits.remove(

@@ -14,35 +14,35 @@ function* others({ guidance, curriculum, rollout, advantage, auxiliary }: StageB
   if (helps(guidance))
     yield {
       path: ["guidance", "trigger"],
-      what: `\`guidance.trigger: ${guidance.trigger.declaration.name}\` helps rollouts of one response`,
+      what: `\`guidance.trigger: ${guidance.trigger.declaration.name}\` helps only rollouts of one response`,
     };
   if (branches(rollout))
     yield {
       path: ["rollout", "branch"],
-      what: `\`rollout.branch: ${rollout.branch.declaration.name}\` leaves rollouts of one response in their middle`,
+      what: `\`rollout.branch: ${rollout.branch.declaration.name}\` leaves rollouts of one response in the middle`,
     };
   if (curriculum.start.declaration.name === "branch")
     yield {
       path: ["curriculum", "start"],
-      what: "`curriculum.start: branch` goes on from any token of one response; `mid_episode` goes on from what was said to an attempt",
+      what: "`curriculum.start: branch` continues from any token of one response; `mid_episode` continues from the message after an attempt",
     };
   if (advantage.baseline.declaration.name === "monte_carlo")
     yield {
       path: ["advantage", "baseline"],
-      what: "`advantage.baseline: monte_carlo` writes one response to its end from each of its steps",
+      what: "`advantage.baseline: monte_carlo` completes a single response from each of its steps",
     };
   for (const [index, { loss }] of auxiliary.entries())
     if (loss.declaration.name === "corrections")
       yield {
         path: ["auxiliary", String(index)],
-        what: "`corrections` cuts one response where its thought begins",
+        what: "`corrections` cuts a single response where its thought begins",
       };
 }
 
 export const shapeParts: Rule = {
   id: "shape-parts",
-  title: "Episodes of several attempts beside something that knows single responses",
-  why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with something said between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or go on from its middle, and do not say what becomes of the attempts behind it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` goes on from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
+  title: "Episodes of several attempts with a method for single responses",
+  why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with messages between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or continue from its middle, and do not define what happens to the attempts after it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` continues from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
   check(model) {
     for (const view of model.stages) {
       const { kind, body } = view.config;
@@ -66,7 +66,7 @@ export const shapeParts: Rule = {
           {
             severity: "error",
             message:
-              "`curriculum.start: mid_episode` goes on from the middle of an episode, and every rollout is one response: choose `rollout.shape: multi_attempt` or `self_correct`.",
+              "`curriculum.start: mid_episode` continues from the middle of an episode, but every rollout is a single response: choose `rollout.shape: multi_attempt` or `self_correct`.",
             mends: [
               model.edits.set(
                 pathIn(view, shape, "rollout", "shape"),
@@ -82,7 +82,7 @@ export const shapeParts: Rule = {
         const at = placeOf(view.body, ...path);
         tell(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
           severity: "error",
-          message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout is several attempts, and ${what}.`,
+          message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several attempts, but ${what}.`,
           mends: [
             model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
             remove,

@@ -2,8 +2,8 @@ import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
 
 export const shapeTries: Rule = {
   id: "shape-tries",
-  title: "More attempts at least than at most",
-  why: "`rollout.shape: { use: multi_attempt, low, high }` draws how many attempts an episode may have between `low` and `high`: the fewest cannot be more than the most.\n\nExchange them.",
+  title: "Fewest attempts above most attempts",
+  why: "`rollout.shape: { use: multi_attempt, low, high }` draws how many attempts an episode may have between `low` and `high`, so `low` cannot be more than `high`.\n\nSwap them.",
   check(model) {
     for (const view of model.stages) {
       const { shape } = view.config.body.rollout;
@@ -21,7 +21,7 @@ export const shapeTries: Rule = {
         ],
         {
           severity: "error",
-          message: `An episode may have at least ${low} attempts and at most ${high}.`,
+          message: `\`low\` ${low} is more than \`high\` ${high}: an episode cannot have at least ${low} attempts and at most ${high}.`,
           mends: [
             model.edits.set(
               pathIn(view, at, "rollout", "shape", "low"),

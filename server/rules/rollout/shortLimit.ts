@@ -5,7 +5,7 @@ import { isOwn, at as nodeAt, pathIn, placeOf, tell, type Rule } from "../rule.t
 export const shortLimit: Rule = {
   id: "short-limit",
   title: "Responses too short for any solution",
-  why: "A tiny model writes one character a token. Where the shortest solutions of a task are longer than `rollout.max_tokens`, every response to it is cut off before it can be right: its groups are all wrong, and a curriculum goes on drawing an arm that cannot be solved.\n\nThe solutions are drawn here as the run would draw them. Raise `rollout.max_tokens`, or leave the difficulty out.",
+  why: "A tiny model generates one character per token. If the shortest solutions of a task are longer than `rollout.max_tokens`, every response to it is cut off before it can be correct: its groups are all wrong, and a curriculum keeps drawing an arm that cannot be solved.\n\nThis rule draws the solutions as the run would. Raise `rollout.max_tokens`, or leave the difficulty out.",
   check(model) {
     const { config, stages, edits } = model;
     if (config.model.base !== "tiny" || config.model.tokenizer?.use === "bpe") return;
@@ -26,7 +26,7 @@ export const shortLimit: Rule = {
         const what = value === "" ? `\`${task.name}\`` : `\`${task.name}/${value}\``;
         tell(model, view, shortLimit, paths, {
           severity: "warning",
-          message: `The shortest solutions of ${what} have ${least} characters, and a response has at most ${rollout.max_tokens} tokens, one a character: none can be written out.`,
+          message: `The shortest solutions of ${what} have ${least} characters, but \`rollout.max_tokens\` is ${rollout.max_tokens} and a token is one character, so no solution fits: raise \`rollout.max_tokens\`, or leave the difficulty out.`,
           mends: [
             edits.set(
               pathIn(view, isOwn(at) ? at : placeOf(view.body, "rollout"), "rollout", "max_tokens"),

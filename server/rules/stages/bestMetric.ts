@@ -5,8 +5,8 @@ import { at as nodeAt, type Rule } from "../rule.ts";
 /** The best checkpoint follows what held-out tasks say: a metric of training is of other tasks at every step. */
 export const bestMetric: Rule = {
   id: "best-metric",
-  title: "Best checkpoint by a metric that no evaluation reports",
-  why: "`checkpoint.best` keeps the checkpoint with the best value of a metric of evaluations. A metric of training is measured on other tasks at every step, so its best value says more about the tasks that were drawn than about the policy.\n\nName one that begins with `eval/`.",
+  title: "Best checkpoint by a metric of training",
+  why: "`checkpoint.best` keeps the checkpoint with the best value of a metric of evaluations. A metric of training is measured on other tasks at every step, so its best value says more about the drawn tasks than about the policy.\n\nName a metric that begins with `eval/`.",
   check({ config, root, report }) {
     const metric = config.checkpoint.best?.metric;
     const node = nodeAt(root, "checkpoint", "best", "metric");
@@ -18,7 +18,7 @@ export const bestMetric: Rule = {
     const { hint, fixes } = unknownName(metric, known, node.origin);
     report({
       rule: bestMetric.id,
-      message: `\`${metric}\` is no metric of evaluations. ${hint}`,
+      message: `\`${metric}\` is not a metric of evaluations. ${hint}`,
       key: "checkpoint.best.metric",
       at: node.origin,
       fixes,

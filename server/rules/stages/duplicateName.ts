@@ -7,8 +7,8 @@ import { at as nodeAt, type Rule } from "../rule.ts";
 /** Two tasks or two stages of one name: overrides and arms could not tell them apart. */
 export const duplicateName: Rule = {
   id: "duplicate-name",
-  title: "Two things of one name",
-  why: "Overrides of a stage, `--set`, arms and metrics address tasks and stages by their names. Where two have the same one, nobody can tell which is meant.\n\nA task's name is its environment or file, unless it has a `name`.",
+  title: "Duplicate name",
+  why: "Overrides of a stage, `--set`, arms and metrics address tasks and stages by name. If two share a name, it is ambiguous.\n\nA task's name is its environment or file, unless it has a `name`.",
   check({ root, stages, report, edits }) {
     duplicates(nodeAt(root, "tasks"), "task", "tasks", report, edits);
     duplicates(nodeAt(root, "stages"), "stage", "stages", report, edits);

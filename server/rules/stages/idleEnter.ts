@@ -24,7 +24,7 @@ function whyIdle({ stages }: ConfigModel, view: StageView, action: Action): stri
   if (action === "reset_optimizer") {
     if (index === 0) return "the first stage begins with a fresh optimiser anyway";
     const changes = stages[index - 1]?.config.kind !== view.config.kind;
-    return changes ? "between stages of two kinds the optimiser begins afresh anyway" : undefined;
+    return changes ? "the optimiser is reset between stages of two kinds anyway" : undefined;
   }
   const firstRl = stages.find(({ config }) => config.kind === "rl");
   if (firstRl === view) return "the reference is the policy as it enters the first rl stage anyway";
@@ -37,8 +37,8 @@ function whyIdle({ stages }: ConfigModel, view: StageView, action: Action): stri
 /** What happens as a stage begins changes something. */
 export const idleEnter: Rule = {
   id: "idle-on-enter",
-  title: "Action at a stage's beginning that does nothing",
-  why: "`on_enter: [refresh_reference]` makes the policy of that moment the new `reference`; `reset_optimizer` forgets the optimiser's moments. As the first rl stage begins the one happens anyway; the other does in the first stage, and between a supervised one and one of reinforcement; and a new reference that nothing compares with changes nothing.\n\nRemove the action, or put it on the stage that it was meant for.",
+  title: "`on_enter` action without effect",
+  why: "`on_enter: [refresh_reference]` makes the current policy the new `reference`; `reset_optimizer` clears the optimiser's moments. The first happens anyway when the first rl stage begins. The second happens anyway in the first stage, and between a supervised stage and an rl stage. A new reference that nothing compares with changes nothing.\n\nRemove the action, or move it to the stage that you meant.",
   check(model) {
     for (const view of model.stages) {
       const at = placeOf(view.written, "on_enter");

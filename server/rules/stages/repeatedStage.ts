@@ -11,7 +11,7 @@ const isRepeated = ({ config: before, body }: StageView, { config: now, body: la
 export const repeatedStage: Rule = {
   id: "repeated-stage",
   title: "Stage that changes nothing",
-  why: "A stage overrides blocks of the config. One that overrides nothing that the stage before it did not, does nothing as it begins and ends by no other condition, is its continuation: the boundary between them is a mark on the chart.\n\nAdd what the stage was meant to change, or give the earlier one the steps of both.",
+  why: "A stage overrides blocks of the config. A stage with the same overrides as the one before it, no action when it begins and the same condition to end is only a continuation: the boundary between them is nothing but a mark on the chart.\n\nAdd what the stage was meant to change, or give the earlier one the steps of both.",
   check({ stages, report, edits }) {
     for (const [index, view] of stages.entries()) {
       const before = stages[index - 1];

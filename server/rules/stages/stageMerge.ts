@@ -65,10 +65,10 @@ function adapterApart(path: string, rank: number): string | undefined {
   if (folder === undefined) return undefined;
   const file = join(folder, "adapter_config.json");
   if (!existsSync(file))
-    return "The checkpoint has no adapter, and the policy trains one. Train all weights, or name a checkpoint of an adapter on the same base.";
+    return "The checkpoint has no adapter, but the policy trains one: train all weights, or name a checkpoint of an adapter on the same base.";
   const { data } = adapterSchema.safeParse(jsonIn(file));
   if (data === undefined || data.r === rank) return undefined;
-  return `The checkpoint's adapter has rank ${data.r}, the policy's has ${rank}. Only adapters of one rank have a mean.`;
+  return `The checkpoint's adapter has rank ${data.r}, the policy's has ${rank}: only adapters of the same rank can be averaged.`;
 }
 
 /** The first size in which two models differ, in words. */
@@ -111,7 +111,7 @@ function problemOf(
       const why = apart(ownSizes(config), sizesIn(source.path));
       if (why !== undefined)
         return {
-          message: `The checkpoint is a model of another size: ${why}. Only models of one size have a mean.`,
+          message: `The checkpoint is a model of another size: ${why}. Only models of the same size can be averaged.`,
         };
       const { adapter } = config.model;
       const message = adapter && adapterApart(source.path, adapter.rank);
@@ -158,8 +158,8 @@ function checkParts(model: ConfigModel, view: StageView, index: number): void {
 /** What is merged is there, and has the policy's size. */
 export const stageMerge: Rule = {
   id: "stage-merge",
-  title: "Merge of weights that are not there, or of another size",
-  why: "A stage of `kind: merge`, and `on_enter: { merge: … }`, make the policy the weighted mean of several weights: of the policy as earlier stages left it (`stage`), of snapshots that `on_enter: { snapshot: NAME }` kept, of checkpoints, and of the policy or its reference as they are. A mean is taken weight by weight, so all have to be models of one size, and the weights may not all be 0. Low-rank adapters are averaged as what they add to their base, brought back to their rank; a checkpoint has to hold an adapter of the same rank, and its base the same weights, which the run compares.\n\nName what an earlier stage leaves, or choose a checkpoint of a model of the same size.",
+  title: "Merge of weights that are missing or of another size",
+  why: "A stage of `kind: merge`, and `on_enter: { merge: … }`, make the policy the weighted mean of several weights: of the policy at the end of earlier stages (`stage`), of snapshots that `on_enter: { snapshot: NAME }` keeps, of checkpoints, and of the current policy or its reference. The mean is taken weight by weight, so all must be models of the same size, and the merge weights must not all be 0. Low-rank adapters are averaged by the matrices that they add to their base, reduced to their rank again; a checkpoint must hold an adapter of the same rank, and its base must have the same weights, which the run checks.\n\nName what an earlier stage leaves, or choose a checkpoint of a model of the same size.",
   check(model) {
     for (const [index, view] of model.stages.entries()) {
       const { kind, merge, on_enter } = view.config;
@@ -171,14 +171,14 @@ export const stageMerge: Rule = {
       if (kind === "merge" && merge.length === 0)
         say(
           on_enter.merge.length > 0
-            ? "A stage of `kind: merge` takes its weights from `merge` beside `kind`, not from `on_enter`: write the list there."
+            ? "A stage of `kind: merge` takes its weights from the key `merge` of the stage, not from `on_enter`: write the list there."
             : "The stage merges nothing: list the weights in `merge`, e.g. `merge: [{ stage: NAME }, { model: policy }]`.",
         );
       if (parts.length === 0) continue;
       if (kind !== "merge" && merge.length > 0)
         say("`merge` belongs to a stage of `kind: merge`; elsewhere write `on_enter: { merge: … }`.");
       if (parts.every(({ weight }) => weight === 0))
-        say("All weights of the merge are 0: at least one has to count.");
+        say("All weights of the merge are 0: give at least one another value.");
       checkParts(model, view, index);
     }
   },

@@ -19,14 +19,14 @@ function checkTasks(model: ConfigModel, view: StageView): void {
     const at = placeIn(view, "tasks", String(index));
     model.report({
       rule: stagePairs.id,
-      message: `\`${name}\` (${kind}) learns from pairs of answers, and the tasks of \`${task.name}\` have ${half ? "one answer of the two" : "none"}: ${fields}, or let the policy write them with \`pairs: rollouts\`.`,
+      message: `\`${name}\` (${kind}) learns from pairs of answers, but the tasks of \`${task.name}\` have ${half ? "only one answer of the two" : "none"}: ${fields}, or let the policy generate them with \`pairs: rollouts\`.`,
       key: `${view.path}.tasks.${task.name}`,
       at: at ?? model.root.origin,
       mends: [
         model.edits.set(
           ["stages", name, "pairs"],
           "rollouts",
-          "Insert `pairs: rollouts`: the policy writes the answers",
+          "Insert `pairs: rollouts`: the policy generates the answers",
           false,
         ),
       ],
@@ -64,8 +64,8 @@ function checkModel(model: ConfigModel, view: StageView): void {
 /** A stage that learns from pairs has some, and says what learns. */
 export const stagePairs: Rule = {
   id: "stage-pairs",
-  title: "Stage without pairs, or without what learns from them",
-  why: "A stage of `kind: preference` or `reward_model` compares two answers to a prompt. They stand in a dataset, under `chosen` and `rejected`; or with `pairs: rollouts` the policy writes them, and the stage's reward tells the better from the worse. A reward model is a model of `models` that trains and has a value head: `trains` names it. The policy's own objective has to be one that compares (`dpo`, `ipo`, `orpo`, …).\n\nSay which fields hold the answers, or let the policy write them.",
+  title: "Stage without pairs, or without a model to train on them",
+  why: "A stage of `kind: preference` or `reward_model` compares two answers to a prompt. They come from a dataset, from its fields `chosen` and `rejected`; or with `pairs: rollouts` the policy generates them, and the stage's reward decides which one is better. A reward model is a model of `models` that trains and has a value head: `trains` names it. The policy's own objective must be one that compares (`dpo`, `ipo`, `orpo`, …).\n\nSay which fields hold the answers, or let the policy generate them.",
   check(model) {
     for (const view of model.stages) {
       const { kind, pairs, body } = view.config;
@@ -74,7 +74,8 @@ export const stagePairs: Rule = {
       if (kind === "reward_model") checkModel(model, view);
       if (pairs === "rollouts" && body.rollout.group < 2)
         tell(model, view, stagePairs, [["rollout", "group"]], {
-          message: "One rollout of a task has nothing to be compared with: set `rollout.group` to 2 or more.",
+          message:
+            "With `rollout.group` 1 a rollout has nothing to be compared with: set `rollout.group` to 2 or more.",
         });
     }
   },

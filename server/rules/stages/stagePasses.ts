@@ -10,13 +10,21 @@ function checkCrossfade({ stages, report, edits }: ConfigModel, view: StageView,
   const remove = [edits.remove(["stages", name, "crossfade"], "Remove `crossfade`", false)];
   const common = { rule: stagePasses.id, key: `${view.path}.crossfade`, at, severity: "warning" } as const;
   if (stageBefore(configs, index) === undefined)
-    return report({ ...common, message: "There is no rl stage before to pass over from.", mends: remove });
+    return report({
+      ...common,
+      message: "There is no earlier rl stage to fade from: remove `crossfade`.",
+      mends: remove,
+    });
   if (view.config.kind !== "rl")
-    return report({ ...common, message: "Only rl stages pass over from one to the next.", mends: remove });
+    return report({
+      ...common,
+      message: "Only rl stages can fade from one to the next: remove `crossfade`.",
+      mends: remove,
+    });
   if (crossfade.over > steps)
     report({
       ...common,
-      message: `The stage ends after ${steps} steps, before it has passed over (${crossfade.over}): its own tasks and weights never stand alone.`,
+      message: `The stage ends after ${steps} steps, before its crossfade of ${crossfade.over} steps is over, so it never trains on its own tasks and weights alone.`,
       mends: [
         edits.set(
           ["stages", name, "crossfade", "over"],
@@ -33,10 +41,10 @@ function checkCarryOver({ stages, report, edits }: ConfigModel, view: StageView,
   if (at === undefined || nodeAt(view.written, "on_enter", "carry_over") === undefined) return;
   const learned = stages.slice(0, index).some(({ config: { kind } }) => kind === "rl");
   const idle = !learned
-    ? "no rl stage before has tasks to carry over"
+    ? "no earlier rl stage has tasks to carry over"
     : view.config.kind === "rl"
       ? undefined
-      : "only rl stages draw tasks that are carried over";
+      : "only rl stages draw carried-over tasks";
   if (idle === undefined) return;
   report({
     rule: stagePasses.id,
@@ -53,8 +61,8 @@ function checkCarryOver({ stages, report, edits }: ConfigModel, view: StageView,
 /** What a stage takes over of those before it is there. */
 export const stagePasses: Rule = {
   id: "stage-passes",
-  title: "Stage that has nothing to take over",
-  why: "`crossfade: { over: N }` draws tasks of the rl stage before and pays by its reward terms, less and less over N steps; `on_enter: { carry_over: … }` puts hard tasks of earlier stages among the prompts. Both need an rl stage before, and a crossfade as many steps as it takes.\n\nMove them to a later stage, or shorten the crossfade.",
+  title: "Stage with nothing to carry over",
+  why: "`crossfade: { over: N }` draws tasks of the previous rl stage and scores with its reward terms, less and less over N steps; `on_enter: { carry_over: … }` adds hard tasks of earlier stages to the prompts. Both need an earlier rl stage, and a crossfade needs at least N steps.\n\nMove them to a later stage, or shorten the crossfade.",
   check(model) {
     for (const [index, view] of model.stages.entries()) {
       checkCrossfade(model, view, index);

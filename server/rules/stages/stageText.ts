@@ -15,8 +15,8 @@ const foretelling = (kind: keyof typeof wanted): string[] => wanted[kind].split(
 /** Reinforcement on plain text has a text. */
 export const stageText: Rule = {
   id: "stage-text",
-  title: "Stage on plain text without a text",
-  why: "`kind: rlp`, `rmt` and `rlpt` are reinforcement on plain text: a thought is paid by what it adds to the likelihood of the words that follow, or by the segment that is foretold behind it. Their tasks come from a `corpus`, which cuts a text into what is shown and what is to be foretold; `predict` says what. With `predict: text` nothing is shown and all is to be learnt: that is for `kind: pretrain`.\n\nWrite `tasks: [{ corpus: FILE, predict: … }]` in the stage.",
+  title: "Stage on plain text without a corpus",
+  why: "`kind: rlp`, `rmt` and `rlpt` are reinforcement learning on plain text: a thought is rewarded by what it adds to the likelihood of the words that follow, or by the segment predicted after it. Their tasks come from a `corpus`, which cuts a text into what the policy reads and what it predicts; `predict` says what. With `predict: text` the policy reads nothing and the whole text is learned: that is for `kind: pretrain`.\n\nWrite `tasks: [{ corpus: FILE, predict: … }]` in the stage.",
   check({ stages, root, report, edits }) {
     for (const view of stages) {
       const kind = textKinds.find((one) => one === textOf(child(view.written, "kind")));
@@ -29,8 +29,8 @@ export const stageText: Rule = {
           rule: stageText.id,
           severity: source.declaration.name === "dataset" ? "warning" : "error",
           message: ofText
-            ? `\`${name}\` shows nothing of the text: with \`kind: ${kind}\` set \`predict: ${wanted[kind]}\`.`
-            : `\`kind: ${kind}\` foretells text, and \`${name}\` is no \`corpus\`: write \`tasks: [{ corpus: FILE, predict: ${wanted[kind].replace(/`.*/, "")} }]\`.`,
+            ? `\`${name}\` gives the policy none of the text to read: with \`kind: ${kind}\` set \`predict: ${wanted[kind]}\`.`
+            : `\`kind: ${kind}\` predicts text, so its task \`${name}\` must be a \`corpus\`: write \`tasks: [{ corpus: FILE, predict: ${wanted[kind].replace(/`.*/, "")} }]\`.`,
           key: `${view.path}.tasks.${name}`,
           at,
           mends: ofText
@@ -39,7 +39,7 @@ export const stageText: Rule = {
                   edits.set(
                     ["stages", view.config.name, "tasks", name, "predict"],
                     predict,
-                    `Foretell it: \`predict: ${predict}\``,
+                    `Predict it: \`predict: ${predict}\``,
                     false,
                   ),
                 ),

@@ -7,10 +7,10 @@ import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
 /** Why a stage cannot have a turn. */
 function problemOf(name: string, view: StageView, stages: readonly StageView[]): string | undefined {
   const other = stages.find(({ config }) => config.name === name);
-  if (other === view) return "A stage cannot take turns with itself.";
+  if (other === view) return "A stage cannot alternate with itself: name another stage.";
   if (other?.config.kind === "alternate")
-    return `\`${name}\` alternates stages itself: name the stages that it alternates.`;
-  return other === undefined ? `There is no stage \`${name}\`.` : undefined;
+    return `\`${name}\` itself alternates stages: name the stages that it alternates.`;
+  return other === undefined ? `There is no stage \`${name}\` to alternate.` : undefined;
 }
 
 function checkTurn(model: ConfigModel, view: StageView, turn: SourceNode, index: number): void {
@@ -51,8 +51,8 @@ function idle({ report, edits }: ConfigModel, view: StageView, keys: readonly st
 /** Stages that take turns are there, and say what they train on themselves. */
 export const stageTurns: Rule = {
   id: "stage-turns",
-  title: "Turns that no stage can take",
-  why: "`alternate: [{ stage: a, steps: 8 }, { stage: b, steps: 2 }]` lets other stages of the list take turns, for as many steps in all as the stage has. A stage that is given turns has none of its own: it begins and ends with them, so its `steps`, `until`, `on_enter` and `crossfade` do nothing. The stage that gives them has no blocks: each turn trains with those of the stage whose turn it is.\n\nName stages of the list; write what they train on in them, and when to end where `alternate` stands.",
+  title: "`alternate` with a stage that cannot take turns",
+  why: "`alternate: [{ stage: a, steps: 8 }, { stage: b, steps: 2 }]` lets other stages of the list take turns, for as many steps in total as this stage has. A stage that takes turns does not run on its own: it begins and ends with its turns, so its `steps`, `until`, `on_enter` and `crossfade` do nothing. The stage with `alternate` has no blocks: each turn trains with the blocks of the stage whose turn it is.\n\nName stages of the list. Write what they train on in those stages, and when to end in the stage with `alternate`.",
   check(model) {
     for (const view of model.stages) {
       const list = nodeAt(view.written, "alternate");
@@ -62,7 +62,7 @@ export const stageTurns: Rule = {
           model,
           view,
           ["steps", "until", "on_enter", "crossfade"],
-          "the stage only has the turns that another gives it.",
+          "the stage runs only in the turns that another stage gives it.",
         );
       if (view.config.kind === "alternate")
         idle(

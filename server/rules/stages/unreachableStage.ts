@@ -25,8 +25,8 @@ function over(earlier: Until, later: Until): boolean {
 /** A stage that begins where its own condition holds already. */
 export const unreachableStage: Rule = {
   id: "unreachable-stage",
-  title: "Stage that is over as it begins",
-  why: "A stage ends when its `until` holds. Where the stage before ended by the same condition, or a stricter one, on the same tasks, the metric is there already: the stage lasts until its window is full and changes nothing.\n\nRaise the bound, change what the stage trains on, or make one stage of the two.",
+  title: "Stage that ends as it begins",
+  why: "A stage ends when its `until` holds. If the stage before it ended by the same condition, or a stricter one, on the same tasks, the metric has already reached the bound: the stage lasts only until its window is full and changes nothing.\n\nRaise the bound, change what the stage trains on, or merge the two stages.",
   check({ stages, report, edits }) {
     const rl = stages.filter(({ config }) => config.kind === "rl");
     for (const [index, view] of rl.entries()) {
@@ -40,7 +40,7 @@ export const unreachableStage: Rule = {
       report({
         rule: unreachableStage.id,
         severity: "warning",
-        message: `\`${before.config.name}\` ends once ${metrics} is there, on the same tasks with the same options: \`${view.config.name}\` is over after ${window} ${window === 1 ? "value" : "values"}.`,
+        message: `\`${before.config.name}\` ends once ${metrics} has reached the bound, on the same tasks with the same options, so \`${view.config.name}\` ends after ${window} ${window === 1 ? "value" : "values"}.`,
         key: `${view.path}.until`,
         at,
         related: [{ at: keyOf(before.written, "until"), message: `\`${before.config.name}\` ends here` }],

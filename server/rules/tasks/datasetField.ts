@@ -18,8 +18,8 @@ const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"
 /** Every line of a dataset has the fields that the templates name. */
 export const datasetField: Rule = {
   id: "dataset-field",
-  title: "Field that a dataset's lines do not have",
-  why: "A template takes fields of a line: `{question}`, or `{meta.level}` for one inside another. A run reads the whole file before it begins and refuses where a line lacks a field that a template or `difficulty` names, or is no JSON object. A field's name without braces is a text, which every task would have. Here its first lines are read (up to 100, as far as they lie in the first 64 KiB), and of a Parquet file the columns.",
+  title: "Field that the dataset's lines do not have",
+  why: "A template reads fields of a line: `{question}`, or `{meta.level}` for a nested field. A run reads the whole file before it begins, and refuses to start if a line is not a JSON object or lacks a field that a template or `difficulty` names. A field's name without braces is plain text, the same for every task. This rule reads the first lines (up to 100 in the first 64 KiB), or the columns of a Parquet file.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)
@@ -36,7 +36,7 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   const path = ["tasks", String(index)];
   if (hasNoLines(dataset)) {
     tell(model, view, datasetField, [[...path, "dataset"], path], {
-      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object a line.`,
+      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object per line.`,
     });
     return;
   }
@@ -44,8 +44,8 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   if (broken !== undefined) {
     tell(model, view, datasetField, [[...path, "dataset"], path], {
       message: isParquet(dataset)
-        ? `\`${basename(dataset)}\` is no Parquet file, or was not written to its end.`
-        : `Line ${broken.line + 1} of \`${basename(dataset)}\` is no JSON object: a dataset has one a line.`,
+        ? `\`${basename(dataset)}\` is not a Parquet file, or is incomplete.`
+        : `Line ${broken.line + 1} of \`${basename(dataset)}\` is not a JSON object: a dataset has one per line.`,
       related: isParquet(dataset) ? [] : [{ at: lineOrigin(view, dataset, broken), message: "this line" }],
     });
     return;
@@ -81,7 +81,7 @@ function checkBraces(
   const meant = `"{${field}}"`;
   tell(model, view, datasetField, [path], {
     severity: "warning",
-    message: `Without braces \`${field}\` is a text, the same in every line. The lines have a field of that name: did you mean \`${meant}\`?`,
+    message: `Without braces \`${field}\` is plain text, the same for every line. The lines have a field of that name: did you mean \`${meant}\`?`,
     fixes: [replace(at.range, meant, `Change to \`${meant}\``)],
   });
 }

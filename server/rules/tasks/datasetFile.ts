@@ -8,8 +8,8 @@ import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts
 /** A dataset's or a corpus's file exists. */
 export const datasetFile: Rule = {
   id: "dataset-file",
-  title: "Dataset that is not there",
-  why: "A path starts from the folder of the file that writes it, not from the folder in which `gradus` is called.",
+  title: "Missing dataset",
+  why: "A path is relative to the folder of the file that contains it, not to the folder in which `gradus` runs.",
   check({ stages, file, root, report }) {
     const fresh = firstTime();
     for (const view of stages) {
@@ -28,7 +28,7 @@ export const datasetFile: Rule = {
           message:
             unfit !== undefined
               ? `\`${relative(dirname(file), dataset)}\` cannot be read: ${unfit}. Name a JSONL or Parquet file.`
-              : `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that writes it.${hint}`,
+              : `There is no file \`${relative(dirname(file), dataset)}\`: a path is relative to the file that contains it.${hint}`,
           key: pathOf(view, at, index, key),
           at,
           fixes,

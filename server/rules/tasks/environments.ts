@@ -89,8 +89,8 @@ function shortest(drawn: readonly Task[], source: TaskSource): ReadonlyMap<strin
 /** Parameters that are each allowed and together make no task. */
 export const environment: Rule = {
   id: "environment",
-  title: "Parameters that make no task",
-  why: "Each parameter of the environment is allowed, and together they leave no task to draw. The environment itself says so: it is made here as a run would make it.",
+  title: "Parameters that leave no task",
+  why: "Each parameter of the environment is allowed, but together they leave no task to draw. This rule builds the environment as a run would, and the environment reports it.",
   check({ stages, file, root, report }) {
     for (const view of stages) {
       const list = nodeAt(view.body, "tasks");

@@ -22,8 +22,8 @@ const sidesOf = perObject(({ params }: TaskConfig["source"]): string =>
 /** Evaluation asks nothing that has been trained on. */
 export const evalOverlap: Rule = {
   id: "eval-overlap",
-  title: "Evaluation on what has been trained",
-  why: "A fifth of all tasks, chosen by a hash of prompt and answer, is held out from training. The hash is of the text: one file read with two templates falls into two different splits, so that lines which one entry holds out are trained by the other. And a file that an auxiliary loss or a replay reads is read whole, held-out lines included. pass@k then measures what was memorised.\n\nGive all entries of a file the same templates, or keep the files apart.",
+  title: "Evaluation on tasks that were trained on",
+  why: "A fifth of all tasks, chosen by a hash of prompt and answer, is held out from training. The hash is of the text: a file read with two templates is split in two different ways, so one entry trains on lines that the other holds out. And an auxiliary loss or a replay reads its file whole, held-out lines included. pass@k then measures memorisation.\n\nGive all entries of a file the same templates, or keep the files apart.",
   check(model) {
     for (const view of model.stages) {
       overlappingTasks(model, view);
@@ -76,7 +76,7 @@ function overlappingTasks(model: ConfigModel, view: StageView): void {
     const inTop = placeOf(model.root, "tasks", String(other.index));
     tell(model, view, evalOverlap, [[...path, "prompt"], path], {
       severity: "warning",
-      message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.task.name}\`: the two hold out different lines, and each trains on some that the other is evaluated with.`,
+      message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.task.name}\`, so the two hold out different lines, and each trains on lines that evaluate the other: use the same templates.`,
       related: [{ at: inTop, message: `\`${other.task.name}\` reads the same file` }],
     });
   }
@@ -101,7 +101,7 @@ function overlappingFiles(model: ConfigModel, view: StageView): void {
     if (task === undefined || !isOwn(placeOf(view.body, ...path))) continue;
     tell(model, view, evalOverlap, [path], {
       severity: "warning",
-      message: `\`${basename(file)}\` is read whole here, with the lines that \`${task.name}\` holds out for evaluation: keep demonstrations in a file of their own.`,
+      message: `\`${basename(file)}\` is read whole here, including the lines that \`${task.name}\` holds out for evaluation: keep demonstrations in a file of their own.`,
       related: [{ at: placeOf(model.root, "tasks", String(index)), message: "evaluated from the same file" }],
     });
   }

@@ -33,12 +33,12 @@ function* misfits(
   if (strange !== undefined)
     yield {
       path: ["from"],
-      message: `\`${strange}\` is no task that others can be made of: ${written.map((one) => `\`${one}\``).join(", ")} are.`,
+      message: `\`${strange}\` is not a task that others can be made from: choose ${written.map((one) => `\`${one}\``).join(", ")}.`,
     };
   if (reward.terms.length > 0 && reward.terms.every((term) => term.tasks?.includes(name) === false))
     yield {
       path: [],
-      message: `No reward term applies to \`${name}\`: name it in a term's \`tasks\` beside what it is made of.`,
+      message: `No reward term applies to \`${name}\`: add it to a term's \`tasks\`, next to the tasks that it is made from.`,
     };
   const writes = who !== "program" && !byItself.has(what ?? "");
   const file = fileOnly(generate, tasks);
@@ -46,12 +46,12 @@ function* misfits(
     yield {
       path: ["author"],
       message:
-        "No program makes a task of concepts: let a model write it (`author: policy`, `model` or `endpoint`).",
+        "A program cannot make tasks from concepts: let a model write them (`author: policy`, `model` or `endpoint`).",
       mend: "policy",
     };
   const fix = "let a model write (`author: policy` or `endpoint`) with `answer: inherit` or `vote`";
   if (file && who === "program" && what !== "concepts" && !byItself.has(what ?? ""))
-    yield { path: ["author"], message: `A file of tasks has no program that makes others: ${fix}.` };
+    yield { path: ["author"], message: `A file of tasks has no program that makes new ones: ${fix}.` };
   if (file && writes && whence === "verifier")
     yield {
       path: ["answer"],
@@ -61,15 +61,15 @@ function* misfits(
   if (writes && whence === "inherit" && newAnswer.has(what ?? ""))
     yield {
       path: ["answer"],
-      message: `\`${what}\` makes tasks with other answers, and \`inherit\` gives them their parent's: choose \`verifier\`, \`vote\` or \`none\`.`,
+      message: `\`${what}\` makes tasks with other answers, but \`inherit\` gives them their parent's: choose \`verifier\`, \`vote\` or \`none\`.`,
       mend: file ? "vote" : "verifier",
     };
 }
 
 export const generateParts: Rule = {
   id: "generate-parts",
-  title: "New tasks that could never be made, answered or paid",
-  why: "The parts of `generate` must fit what tasks are made of. The author `program`, the answer `verifier` and the gate `builds` ask the environment, which a file of tasks does not have. Concepts are for a model to write of. The answer `inherit` is for transforms that keep the answer: an evolved task with its parent's answer teaches mistakes. A reward term that names its tasks must name the new ones too, or they are never paid.",
+  title: "Generated tasks that cannot be made, answered or scored",
+  why: "The parts of `generate` must fit the tasks that new ones are made from. The author `program`, the answer `verifier` and the gate `builds` need the environment, which a file of tasks does not have. Only a model can write tasks about concepts. The answer `inherit` is for transforms that keep the answer: an evolved task with its parent's answer teaches mistakes. A reward term that names its tasks must also name the new ones, or they are never scored.",
   check(model) {
     for (const view of model.stages) {
       const { body } = view.config;

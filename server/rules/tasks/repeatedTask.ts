@@ -3,8 +3,8 @@ import { isOwn, placeOf, type Rule } from "../rule.ts";
 /** No two entries of `tasks` draw the very same tasks. */
 export const repeatedTask: Rule = {
   id: "repeated-task",
-  title: "The same tasks twice",
-  why: "Two entries of `tasks` with the same source and the same parameters draw from the same tasks. A sampler over arms sees two arms that are one, learns each from half of what is seen, and gives them together twice the share.\n\nGive one entry the `weight` it is meant to have, or other parameters.",
+  title: "Duplicate tasks",
+  why: "Two entries of `tasks` with the same source and the same parameters draw from the same tasks. A sampler over arms sees one arm as two, estimates each from half of the rollouts, and gives them twice the share together.\n\nGive one entry the `weight` you want, or other parameters.",
   check({ config, root, report, edits }) {
     const seen = new Map<string, number>();
     for (const [index, { name, source, generate }] of config.top.tasks.entries()) {
@@ -18,7 +18,7 @@ export const repeatedTask: Rule = {
         report({
           rule: repeatedTask.id,
           severity: "warning",
-          message: `\`${name}\` draws the same tasks as \`${config.top.tasks[first]?.name}\`: they are one arm under two names.`,
+          message: `\`${name}\` draws the same tasks as \`${config.top.tasks[first]?.name}\`, so they are one arm under two names.`,
           key: `tasks.${name}`,
           at,
           related: [{ at: placeOf(root, "tasks", String(first)), message: "the same tasks" }],

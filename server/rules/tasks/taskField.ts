@@ -57,8 +57,8 @@ function lackOf({ source }: TaskConfig, field: string): Lack | undefined {
 /** Fields that a curriculum or a source of help reads are there. */
 export const taskField: Rule = {
   id: "task-field",
-  title: "Field that a dataset's tasks do not have",
-  why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task: of a dataset, its line. Where arms, a signal or an estimator lack it, a run ends; where help does, the task stays without. The first lines of the file are looked at.",
+  title: "Field that the dataset's tasks do not have",
+  why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task, which for a dataset is its line. If arms, a signal or an estimator lack their field, the run stops; if help does, the task gets none. This rule reads the first lines of the file.",
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
@@ -74,7 +74,7 @@ function inspect(model: ConfigModel, view: StageView, { path, field, needed }: A
   if (first === undefined) return;
   const at = placeOf(view.body, ...path);
   const { hint, fixes } = at === undefined ? { hint: "", fixes: [] } : unknownName(field, first.others, at);
-  const helpless = lacks.length === tasks.length ? ": no rollout is helped" : ": its tasks stay without help";
+  const helpless = lacks.length === tasks.length ? ", so no rollout is helped" : ", so its tasks get no help";
   tell(model, view, taskField, [path, path.slice(0, -1), path.slice(0, 2)], {
     severity: needed ? "error" : "warning",
     message: `${first.who} has no field \`${field}\`${needed ? "" : helpless}. ${hint}`.trim(),

@@ -213,7 +213,7 @@ async function lives(body: StageBody, parts: Parts): Promise<void> {
 
 /** What a message offers in the place of a part, and of which slot. */
 function offered(message: string): { slot: string; names: string[] } {
-  const [, slot = "", list = ""] = /Or choose another (\w+): (.*)\.$/u.exec(message) ?? [];
+  const [, slot = "", list = ""] = /, or the (\w+) (.*)\.$/u.exec(message) ?? [];
   return { slot, names: [...list.matchAll(/`([^`]+)`/gu)].map(([, name]) => name!) };
 }
 
