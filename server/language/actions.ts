@@ -60,7 +60,7 @@ function everything(findings: readonly Diagnostic[], { uri, config }: Asked): Co
     ? []
     : [
         {
-          title: "Fix everything that has one fix",
+          title: "Fix all problems with a single fix",
           kind: fixAllKind,
           edit: { changes: { [uri]: [...edits] } },
         },

@@ -82,7 +82,7 @@ function intoSlot(
   const own = shape.own[key];
   if (own !== undefined) return { kind: "shape", shape: own.shape, summary: own.summary, ...below };
   if (key === "use" || (key === "env" && shape.slot === "task"))
-    return { kind: "method", slot: shape.slot, summary: `Which ${shape.slot.replaceAll("_", " ")}.` };
+    return { kind: "method", slot: shape.slot, summary: `Which ${shape.slot.replaceAll("_", " ")} to use.` };
   const schema = chosenMethod(spot)?.params.shape[key];
   return isSchema(schema)
     ? { kind: "schema", schema, summary: schema.description ?? unwrapped(schema).description ?? "" }

@@ -234,7 +234,7 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
     assert.equal(more.length, 0);
     assert.deepEqual(hint?.position, { line: 5, character: 32 });
     assert.match(String(hint?.label), /^about \d+ MiB of memory$/);
-    assert.match(JSON.stringify(hint?.tooltip), /Predicted peak of a run: .*process 400 MiB/);
+    assert.match(JSON.stringify(hint?.tooltip), /Predicted peak memory of a run: .*process 400 MiB/);
     const [tight] = await hints(`${good}engine: { memory: 100MiB }\n`);
     assert.match(String(tight?.label), /of memory: more than 100 MiB$/);
     assert.match(String((await hints(`${good}steps: none\n`))[0]?.label), /^about \d+ MiB of memory$/);

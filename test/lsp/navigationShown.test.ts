@@ -175,7 +175,10 @@ describe("what an editor shows of a config", () => {
           range: { start: { line: from, character: 0 }, end: { line: to, character: 0 } },
         })) ?? []
       ).map(({ position, label }) => `${position.line + 1}: ${String(label)}`);
-    assert.deepEqual(await hints(5, 5), ["6: · 8 × 4 = 32 rollouts a step", "6: · ≤ 2,048 tokens a step"]);
+    assert.deepEqual(await hints(5, 5), [
+      "6: · 8 × 4 = 32 rollouts per step",
+      "6: · ≤ 2,048 tokens per step",
+    ]);
     assert.deepEqual(await hints(8, 8), ["9: 0 at the start, 1 at the end"]);
   });
 

@@ -131,7 +131,7 @@ const chooser = (text: string, summary: string): KeyOffer => ({
 });
 
 function choosers({ slot }: Shape & { kind: "slot" }): KeyOffer[] {
-  if (slot !== "task") return [chooser("use", `Which ${slot.replaceAll("_", " ")}.`)];
+  if (slot !== "task") return [chooser("use", `Which ${slot.replaceAll("_", " ")} to use.`)];
   return [
     chooser("env", "A built-in environment."),
     chooser("dataset", "A file of tasks."),
@@ -151,6 +151,6 @@ function namesAt({ merged }: Spot & { kind: "shape" }, what: "task" | "stage"): 
     const text = nameOf(item, what);
     return text === undefined
       ? []
-      : [{ kind: "key", text, opens: "map", required: false, says: () => `The ${what} of this name.` }];
+      : [{ kind: "key", text, opens: "map", required: false, says: () => `The ${what} with this name.` }];
   });
 }

@@ -19,7 +19,7 @@ export function userRewards(written: string, folder: string): Offer[] {
     .map(({ text, folder: isFolder }) => ({
       kind: isFolder ? "folder" : "file",
       text,
-      detail: isFolder ? "" : "a reward of your own",
+      detail: isFolder ? "" : "your own reward function",
       says: () => (isFolder ? "" : rewardText(text, folder).join("\n\n")),
       rank: isFolder ? 800 : 600,
     }));

@@ -142,7 +142,7 @@ function schedules(usual: unknown): Offer[] {
     kind: "snippet",
     text: `{ schedule: ${shape}, from: ${from}, to: 0, over: 100 }`,
     snippet: `{ schedule: ${shape}, from: \${1:${from}}, to: \${2:0}, over: \${3:100} }`,
-    detail: "a value that moves over steps",
+    detail: "a value that changes over the steps",
     rank: 500,
   }));
 }
@@ -167,6 +167,6 @@ function tupleSnippet(items: readonly z.ZodType[]): Offer {
     kind: "snippet",
     text: `[${values.join(", ")}]`,
     snippet: `[${values.map((value, at) => `\${${at + 1}:${value}}`).join(", ")}]`,
-    detail: `a list of ${items.length}`,
+    detail: `a list of ${items.length} items`,
   };
 }

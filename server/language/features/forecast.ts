@@ -70,8 +70,8 @@ export async function forecastHover(
   if (found === undefined) return undefined;
   const picture = Buffer.from(forecastPicture(found.forecast)).toString("base64");
   return [
-    "**Expected mix of tasks over the steps**, drawn for a simulated learner on levels of rising difficulty.",
-    `![easy, middling and hard tasks over the steps](data:image/svg+xml;base64,${picture})`,
+    "**Expected mix of tasks over the steps**, drawn for a simulated learner on levels of increasing difficulty.",
+    `![easy, medium and hard tasks over the steps](data:image/svg+xml;base64,${picture})`,
     "`gradus curriculum FILE --simulate` compares it with uniform sampling.",
   ].join("\n\n");
 }

@@ -42,7 +42,7 @@ async function predictor(): Promise<(config: RunConfig) => Predicted | undefined
         label: fits
           ? `about ${sizeText(peak)} of memory`
           : `about ${sizeText(peak)} of memory: more than ${sizeText(limit.bytes)}`,
-        tooltip: `Predicted peak of a run: ${arithmetic(prediction)}.\n\nIt may take ${bound}. Micro-batches have ${budget.micro_tokens} tokens at most.`,
+        tooltip: `Predicted peak memory of a run: ${arithmetic(prediction)}.\n\nThe run may use ${bound}. Micro-batches have at most ${budget.micro_tokens} tokens.`,
       };
     } catch (error) {
       if (error instanceof UserError) return undefined;

@@ -37,10 +37,10 @@ function batchHint(rollout: MapNode | undefined, body: StageBody): Hint[] {
   const notes = [
     `Effective batch: ${body.rollout.prompts} prompts × ${body.rollout.group} rollouts of each.`,
     filtered
-      ? `Groups that \`${admission.use}\` rejects do not train${refill.declaration.name === "none" ? "" : `; \`${refill.use}\` draws others in their place, so more may be written`}.`
+      ? `Groups that \`${admission.use}\` rejects do not train${refill.declaration.name === "none" ? "" : `; \`${refill.use}\` draws others instead, so a step may generate more`}.`
       : "",
   ];
-  const label = `${sizes(body)} rollouts a step`;
+  const label = `${sizes(body)} rollouts per step`;
   return [
     {
       line,
@@ -58,9 +58,9 @@ function tokenHint(rollout: MapNode | undefined, body: StageBody, last: LastRun 
   const seen =
     last?.tokensPerStep === null || last === undefined
       ? ""
-      : ` The median step of the last run wrote ${whole(last.tokensPerStep)}.`;
-  const detail = `At most ${whole(prompts * group)} rollouts × ${whole(max_tokens)} tokens are written a step.${seen}`;
-  return [{ line, label: `≤ ${whole(most)} tokens a step`, detail }];
+      : ` The median step of the last run generated ${whole(last.tokensPerStep)}.`;
+  const detail = `A step generates at most ${whole(prompts * group)} rollouts × ${whole(max_tokens)} tokens.${seen}`;
+  return [{ line, label: `≤ ${whole(most)} tokens per step`, detail }];
 }
 
 /** A mini-batch never splits a group or pair that the loss compares, so the last may be of another size. */
@@ -77,11 +77,11 @@ function updateHint(scope: MapNode, rollout: MapNode | undefined, body: StageBod
   const count = epochs * parts;
   const detail =
     mini_batch === undefined
-      ? `All ${whole(all)} rollouts make one optimiser step${epochs === 1 ? "" : `, ${epochs} times over (\`epochs\`)`}.`
+      ? `All ${whole(all)} rollouts make one optimiser step${epochs === 1 ? "" : ` in each of ${epochs} \`epochs\``}.`
       : `${whole(all)} rollouts ÷ mini-batches of ${whole(mini_batch)} = ${parts}${epochs === 1 ? "" : `, × ${epochs} epochs = ${count}`}. Rejected groups make fewer.`;
   const replayed =
-    body.replay.updates > 1 ? ` Gone over ${body.replay.updates} times (\`replay.updates\`).` : "";
-  const label = `${whole(count * body.replay.updates)} optimiser step${count * body.replay.updates === 1 ? "" : "s"} a step`;
+    body.replay.updates > 1 ? ` This repeats ${body.replay.updates} times (\`replay.updates\`).` : "";
+  const label = `${whole(count * body.replay.updates)} optimiser step${count * body.replay.updates === 1 ? "" : "s"} per step`;
   return [{ line, label, detail: detail + replayed }];
 }
 

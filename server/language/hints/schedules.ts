@@ -35,7 +35,7 @@ function told(
   const whose = stage === undefined ? "the run's rl steps" : `the steps of stage \`${stage.name}\``;
   const at = (step: number): string => formatNumber(valueAt(spec, { step, stageStep: step }));
   const [first, end] = [at(0), at(Math.max(0, steps - 1))];
-  const detail = `Counts ${whose}: ${first} at the first of ${steps}, ${end} at the last.`;
+  const detail = `Runs over ${whose}: ${first} at the first of ${steps}, ${end} at the last.`;
   const clock = last === undefined || last.step < 0 ? undefined : clockOf(config, last);
   if (last === undefined || clock === undefined || (stage !== undefined && stage.name !== last.stage))
     return { label: `${first} at the start, ${end} at the end`, detail };

@@ -19,8 +19,8 @@ export function timeHints(scopes: readonly Scope[], config: RunConfig, last: Las
   return [
     {
       line: place.value.origin.range.start.line,
-      label: `${each} a step, about ${formatSeconds(seconds * steps)}`,
-      detail: `The median step of the last run, \`${last.name}\`, took ${each}; × ${whole(steps)} steps = ${formatSeconds(seconds * steps)}. Evaluations and checkpoints come on top.`,
+      label: `${each} per step, about ${formatSeconds(seconds * steps)}`,
+      detail: `The median step of the last run, \`${last.name}\`, took ${each}; × ${whole(steps)} steps = ${formatSeconds(seconds * steps)}. Evaluations and checkpoints take additional time.`,
     },
   ];
 }

@@ -12,5 +12,7 @@ export function docsLink({ slot, name }: Pick<Declaration, "slot" | "name">): st
   const file = join(pagesFolder(), "methods", `${slot}.md`);
   const exists = known.get(file) ?? existsSync(file);
   known.set(file, exists);
-  return exists ? [`[All choices of ${slot.replaceAll("_", " ")}](${pathToFileURL(file).href}#${name})`] : [];
+  return exists
+    ? [`[All options for ${slot.replaceAll("_", " ")}](${pathToFileURL(file).href}#${name})`]
+    : [];
 }

@@ -17,7 +17,7 @@ export function methodText(method: Declaration): string[] {
       ? []
       : [`Also called ${aliases.map((alias) => `\`${alias}\``).join(", ")}.`]),
     ...(status === "approximate"
-      ? ["Approximate: the source's formula could not be confirmed in every part."]
+      ? ["Approximate: not every part of the source's formula could be confirmed."]
       : []),
   ];
 }

@@ -141,9 +141,9 @@ export function nameText(
 const always: Readonly<Record<string, string>> = {
   policy: "The policy that is trained.",
   reference: "The policy as it enters the first rl stage.",
-  behaviour: "The weights that wrote the rollouts.",
-  proximal: "The policy as the step found it.",
-  previous: "The policy as the step found it.",
+  behaviour: "The policy that generated the rollouts.",
+  proximal: "The policy at the start of the step.",
+  previous: "The policy at the start of the step.",
 };
 
 const modelText = (name: string, root: SourceNode | undefined, file: string): string[] => {
@@ -161,7 +161,7 @@ function defined(what: string, node: SourceNode | undefined, file: string): stri
   const place =
     origin.layer === "default"
       ? ""
-      : ` It stands in ${relative(dirname(file), origin.file) || origin.file}:${line}.`;
+      : ` Defined in ${relative(dirname(file), origin.file) || origin.file}:${line}.`;
   const written = JSON.stringify(toJson(node)).slice(0, 200);
   return [`${what}: \`${chosenName(node) ?? written}\`.${place}`];
 }

@@ -19,6 +19,6 @@ export const throughText = ({ via }: Pick<Origin, "via">): string =>
 export function originText(path: string, loaded: LoadedConfig | undefined, file: string): string[] {
   const origin = loaded?.origins[path] ?? loaded?.origins[`${path}.use`];
   if (origin === undefined) return [];
-  if (origin.file === "default") return ["Nobody wrote it: the default."];
+  if (origin.file === "default") return ["The default."];
   return [`From ${placeText(origin, file)}${throughText(origin)}.`];
 }

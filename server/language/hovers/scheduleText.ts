@@ -14,8 +14,11 @@ export function scheduleText(node: SourceNode | undefined): string[] {
   const values = steps.map((step) => rounded(valueAt(schedule, { step, stageStep: step })));
   const head = `| step | ${steps.join(" | ")} |`;
   const rule = `|---|${steps.map(() => "---:").join("|")}|`;
-  const clock = node.origin.stage === undefined ? "" : " Steps are those of its stage.";
-  return [`${head}\n${rule}\n| value | ${values.join(" | ")} |`, `It stays at the last value.${clock}`];
+  const clock = node.origin.stage === undefined ? "" : " Steps count from the start of its stage.";
+  return [
+    `${head}\n${rule}\n| value | ${values.join(" | ")} |`,
+    `Afterwards it keeps the last value.${clock}`,
+  ];
 }
 
 const rounded = (value: number): string => String(Number(value.toPrecision(4)));

@@ -17,14 +17,14 @@ export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): 
   if (symbol === undefined) throw new UserError(whyNothing(file, at), { code: "rename" });
   if (isPolicy(symbol))
     throw new UserError(
-      `\`${symbol.name}\` is a word of Gradus for the model that trains: it cannot be renamed.`,
+      `\`${symbol.name}\` is Gradus's own name for the model that trains, so it cannot be renamed.`,
       {
         code: "rename",
       },
     );
   if (symbol.implied !== undefined)
     throw new UserError(
-      `The task is called \`${symbol.name}\` because nobody named it: write \`name:\` beside this, or rename it where it is referred to.`,
+      `The task is called \`${symbol.name}\` because it has no \`name\`: add \`name:\` here, or rename it where it is referenced.`,
       { code: "rename" },
     );
   const declared = declarations(files, file.file, symbol);
@@ -38,7 +38,7 @@ export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): 
 }
 
 const ofPreset = ({ kind, name }: Occurrence, { file }: Place): string =>
-  `The preset \`${basename(file.file, ".yaml")}\` speaks of the ${words[kind]} \`${name}\`, and cannot be changed.`;
+  `The preset \`${basename(file.file, ".yaml")}\` references the ${words[kind]} \`${name}\`, and a preset cannot be changed.`;
 
 function whyNothing({ names }: ConfigFile, at: Position): string {
   const metric = names.metrics.find(({ range }) => contains(range, at));
@@ -46,8 +46,8 @@ function whyNothing({ names }: ConfigFile, at: Position): string {
     return "Only the names of stages, tasks, reward terms, models and value heads can be renamed.";
   const arm = readMetric(metric.name)?.parts.some(({ kind }) => kind === "arm") === true;
   return arm
-    ? "An arm is called by its task and a value of it: rename the task."
-    : `\`${metric.name}\` is a metric's name: it cannot be renamed.`;
+    ? "An arm is named after its task and a value: rename the task."
+    : `\`${metric.name}\` is the name of a metric, so it cannot be renamed.`;
 }
 
 /**
@@ -73,7 +73,7 @@ export async function renames(
       ({ occurrence }) => occurrence.role !== "reference" && isSame(occurrence, { kind: symbol.kind, name }),
     );
   if (taken !== undefined)
-    throw new UserError(`There is a ${words[symbol.kind]} \`${name}\` already, in ${placeText(taken)}.`, {
+    throw new UserError(`There is already a ${words[symbol.kind]} \`${name}\`, in ${placeText(taken)}.`, {
       code: "rename",
     });
   const edits: Record<string, TextEdit[]> = {};
@@ -89,7 +89,7 @@ function refuseUnreachable(symbol: Occurrence, places: readonly Place[]): void {
   if (silent === undefined) return;
   const { unwritten = "" } = silent.occurrence;
   throw new UserError(
-    `\`${symbol.name}\` is read in ${placeText(silent)} without being named: write \`${unwritten}: ${symbol.name}\` there first.`,
+    `\`${symbol.name}\` is read by default in ${placeText(silent)}: write \`${unwritten}: ${symbol.name}\` there first.`,
     { code: "rename" },
   );
 }
@@ -104,13 +104,13 @@ function refuseName({ kind }: Occurrence, name: string): void {
   };
   if (name === "") throw new UserError(`A ${words[kind]} needs a name.`, { code: "rename" });
   if (kind === "model" && policyWords.includes(name))
-    refuse("Gradus uses this word for the model that trains");
+    refuse("Gradus uses this name for the model that trains");
   if ((kind === "model" || kind === "head") && !/^[A-Za-z_][\w-]*$/.test(name))
     refuse("use letters, digits, _ and -");
   if (/[,[\]{}\s"'`&*#|>%@!?\\:]/.test(name)) refuse("use letters, digits and . _ - /");
   const { contents, errors } = parseDocument(name);
   if (errors.length > 0 || !isScalar(contents) || contents.value !== name)
-    refuse("YAML would read it as something else than a text");
+    refuse("YAML would not read it as text");
 }
 
 function edit({ implied, range }: Occurrence, name: string): TextEdit {

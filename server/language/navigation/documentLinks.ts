@@ -33,7 +33,7 @@ function rulePages(text: string): DocumentLink[] {
         {
           range: { start, end: { line: index, character: start.character + match[0].length } },
           target: pathToFileURL(page).href,
-          tooltip: `What the rule ${match[0]} says`,
+          tooltip: `About the rule ${match[0]}`,
         },
       ];
     });

@@ -63,9 +63,9 @@ const labels = async (content: string, last?: LastRun): Promise<Record<number, s
 describe("hints", () => {
   it("tell what a step is made of, for the run and for a stage that differs", async () => {
     const found = await labels(text);
-    assert.deepEqual(found[3], ["64 × 8 = 512 rollouts a step", "≤ 10,240 tokens a step"]);
-    assert.deepEqual(found[11], ["8 optimiser steps a step"]);
-    assert.deepEqual(found[18], ["64 × 16 = 1,024 rollouts a step", "≤ 20,480 tokens a step"]);
+    assert.deepEqual(found[3], ["64 × 8 = 512 rollouts per step", "≤ 10,240 tokens per step"]);
+    assert.deepEqual(found[11], ["8 optimiser steps per step"]);
+    assert.deepEqual(found[18], ["64 × 16 = 1,024 rollouts per step", "≤ 20,480 tokens per step"]);
   });
 
   it("tell a schedule at both ends, and where the last run stands", async () => {
@@ -84,17 +84,17 @@ describe("hints", () => {
   });
 
   it("estimate the time of the stage that the last run was in", async () => {
-    assert.deepEqual((await labels(text, run))[15], ["3.6 s a step, about 12 min"]);
+    assert.deepEqual((await labels(text, run))[15], ["3.6 s per step, about 12 min"]);
     assert.deepEqual((await labels(text))[15], undefined);
     const plain = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\nsteps: 10\n";
     assert.deepEqual((await labels(plain, { ...run, stage: "rl", step: 3 }))[3], [
-      "3.6 s a step, about 36 s",
+      "3.6 s per step, about 36 s",
     ]);
   });
 
   it("say how rejected groups change the count", async () => {
     const banded = `${text}curriculum: { admission: { use: success_band, refill: none } }\n`;
-    assert.deepEqual((await labels(banded))[3]?.[0], "≤ 64 × 8 = 512 rollouts a step");
+    assert.deepEqual((await labels(banded))[3]?.[0], "≤ 64 × 8 = 512 rollouts per step");
   });
 
   it("are silent where nothing could be read", async () => {

@@ -141,10 +141,10 @@ describe("a config in the editor", function () {
   it("has hints behind its lines, and not when the setting says so", async () => {
     const shown = await until(async () => {
       const all = await hints();
-      return all.some((hint) => hint.includes("rollouts a step")) ? all : undefined;
+      return all.some((hint) => hint.includes("rollouts per step")) ? all : undefined;
     }, "the hints");
     assert.ok(
-      shown.some((hint) => hint.includes("tokens a step")),
+      shown.some((hint) => hint.includes("tokens per step")),
       shown.join(", "),
     );
     const settings = vscode.workspace.getConfiguration();
