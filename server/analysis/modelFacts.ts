@@ -45,7 +45,7 @@ const sentence = (error: UserError): string => {
 function problemOf(error: unknown, path: string): string {
   if (error instanceof UserError) return sentence(error);
   if (error instanceof Error && "code" in error)
-    return `${path} cannot be read: ${readFailure(error)}. Check the path and the rights of its files.`;
+    return `${path} cannot be read: ${readFailure(error)}. Check the path and the permissions of its files.`;
   throw error;
 }
 

@@ -31,7 +31,7 @@ export async function readRollouts(file: string): Promise<RecordedRow[]> {
     throw new UserError("there is no rollout in the file", {
       file,
       code: "rollouts-empty",
-      action: "Record some with `gradus rollouts RUN --json > rollouts.jsonl`.",
+      action: "Export some with `gradus rollouts RUN --json > rollouts.jsonl`.",
     });
   return rows;
 }

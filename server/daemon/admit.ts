@@ -27,7 +27,7 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
     errorCodes.invalidConfig,
     `${file} has ${errors.length === 1 ? "an error" : `${errors.length} errors`}: ${first?.message ?? "it cannot be read"}`,
     {
-      action: `Mend what \`gradus validate ${file}\` lists, then start again.`,
+      action: `Fix what \`gradus validate ${file}\` lists, then start again.`,
       file: first?.file ?? file,
       line: first?.range.start.line,
       character: first?.range.start.character,

@@ -120,19 +120,19 @@ export class Client {
 
   private hello(value: unknown): HelloResult | ResponseError<unknown> {
     if (this.role !== undefined)
-      return new ResponseError(ErrorCodes.InvalidRequest, "hello was said already");
+      return new ResponseError(ErrorCodes.InvalidRequest, "gradus/hello was already sent");
     const parameters = checked(hello.params, hello.method, value);
     if (!sameToken(parameters.token, this.context.token))
       return this.refuse(
         errorCodes.badToken,
-        "The token is not this daemon's.",
-        "Connect again: the daemon may have been replaced meanwhile.",
+        "The token does not belong to this daemon.",
+        "Connect again: another daemon may have taken its place.",
       );
     // A later client can still list, follow, stop and replace; an earlier one would misread our answers.
     if (parameters.protocol < protocolVersion)
       return this.refuse(
         errorCodes.wrongProtocol,
-        `This daemon speaks protocol ${protocolVersion}, the client ${parameters.protocol}.`,
+        `This daemon speaks protocol ${protocolVersion}, but the client speaks ${parameters.protocol}.`,
         "Update the client: reload the editor's window, or use the daemon's own `gradus`.",
       );
     clearTimeout(this.timer);
@@ -161,7 +161,7 @@ export class Client {
 
   private async known(answer: () => unknown): Promise<unknown> {
     if (this.role === undefined)
-      return new ResponseError(ErrorCodes.ServerNotInitialized, "gradus/hello comes first", {
+      return new ResponseError(ErrorCodes.ServerNotInitialized, "gradus/hello must come first", {
         action: "See docs/protocol.md.",
       });
     try {

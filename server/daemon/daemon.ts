@@ -48,7 +48,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   if (owner.state === "held")
     throw new UserError(`Another daemon (pid ${owner.by.pid}) serves ${paths.store}.`, {
       code: "busy",
-      action: "Connect to it, or end it: gradus daemon stop.",
+      action: "Connect to it, or stop it: gradus daemon stop.",
     });
   const daemon = new StoreDaemon(options, paths, owner.lock);
   try {
@@ -214,7 +214,7 @@ class StoreDaemon {
       this.holdLock();
       if (fileAt(this.discovery.socketPath) !== this.socketFile) {
         await this.listen();
-        log("its socket was gone or another's: listening on a new one");
+        log("the socket was gone or belonged to another daemon: listening on a new one");
       }
       const told = readDiscovery(this.paths.discovery);
       if (told?.instance !== this.discovery.instance || told.socketPath !== this.discovery.socketPath)

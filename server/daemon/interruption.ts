@@ -23,7 +23,7 @@ export function interruption(run: string, folder: string): string {
 
 /** The run has ended, and the store cannot take that in yet. */
 export const unwritable = (run: string, folder: string, reason: string): string =>
-  `${interruption(run, folder)} The store cannot be written (${reason}); what the run has logged in ${folder} is kept and is read as soon as it can be.`;
+  `${interruption(run, folder)} The store cannot be written (${reason}); the run's log in ${folder} is kept and will be read as soon as the store can be written.`;
 
 export const goneFolder = (run: string, folder: string): string =>
-  `The folder ${folder} of run ${run} is gone, and its log and checkpoints with it: gradus runs delete ${run} takes it off the list.`;
+  `The folder ${folder} of run ${run} is gone, with its log and checkpoints: gradus runs delete ${run} removes it from the list.`;

@@ -163,7 +163,7 @@ export class BoundedReader extends AbstractMessageReader implements MessageReade
     if (length > message)
       return this.fail(
         ErrorCodes.InvalidRequest,
-        `a message of ${length} bytes is announced, and at most ${message} are read`,
+        `a message of ${length} bytes was announced, but at most ${message} are read`,
         used,
       );
     this.bodyLength = length;
@@ -179,7 +179,7 @@ export class BoundedReader extends AbstractMessageReader implements MessageReade
       message = JSON.parse(body.toString("utf8"));
     } catch (error) {
       const start = body.toString("utf8", 0, 100);
-      this.fail(ErrorCodes.ParseError, `a message is no JSON: ${messageOf(error)}: ${start}`, 0);
+      this.fail(ErrorCodes.ParseError, `a message is not JSON: ${messageOf(error)}: ${start}`, 0);
       return;
     }
     if (Message.isRequest(message)) this.underWay += 1;
@@ -187,7 +187,7 @@ export class BoundedReader extends AbstractMessageReader implements MessageReade
       this.callback(message);
     } catch (error) {
       // As by a cancelled request without an id: nothing that a client sends may end the daemon.
-      this.fail(ErrorCodes.InvalidRequest, `a message is not understood: ${messageOf(error)}`, 0);
+      this.fail(ErrorCodes.InvalidRequest, `a message was not understood: ${messageOf(error)}`, 0);
     }
   }
 
@@ -212,7 +212,7 @@ function lengthIn(header: string): number | string {
   if (given.some((value) => value !== first)) return "a header has two Content-Lengths";
   return /^\d{1,15}$/.test(first)
     ? Number(first)
-    : `Content-Length is ${first.slice(0, 40)}, and is to be a number`;
+    : `Content-Length is ${first.slice(0, 40)}, but must be a number`;
 }
 
 /** Tells the reader of each answer that has left for the socket. */

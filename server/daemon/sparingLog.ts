@@ -22,7 +22,7 @@ export class SparingLog {
 
   close(): void {
     if (this.count > saidInFull)
-      this.log(`of that connection ${this.count - saidInFull} more complaints are left out`);
+      this.log(`${this.count - saidInFull} more errors of that connection are left out`);
     this.count = 0;
   }
 }

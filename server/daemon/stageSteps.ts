@@ -20,7 +20,7 @@ export function stageSteps(
   { text, stage, was, steps }: StageChange,
 ): StageSteps {
   if (text !== authored)
-    throw new UserError("The config has been changed since this run, so its stages may lie elsewhere.", {
+    throw new UserError("The config has changed since this run, so its stages may be elsewhere.", {
       file,
       action: "Change the stage's steps in the file, or run it again and drag there.",
     });
@@ -34,7 +34,7 @@ export function stageSteps(
       : undefined;
   const [edit] = fix?.edits ?? [];
   if (edit === undefined)
-    throw new UserError(`${was} steps of stage ${stage} are not written as a number in this file.`, {
+    throw new UserError(`This file does not set the ${was} steps of stage ${stage} as a number.`, {
       file,
       action: "They come from a preset, an alias or the command line: change them there.",
     });

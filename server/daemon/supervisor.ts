@@ -136,7 +136,7 @@ export class Supervisor {
         file: folder,
         code: "refused",
         cause: error,
-        action: "Free space on this disk or mend the folder's permissions, then start the run again.",
+        action: "Free space on this disk or fix the folder's permissions, then start the run again.",
       });
     }
   }
@@ -156,13 +156,13 @@ export class Supervisor {
         throw new UserError(goneFolder(run, this.folder(run)), {
           file: this.folder(run),
           code: "refused",
-          action: "Put the folder back, or delete what the store still lists.",
+          action: "Restore the folder, or delete the run from the store.",
         });
       // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
       await this.remote.call("drain", run);
       const { status } = await this.known(run);
       if (status === "finished")
-        throw new UserError(`Run ${run} has finished: there is nothing to resume.`, {
+        throw new UserError(`Run ${run} has finished, so there is nothing to resume.`, {
           code: "refused",
           action: "Start a new run of its config: gradus run.",
         });
@@ -171,7 +171,7 @@ export class Supervisor {
         throw new UserError(`The run's config ${file} is gone.`, {
           file,
           code: "refused",
-          action: "Put the file back where it was, then resume.",
+          action: "Restore the file, then resume.",
         });
       const attempt =
         Math.max(-1, ...attemptsOf(this.folder(run)), readWorker(this.folder(run))?.attempt ?? -1) + 1;
@@ -194,23 +194,25 @@ export class Supervisor {
     const { status } = await this.known(run);
     const holder = holderOf(this.folder(run));
     if (holder.state === "none") {
-      throw new UserError(`Run ${run} is not live (${status}): there is nothing to ${action}.`, {
+      throw new UserError(`Run ${run} is not live (${status}), so there is nothing to ${action}.`, {
         code: "refused",
         action:
-          status === "finished" ? "Look at it: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
+          status === "finished"
+            ? "See its state: gradus runs show."
+            : `Resume it: gradus runs resume ${run}.`,
       });
     }
     if (action === "set" && (path === undefined || value === undefined))
-      throw new UserError("A value is set by its path and what it becomes.", {
+      throw new UserError("A setting needs a path and a value.", {
         code: "refused",
         action: "Give both `path` and `value`.",
       });
     if (action === "stop" && now && holder.state === "elsewhere")
       throw new UserError(
-        `Run ${run} works ${placeText(holder.place)} and cannot be ended at once from here.`,
+        `Run ${run} runs ${placeText(holder.place)} and cannot be ended at once from here.`,
         {
           code: "refused",
-          action: "End it there, or stop it without --now: it then ends after its step.",
+          action: "End it there, or stop it without --now, so that it ends after its step.",
         },
       );
     const id = randomBytes(6).toString("hex");
@@ -290,7 +292,7 @@ export class Supervisor {
           "setStatus",
           run,
           "stopped",
-          "Stopped at once: the step in flight was dropped.",
+          "Stopped at once; the step in progress was dropped.",
         );
       else if (status !== undefined && isLive(status)) {
         const damage = await this.remote.call("damage", run);
@@ -345,7 +347,7 @@ export class Supervisor {
     // Its end is being taken in: a moment, and nobody's request.
     await this.settling.get(run);
     if (this.busy.has(run))
-      throw new UserError(`Run ${run} is being worked on by another request.`, {
+      throw new UserError(`Another request is working on run ${run}.`, {
         code: "busy",
         action: "Try again in a moment.",
       });

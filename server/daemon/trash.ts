@@ -11,11 +11,14 @@ const trashOf = (store: string, run: string): string => join(runsFolder(store), 
 function refuseLink(store: string): void {
   const runs = runsFolder(store);
   if (!existsSync(runs) || realpathSync(runs) === join(realpathSync(store), "runs")) return;
-  throw new UserError(`${runs} leads out of its store, to ${realpathSync(runs)}: nothing is deleted there.`, {
-    file: runs,
-    code: "refused",
-    action: "Remove the run's folder by hand, or link the whole .gradus folder instead of runs.",
-  });
+  throw new UserError(
+    `${runs} links out of its store, to ${realpathSync(runs)}, so nothing there is deleted.`,
+    {
+      file: runs,
+      code: "refused",
+      action: "Remove the run's folder by hand, or link the whole .gradus folder instead of runs.",
+    },
+  );
 }
 
 /** @throws UserError where the folder would not be one of the store's own */

@@ -56,7 +56,7 @@ export function startWorker(
     if (child.pid === undefined)
       throw new UserError(`The run's process could not be started with ${program.node}.`, {
         code: "refused",
-        action: "`gradus doctor` says what is missing.",
+        action: "Run `gradus doctor` to see what is missing.",
       });
     if (readWorker(runFolder)?.pid !== child.pid) {
       writeWorker(runFolder, {

@@ -23,7 +23,7 @@ export function runFolder(store: string, run: string): string {
     });
   const folder = join(runsFolder(store), run);
   if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-    throw new UserError(`The folder ${folder} is a symbolic link, and runs lie in their store.`, {
+    throw new UserError(`The folder ${folder} is a symbolic link, but runs must be in their store.`, {
       file: folder,
       code: "refused",
       action: "Remove the link and move the run's folder here, or link the whole .gradus folder.",

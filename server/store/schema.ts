@@ -177,11 +177,11 @@ export function migrate(database: Database, path: string, to = migrations.length
   const version = Number(database.pragma("user_version"));
   if (version > migrations.length) {
     throw new UserError(
-      `The store was written by a later Gradus (schema ${version}; this one knows ${migrations.length}).`,
+      `A later version of Gradus wrote this store (schema ${version}; this version knows ${migrations.length}).`,
       {
         file: path,
         code: "store-too-new",
-        action: "Update Gradus, or move the file away: it is rebuilt from the run logs beside it.",
+        action: "Update Gradus, or move the file away: it is rebuilt from the run logs in the same folder.",
       },
     );
   }

@@ -100,7 +100,7 @@ class StoreThread {
       close: () => this.store.close(),
     };
     const method: unknown = name in own ? Reflect.get(own, name) : Reflect.get(queries, name);
-    if (typeof method !== "function") throw new Error(`the store knows no ${name}`);
+    if (typeof method !== "function") throw new Error(`the store has no ${name}`);
     const result: unknown = Reflect.apply(method, name in own ? own : queries, [...parameters]);
     return result;
   }

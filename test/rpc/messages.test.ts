@@ -63,12 +63,12 @@ test("headers and messages have bounds, narrow ones before hello, and who passes
     [
       "a message before hello",
       [Buffer.from(`Content-Length: ${1024 * 1024 + 1}\r\n\r\n`)],
-      /announced, and at most 1048576/,
+      /was announced, but at most 1048576/,
     ],
     [
       "a message after hello",
       [hello, Buffer.from(`Content-Length: ${2 ** 40}\r\n\r\n`)],
-      /announced, and at most 268435456/,
+      /was announced, but at most 268435456/,
     ],
     ["a header", [Buffer.alloc(70_000, "x")], /header is longer than 65536/],
     ["a header after hello", [hello, Buffer.alloc(70_000, "x")], /header is longer than 65536/],

@@ -122,7 +122,7 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
     assert.equal(found.severity, 2);
     assert.match(
       String(found.message),
-      /`bad` failed on 24 of 24 rollouts in 3 steps, last in step 2: threw RangeError: no answer \(bad\.ts:4\), and 1 other message\./,
+      /`bad` failed on 24 of 24 rollouts in 3 steps, most recently in step 2: threw RangeError: no answer \(bad\.ts:4\), and 1 other message\./,
     );
     const [first, second] = found.relatedInformation ?? [];
     assert.deepEqual([first?.location.uri, first?.location.range.start.line], [pathToFileURL(bad).href, 3]);

@@ -275,7 +275,7 @@ test("a model that no machine holds is an error of its line, and one sentence wh
       () => admitAnswers({ path: model, answers: 1, max_tokens: 16 }),
       (error) =>
         error instanceof UserError &&
-        /needs about \d+ GiB of memory to answer, and may take/.test(error.message),
+        /needs about \d+ GiB of memory to answer, but may use only/.test(error.message),
     );
   }));
 

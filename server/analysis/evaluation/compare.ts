@@ -35,7 +35,7 @@ export function differences(
 ): Record<string, Difference> {
   if (first.length !== second.length)
     throw new RangeError(
-      `${first.length} tasks of one model and ${second.length} of the other cannot be paired`,
+      `${first.length} tasks of one model cannot be paired with ${second.length} of the other`,
     );
   const others = valuesByTask(second, ks);
   return present([...valuesByTask(first, ks)], (values, name) => {

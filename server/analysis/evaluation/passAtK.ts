@@ -20,7 +20,7 @@ export function passAtK(n: number, c: number, k: number): number {
     k <= n
   )) {
     throw new RangeError(
-      `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, and got n = ${n}, c = ${c}, k = ${k}`,
+      `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, but got n = ${n}, c = ${c}, k = ${k}`,
     );
   }
   if (n - c < k) return 1;

@@ -48,14 +48,14 @@ export function criteriaWords(terms: readonly TermCriteria[], at: number): strin
     const met = own.filter((one) => one.met[at]! >= 1).length;
     return [
       own.length === 0
-        ? `${term} has no verdict on it.`
-        : `By ${term} it meets ${met} of ${own.length} criteria${broken.length === 0 ? "" : `, and breaks one that may veto: ${list(broken.map(criterionName))}`}.`,
+        ? `${term} has no verdict on this rollout.`
+        : `By ${term} it meets ${met} of ${own.length} criteria${broken.length === 0 ? "" : `, and fails one with a veto: ${list(broken.map(criterionName))}`}.`,
       ...(alike.length === 0
         ? []
         : [
             alike.length === known.length
-              ? "All of its group are judged alike: nothing of it tells them apart."
-              : `All of its group are judged alike by ${alike.length <= 3 ? list(alike.map(criterionName)) : `${alike.length} of them`}: that tells nothing apart.`,
+              ? "Every rollout of the group gets the same verdicts, so they do not distinguish the rollouts."
+              : `Every rollout of the group gets the same verdict on ${alike.length <= 3 ? list(alike.map(criterionName)) : `${alike.length} of them`}, which does not distinguish the rollouts.`,
           ]),
     ];
   });

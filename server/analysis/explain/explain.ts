@@ -98,13 +98,13 @@ export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]):
   if (recorded.size === 0 || needless || [...recorded].some((name) => wanted.has(name))) return;
   const first = rows.find(({ row }) => row.rewards !== undefined)?.place;
   throw new UserError(
-    `the rollouts have rewards ${[...recorded].join(", ")}, and the config's terms are ${[...wanted].join(", ") || "none"}`,
+    `the rollouts have rewards ${[...recorded].join(", ")}, but the config's terms are ${[...wanted].join(", ") || "none"}`,
     {
       ...first,
       character: 0,
       code: "rollout-terms",
       action:
-        "Name the terms alike, re-score with `gradus reward`, or drop `rewards` so that `reward` is used.",
+        "Give the terms the same names, re-score with `gradus reward`, or drop `rewards` so that `reward` is used.",
     },
   );
 }

@@ -109,7 +109,7 @@ export class RecordedStep {
       if (row.advantage === undefined)
         throw this.refusal(
           i,
-          '`advantage.baseline: given` needs "advantages" or "advantage", and the rollout has neither',
+          '`advantage.baseline: given` needs "advantages" or "advantage", but the rollout has neither',
           "Record one of them, or choose another baseline.",
         );
       values.fill(fromWire(row.advantage), this.batch.offsets[i]!, this.batch.offsets[i + 1]!);
@@ -119,7 +119,7 @@ export class RecordedStep {
       throw this.refusal(
         this.rowAt(infinite),
         `a recorded advantage is ${values[infinite]}`,
-        "Record a finite number, or null where the rollout has none.",
+        "Record a finite number, or null if the rollout has no advantage.",
       );
     return values;
   }
@@ -142,8 +142,8 @@ export class RecordedStep {
     if (this.rows.some(({ logp_new }) => logp_new !== undefined)) {
       throw this.refusal(
         first,
-        'the rollout has no "logp_new", and others of its step have',
-        "Record it for all rollouts of a step, or for none: then only advantages are explained.",
+        'the rollout has no "logp_new", but others of its step have it',
+        "Record it for all rollouts of a step, or for none, in which case only advantages are explained.",
       );
     }
     return false;
@@ -211,15 +211,15 @@ export class RecordedStep {
     if (column !== undefined && !Number.isNaN(column[at]!))
       throw this.refusal(
         row,
-        `"${key}" is ${column[at]} at token ${token} of the rollout, which trains`,
-        "A finite number is needed wherever a token trains: mask the token, or leave the rollout out.",
+        `"${key}" is ${column[at]} at token ${token} of the rollout, and that token trains`,
+        "Every token that trains needs a finite number: mask the token, or leave the rollout out.",
       );
     throw this.refusal(
       row,
-      `the config needs "${key}" for every token that trains, and ${column === undefined ? "no rollout of the step has it" : `token ${token} of the rollout has none`}`,
+      `the config needs "${key}" for every token that trains, but ${column === undefined ? "no rollout of the step has it" : `token ${token} of the rollout has none`}`,
       key === "logp_ref"
         ? "Record logp_ref with the rollouts, or set `kl: []`."
-        : `Record ${JSON.stringify(key)} with the rollouts, one number a token.`,
+        : `Record ${JSON.stringify(key)} with the rollouts, one number per token.`,
     );
   }
 
@@ -241,7 +241,7 @@ export class RecordedStep {
     if (lonely < 0) return;
     throw this.refusal(
       lonely,
-      `group "${this.rows[lonely]!.group}" of step ${this.rows[lonely]!.step} has one rollout, and advantage.${slot}: ${choice.declaration.name} compares those of a group`,
+      `group "${this.rows[lonely]!.group}" of step ${this.rows[lonely]!.step} has one rollout, but advantage.${slot}: ${choice.declaration.name} compares rollouts of a group`,
       "Record the group's other rollouts, or choose `advantage: { baseline: none, scale: none }`.",
     );
   }

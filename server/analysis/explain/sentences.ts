@@ -14,7 +14,7 @@ const list = (words: readonly string[]): string =>
 
 const baselineWords: Readonly<Record<string, string>> = {
   group_mean: "the mean of its group",
-  leave_one_out: "the mean of its siblings",
+  leave_one_out: "the mean of the group's other rollouts",
   none: "no baseline",
 };
 const scaleWords: Readonly<Record<string, string>> = {
@@ -33,7 +33,10 @@ export function inWords(
   parent: RolloutRow["parent"],
 ): Why["words"] {
   const sentences: readonly (readonly [WhyTopic, string | undefined])[] = [
-    ["advantage", facts.trains ? undefined : "Its group was not admitted: it does not train. Had it been:"],
+    [
+      "advantage",
+      facts.trains ? undefined : "Its group was not admitted, so it does not train. If it had been admitted:",
+    ],
     ["advantage", advantageWords(facts, step)],
     ["advantage", recordedWords(facts, step)],
     ["advantage", parent === undefined ? undefined : branchWords(parent)],
@@ -51,7 +54,7 @@ export function inWords(
 }
 
 const branchWords = ({ index, token }: NonNullable<RolloutRow["parent"]>): string =>
-  `It is a branch: up to token ${token} its words are those of rollout ${index}, which it left there.`;
+  `It is a branch: up to token ${token} it has the tokens of rollout ${index}.`;
 
 function advantageWords(facts: Facts, step: RecordedStep): string {
   const { reward, advantage, siblings, index, baseline } = facts;
@@ -61,12 +64,12 @@ function advantageWords(facts: Facts, step: RecordedStep): string {
       : `The advantage ${text(advantage)} is the recorded one (advantage.baseline: given).`;
   if (reward === null) {
     const note = siblings.find((sibling) => sibling.index === index)?.note ?? "it has no reward";
-    return `It has no advantage: ${note}. It leaves its group's mean and spread, and does not train.`;
+    return `It has no advantage: ${note}. It does not train, and its group's mean and spread leave it out.`;
   }
   if (advantage === null) return `It has no advantage: baseline ${baseline} gives it none.`;
   const rewards = siblings.flatMap((sibling) => (sibling.reward === null ? [] : [fromWire(sibling.reward)]));
   if (fromWire(advantage) === 0 && rewards.length > 1 && rewards.every((value) => value === rewards[0]))
-    return `All ${rewards.length} rollouts of its group have the reward ${text(reward)}: nothing tells them apart, so the advantage is 0 and it teaches nothing.`;
+    return `All ${rewards.length} rollouts of its group have the reward ${text(reward)}, so the advantage is 0 and nothing is learned.`;
   return computedWords(facts, step);
 }
 
@@ -75,7 +78,7 @@ function recordedWords({ advantage, recorded }: Facts, step: RecordedStep): stri
   const [now, then] = [fromWire(advantage), fromWire(recorded)];
   // Runs keep advantages in single precision.
   if (step.algorithm.given || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then)))) return undefined;
-  return `The recorded advantage is ${change(then)}: it was made with another config, or among other rollouts.`;
+  return `The recorded advantage is ${change(then)}: another config or other rollouts produced it.`;
 }
 
 /** Reward − baseline, divided by the spread: read off what the same baseline gives without a scale. */
@@ -88,11 +91,11 @@ function computedWords(
   const penalty = step.algorithm.kl.some(
     ({ place, coefficient }) => place === "reward" && coefficient(step.clock) !== 0,
   );
-  const after = penalty ? ", the KL penalty taken off" : "";
+  const after = penalty ? ", with the KL penalty subtracted" : "";
   const begin = `Its reward is ${text(reward)}${after}`;
   const total = fromWire(advantage);
   const end = `the advantage ${change(total)}`;
-  if (!Number.isFinite(centred)) return `${begin}; ${baseline} and ${scale} make of it ${end}.`;
+  if (!Number.isFinite(centred)) return `${begin}; ${baseline} and ${scale} turn it into ${end}.`;
   const against =
     baseline === "none"
       ? begin
@@ -103,7 +106,7 @@ function computedWords(
 }
 
 function distance(centred: number): string {
-  if (centred === 0) return "just at";
+  if (centred === 0) return "exactly";
   return `${formatNumber(Math.abs(centred))} ${centred > 0 ? "above" : "below"}`;
 }
 
@@ -113,7 +116,7 @@ function termWords({ shares, advantage }: Facts): string | undefined {
   if (paid.length === 0) return undefined;
   const ordered = [...paid].sort((one, other) => Math.abs(other.share) - Math.abs(one.share));
   const parts = ordered.map(({ term, share }) => `${change(share)} from ${term}`);
-  const rest = Math.abs(shares.rest) > 1e-12 ? [`${change(shares.rest)} with no term paid`] : [];
+  const rest = Math.abs(shares.rest) > 1e-12 ? [`${change(shares.rest)} without any term`] : [];
   const only = paid.length === 1 && rest.length === 0;
   return only
     ? `All of it comes from ${paid[0]!.term}.`
@@ -145,9 +148,9 @@ function rangeWords(kind: "baseline" | "scale", found: readonly Alternative[], o
   const ends =
     low.value === high.value
       ? `Every other ${kind} gives ${change(low.value)}.`
-      : `Another ${kind} gives from ${change(low.value)} (${low.name}) to ${change(high.value)} (${high.name}).`;
+      : `Other ${kind}s give ${change(low.value)} (${low.name}) to ${change(high.value)} (${high.name}).`;
   const turned = sorted.filter(({ value }) => value * own < 0).map(({ name }) => name);
-  return turned.length === 0 ? [ends] : [ends, `The sign turns with ${list(turned)}.`];
+  return turned.length === 0 ? [ends] : [ends, `The sign flips with ${list(turned)}.`];
 }
 
 const verb: Readonly<Record<TokenRule["effect"], string>> = {
@@ -169,9 +172,7 @@ function tokenWords({ tokens }: Facts, refusal: string | null): string[] {
   if (refusal !== null) return [first, ...acted, `The loss could not be computed: ${refusal}.`];
   const unknown =
     clips === "unknown" && trained > 0
-      ? [
-          "Which tokens a clip held is not known: the rollout has neither logp_new nor a record of its update.",
-        ]
+      ? ["Which tokens were clipped is unknown: the rollout has neither logp_new nor a record of its update."]
       : [];
   return [first, ...acted, ...unknown];
 }

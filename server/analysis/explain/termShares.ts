@@ -33,13 +33,13 @@ const absent = (reason: string): TermShares => ({ kind: "none", reason });
 export function termShares(input: SharesInput): TermShares {
   const { step, row, scored, advantage } = input;
   if (step.algorithm.given)
-    return absent("the config takes recorded advantages, which rewards have no part in");
-  if (Number.isNaN(advantage)) return absent("the rollout has no advantage that terms could share");
+    return absent("the config uses recorded advantages, which do not depend on rewards");
+  if (Number.isNaN(advantage)) return absent("the rollout has no advantage for terms to share");
   const { terms, weights } = scored.rewards;
   const players = terms.flatMap((term, i) => (plays(term, weights[i]!) ? [i] : []));
   if (players.length > mostPlayers)
     return absent(
-      `${players.length} terms have ${(2 ** players.length).toLocaleString("en-US")} coalitions, and shares are exact up to ${mostPlayers} terms: give some a weight of 0 with --set`,
+      `${players.length} terms have ${(2 ** players.length).toLocaleString("en-US")} coalitions, but shares are computed for up to ${mostPlayers} terms: give some a weight of 0 with --set`,
     );
   const work = 2 ** players.length * step.batch.tokens.length;
   if (work > mostWork)

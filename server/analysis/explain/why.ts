@@ -29,7 +29,7 @@ export interface WhichRollout {
 export function parseWhich(text: string): WhichRollout {
   const found = /^(?:(\d+)\/)?(.+)#(\d+)$/.exec(text);
   if (found === null)
-    throw new UserError(`"${text}" names no rollout`, {
+    throw new UserError(`"${text}" does not name a rollout`, {
       code: "explain-which",
       action: "Write GROUP#INDEX, for example task-17#3, or STEP/GROUP#INDEX.",
     });
@@ -48,7 +48,7 @@ function find(rows: readonly RecordedRow[], which: WhichRollout): RecordedRow {
   if (first === undefined) throw notThere(rows, inGroup, which);
   const steps = [...new Set(found.map(({ row }) => row.step))];
   if (steps.length > 1)
-    throw new UserError(`${nameOf(which)} stands in the steps ${steps.slice(0, 8).join(", ")}`, {
+    throw new UserError(`${nameOf(which)} is in the steps ${steps.slice(0, 8).join(", ")}`, {
       code: "explain-which",
       action: `Name the step: ${steps[0]}/${nameOf(which)}.`,
     });

@@ -106,7 +106,7 @@ export function checkArm({ arm, place }: HistoryGroup, { arms }: Curriculum): vo
       ...place,
       character: 0,
       code: "history-arm",
-      action: `Its arms are ${names.slice(0, 12).join(", ")}${arms.size > 12 ? ", …" : ""}: name the history's arms so, or choose other \`tasks\` or \`curriculum.arms\`.`,
+      action: `Its arms are ${names.slice(0, 12).join(", ")}${arms.size > 12 ? ", …" : ""}: use these names in the history, or choose other \`tasks\` or \`curriculum.arms\`.`,
     },
   );
 }

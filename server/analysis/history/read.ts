@@ -56,7 +56,8 @@ export async function readHistory(file: string): Promise<HistoryGroup[]> {
     throw new UserError("there is no group in the file", {
       file,
       code: "history-empty",
-      action: 'Write one object a line: {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}.',
+      action:
+        'Write one object per line: {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}.',
     });
   return groups.sort((a, b) => a.step - b.step);
 }
@@ -77,7 +78,7 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
   /** What a list has of the rollouts that have a reward. */
   const paired = <Value>(values: readonly Value[], key: string): Value[] => {
     if (values.length === rewards.length) return values.filter((_, i) => rewards[i] !== null);
-    throw refusal(place, `${key} has ${values.length} entries, and rewards has ${rewards.length}`);
+    throw refusal(place, `${key} has ${values.length} entries, but rewards has ${rewards.length}`);
   };
   return {
     ...rest,
@@ -97,8 +98,8 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
 type InWords = Readonly<Record<string, string>>;
 const forms: InWords = {
   step: "a whole number from 0",
-  task: "a text or a number",
-  arm: "a text",
+  task: "text or a number",
+  arm: "text",
   rewards: "a list of numbers",
   advantages: "a list of numbers",
   lengths: "a list of numbers",
@@ -134,15 +135,15 @@ function finite(
     if (!Number.isFinite(number))
       throw refusal(
         place,
-        `${key}[${i}] is ${number}, and nothing can be learned of that`,
-        "Write `null` in its place: then nothing is known of it.",
+        `${key}[${i}] is ${number}, which is not a finite number`,
+        "Write `null` instead if the value is unknown.",
       );
     return [number];
   });
 }
 
 const example =
-  'A group is {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}; `null` stands for a rollout without a reward.';
+  'A group is {"step": 0, "task": "t1", "arm": "countdown/3", "rewards": [1, 0]}; `null` means a rollout without a reward.';
 
 const refusal = (place: RowPlace, message: string, action = example): UserError =>
   new UserError(message, { ...place, character: 0, code: "history-line", action });

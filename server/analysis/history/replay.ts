@@ -95,20 +95,20 @@ function momentOf(
 }
 
 const needs = {
-  tries: "measures by rollouts of its own",
-  looks: "reads of prompts by a model",
+  tries: "measures with pilot rollouts",
+  looks: "reads from prompts with a model",
 } as const;
 
 function lacking(lack: Lack, { curriculum }: StageBody, { step, place }: HistoryGroup): UserError {
   const { name } = curriculum.estimator.declaration;
   return new UserError(
-    `the history does not have what \`estimator: ${name}\` ${needs[lack]} (step ${step}): its estimates would all be unknown`,
+    `the history lacks what \`estimator: ${name}\` ${needs[lack]} (step ${step}), so its estimates would all be unknown`,
     {
       ...place,
       character: 0,
       code: "history-lacks",
       action:
-        "Export a run of this config again (`gradus runs export RUN --to history`): runs of this version record it. Or choose an estimator that learns from groups alone, or try the config with `--simulate`.",
+        "Export a run of this config again (`gradus runs export RUN --to history`): runs of this version record what it needs. Or choose an estimator that learns from groups alone, or try the config with `--simulate`.",
     },
   );
 }

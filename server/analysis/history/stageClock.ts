@@ -33,7 +33,7 @@ export class StageClock {
   constructor({ stages }: RunConfig) {
     this.stages = stages;
     if (stages.every(({ kind }) => kind !== "rl"))
-      throw new UserError("the config has no rl stage: its curriculum draws nothing", {
+      throw new UserError("the config has no rl stage, so its curriculum draws nothing", {
         code: "no-rl-stage",
         action: "Add a stage of `kind: rl`, or leave `stages` out.",
       });

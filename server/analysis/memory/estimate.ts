@@ -204,7 +204,7 @@ function remedyFor(config: RunConfig, limit: number): string | undefined {
     for (const value of remedy.values) {
       const plan = planFor(remedy.with(value), limit);
       if (plan.fits)
-        return `Lower ${remedy.key} from ${remedy.now} to ${value}: about ${sizeText(plan.peak)} at the peak.`;
+        return `Lower ${remedy.key} from ${remedy.now} to ${value}, for a peak of about ${sizeText(plan.peak)}.`;
     }
   return undefined;
 }
@@ -212,7 +212,7 @@ function remedyFor(config: RunConfig, limit: number): string | undefined {
 /** What is left to say where no single number is enough. */
 const hopeless = ({ process: alone }: Prediction, { bytes }: Limit): string =>
   alone >= 0.9 * bytes
-    ? `The process alone takes ${sizeText(alone)}, whatever the model.`
+    ? `The process alone uses ${sizeText(alone)}, whatever the model.`
     : "Use a smaller model, or one with `update.optimizer: { use: sgd }`.";
 
 /**
@@ -226,11 +226,11 @@ export function admitMemory(config: RunConfig): MemoryPlan {
   const needed = Math.ceil(peak / 2 ** 20);
   const remedy = remedyFor(config, limit.bytes) ?? hopeless(prediction, limit);
   throw new UserError(
-    `The run needs about ${sizeText(peak)} at its peak, however tightly it is cut, and may take ${sizeText(limit.bytes)} (${limit.because}): ${arithmetic(prediction)}.`,
+    `The run needs about ${sizeText(peak)} at its peak even with the smallest micro-batches, but may use only ${sizeText(limit.bytes)} (${limit.because}): ${arithmetic(prediction)}.`,
     {
       file: config.file,
       code: "memory",
-      action: `${remedy} Or, on a machine that has it, set engine.memory to ${needed}MiB.`,
+      action: `${remedy} Or set engine.memory to ${needed}MiB on a machine that has it.`,
     },
   );
 }
@@ -245,7 +245,7 @@ export function nearLimit(config: RunConfig): string | undefined {
   const { fits, peak } = planFor(config, NEAR * limit.bytes);
   if (fits) return undefined;
   const remedy = remedyFor(config, NEAR * limit.bytes);
-  return `However finely it is cut, the run needs about ${sizeText(peak)} of the ${sizeText(limit.bytes)} that it may take (${limit.because}), and the prediction may be off by more than what is left.${remedy === undefined ? "" : ` ${remedy}`}`;
+  return `Even with the smallest micro-batches the run needs about ${sizeText(peak)} of the ${sizeText(limit.bytes)} that it may use (${limit.because}), and the prediction may be off by more than the difference.${remedy === undefined ? "" : ` ${remedy}`}`;
 }
 
 /** What to lower after the memory has run out all the same: the largest part that a number decides. */
@@ -269,12 +269,12 @@ export function memoryAdvice(config: RunConfig): string {
       ]),
     [
       prediction.optimizer + prediction.step,
-      "Choose an optimiser that keeps less (update.optimizer: { use: adafactor })",
+      "Choose an optimiser with less state (update.optimizer: { use: adafactor })",
     ],
   ];
   const [, largest] = lower.reduce((most, one) => (one[0] > most[0] ? one : most));
   const allowed = Math.floor((0.8 * total(prediction)) / 2 ** 20);
-  return `${largest}, or set engine.memory to ${allowed}MiB, which cuts the work finer by itself.`;
+  return `${largest}, or set engine.memory to ${allowed}MiB, which splits the work into smaller pieces by itself.`;
 }
 
 /** What TensorFlow, Node and WebAssembly say when an allocation fails. */

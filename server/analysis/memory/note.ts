@@ -24,5 +24,5 @@ export function memoryNote(runFolder: string): string {
   const note = schema.safeParse(JSON.parse(readFileSync(file, "utf8")));
   if (!note.success) return "";
   const { predicted_bytes, advice } = note.data;
-  return ` It said nothing, as when the system ends a process because memory has run out (this one was to need about ${sizeText(predicted_bytes)}). If it did: ${advice}`;
+  return ` It printed nothing, which is typical when the system kills a process that runs out of memory (this one was predicted to need about ${sizeText(predicted_bytes)}). If that happened: ${advice}`;
 }

@@ -47,7 +47,7 @@ export function admitAnswers({ path, answers, max_tokens, config }: Answering): 
   const { fits, budget, peak, prediction } = planWithin([own, ...others], work, limit.bytes);
   if (fits) return budget;
   throw new UserError(
-    `${path} needs about ${sizeText(peak)} of memory to answer, and may take ${sizeText(limit.bytes)} (${limit.because}): ${arithmetic(prediction)}.`,
+    `${path} needs about ${sizeText(peak)} of memory to answer, but may use only ${sizeText(limit.bytes)} (${limit.because}): ${arithmetic(prediction)}.`,
     {
       file: path,
       code: "memory",

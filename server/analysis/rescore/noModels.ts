@@ -3,7 +3,7 @@ import { UserError } from "../../../shared/errors.ts";
 import type { Models, Tokenizer } from "../../core/policy.ts";
 
 const noModel = (name: string): never => {
-  throw new UserError(`a reward asked for model "${name}", and re-scoring has none`, {
+  throw new UserError(`a reward asked for model "${name}", but re-scoring runs no models`, {
     code: "rescore-model",
     action: "Score such a term in a run.",
   });
@@ -11,7 +11,7 @@ const noModel = (name: string): never => {
 export const noModels: Models = { names: [], get: noModel, perceptron: noModel };
 
 const noText = (): never => {
-  throw new UserError("a reward asked for a tokenizer, and re-scoring has none", {
+  throw new UserError("a reward asked for a tokenizer, but re-scoring has none", {
     code: "rescore-tokenizer",
     action: "Score such a term in a run.",
   });

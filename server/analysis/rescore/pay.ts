@@ -36,7 +36,7 @@ export function pay(
     advantages: new Float64Array(batch.rows).fill(Number.NaN),
     note,
   });
-  if (algorithm.given) return none("The config takes recorded advantages, which rewards have no part in.");
+  if (algorithm.given) return none("The config uses recorded advantages, which do not depend on rewards.");
   try {
     const advantages = algorithm.advantages(combined, batch, stats, clock);
     return {

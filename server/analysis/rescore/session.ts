@@ -207,13 +207,13 @@ export class RescoreSession {
     if (method !== "user") {
       if (same) return { kind: "recorded" };
       return method === "python"
-        ? { kind: "unavailable", reason: "Python rewards are not run here" }
+        ? { kind: "unavailable", reason: "re-scoring does not run Python rewards" }
         : { kind: "computed", key: keyOf(term, "") };
     }
     if (!trusted)
       return same
         ? { kind: "recorded" }
-        : { kind: "unavailable", reason: "its file is run in a trusted workspace only" };
+        : { kind: "unavailable", reason: "its file runs only in a trusted workspace" };
     try {
       const user = await this.users.open(term.term, term.name, timeoutOf(config), unsaved);
       const recorded = same && user.sha256 === this.run.bundles[term.name];

@@ -80,7 +80,7 @@ async function scoredRows(
   try {
     await term.prepare?.();
     if (term.learners !== undefined && term.learners.length > 0)
-      throw new UserError("it is paid by a model that learns in the run", { code: "rescore-model" });
+      throw new UserError("a model that trains during the run scores it", { code: "rescore-model" });
     return await term.score(rows.length === batch.rows ? batch : selectRows(batch, rows), {
       models: noModels,
       tokenizer: noTokenizer,

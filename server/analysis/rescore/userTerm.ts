@@ -69,7 +69,9 @@ export class UserTerms {
         for (const row of rows) {
           signal.throwIfAborted();
           if (failures >= failuresAllowed) {
-            values.push(failure(`${file}:${name}: not tried, ${failures} rollouts before it had no answer`));
+            values.push(
+              failure(`${file}:${name}: skipped, because it gave no answer for ${failures} rollouts before`),
+            );
             continue;
           }
           const host = await this.ready(file, bundle, name);
@@ -140,11 +142,11 @@ export class UserTerms {
 }
 
 const divided = (file: string): UserError =>
-  new UserError("the run divided responses into steps, whose texts only its tokenizer can tell", {
+  new UserError("the run divided responses into steps, and only its tokenizer knows their texts", {
     file,
     code: "rescore-tokenizer",
     action: "Score such a term in a run.",
   });
 
 const refusal = (file: string, message: string): UserError =>
-  new UserError(`${file}: ${message}`, { file, code: "reward-load", action: "Mend the file." });
+  new UserError(`${file}: ${message}`, { file, code: "reward-load", action: "Fix the file." });

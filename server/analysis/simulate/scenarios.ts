@@ -30,12 +30,12 @@ const ladder: World = {
 export const scenarios: readonly Scenario[] = [
   {
     name: "ladder",
-    summary: "levels of rising difficulty; what is learned helps with the neighbours",
+    summary: "levels of increasing difficulty; learning one level helps with its neighbours",
     world: () => ladder,
   },
   {
     name: "mostly_infeasible",
-    summary: "six of ten levels cannot be solved by anybody",
+    summary: "six of ten levels cannot be solved",
     world: () => ({ ...ladder, ceiling: each((level) => (level < 4 ? 1 : 0)) }),
   },
   {
@@ -45,12 +45,12 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "forgetting",
-    summary: "what is not trained is forgotten, one part in a hundred an update",
+    summary: "levels that do not train are forgotten, by 1 % per update",
     world: () => ({ ...ladder, forgetting: 0.01 }),
   },
   {
     name: "rugged",
-    summary: "difficulty has no order, and what helps with what is drawn at random",
+    summary: "difficulty has no order, and which levels help each other is random",
     world: (random) => {
       const order = shuffled(
         each((level) => level),

@@ -155,9 +155,9 @@ function simulatedModels(random: Random): Models {
   return {
     names: [],
     get: (name) => {
-      throw new UserError(`a simulation has no language model, and the curriculum asks ${name}`, {
+      throw new UserError(`a simulation has no language model, but the curriculum asks ${name}`, {
         code: "simulation",
-        action: "Try it with a `kind: mlp` of `models` in its place: `estimator: { perceptron: <name> }`.",
+        action: "Use a `kind: mlp` of `models` instead: `estimator: { perceptron: <name> }`.",
       });
     },
     perceptron: (name) => {
@@ -273,7 +273,7 @@ export async function simulate(
     if (!Number.isFinite(score))
       throw new UserError(`the simulated learner's score is ${score} at step ${step}`, {
         code: "simulation",
-        action: "Choose a baseline and a scale that rewards alone give finite advantages.",
+        action: "Choose a baseline and a scale whose advantages are finite and need only rewards.",
       });
     done.push({ score, rollouts: (done.at(-1)?.rollouts ?? 0) + rollouts, mix: mixOf(groups, levels) });
   }

@@ -30,7 +30,7 @@ function explainRollout({ folder, authored, rows, which }: ExplainTask): Why {
       `The run's config can no longer be read: ${diagnostics[0]?.message ?? "it has errors."}`,
       {
         file: run.file,
-        action: `Put back what it names (gradus validate ${run.file} shows it), or explain exported rollouts with gradus explain.`,
+        action: `Restore the files that it names (gradus validate ${run.file} lists them), or explain exported rollouts with gradus explain.`,
       },
     );
   const place = dirname(run.file);

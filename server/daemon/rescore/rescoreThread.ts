@@ -116,7 +116,7 @@ function configOf({ folder, authored }: RunToRescore): RunConfig {
   if (config !== undefined) return config;
   throw new UserError(
     `The run's config can no longer be read: ${diagnostics[0]?.message ?? "it has errors."}`,
-    { file: run.file, action: "Put back the files that it names." },
+    { file: run.file, action: "Restore the files that it names." },
   );
 }
 

@@ -30,7 +30,7 @@ function threadFile(): string {
   const places = [join(here, "rescoreThread.mjs"), join(here, "..", "rescoreThread.mjs")];
   const found = places.find((place) => existsSync(place));
   if (found === undefined)
-    throw new UserError("The thread that scores rollouts again is not built.", {
+    throw new UserError("The thread that re-scores rollouts is not built.", {
       file: places[0] ?? here,
       code: "not-built",
       action: "Build it: npm start.",
@@ -68,7 +68,7 @@ export class Rescorer {
       if (waiting.key === key) {
         this.waiting.delete(id);
         this.tell({ kind: "cancel", id });
-        waiting.failed(new Overtaken("another edit came"));
+        waiting.failed(new Overtaken("a newer edit replaced this one"));
       }
   }
 
@@ -103,7 +103,7 @@ export class Rescorer {
     worker.on("exit", () => {
       if (this.worker !== worker) return;
       this.worker = undefined;
-      this.fail("the thread that scores rollouts again ended");
+      this.fail("the thread that re-scores rollouts ended");
     });
     return worker;
   }
@@ -125,7 +125,7 @@ export class Rescorer {
     this.waiting.delete(id);
     if (this.waiting.size === 0) this.rest(idleAfter);
     if (message.kind === "done") return waiting.done(waiting.sweep);
-    if (message.kind === "cancelled") return waiting.failed(new Overtaken("another edit came"));
+    if (message.kind === "cancelled") return waiting.failed(new Overtaken("a newer edit replaced this one"));
     waiting.failed(
       message.detail === null ? new Error(message.message) : new UserError(message.message, message.detail),
     );
@@ -144,7 +144,7 @@ export class Rescorer {
   private rest(milliseconds: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
-      this.fail("scoring the rollouts again did not end");
+      this.fail("re-scoring the rollouts did not finish");
       this.close().catch((error: unknown) => this.log(`rescore: ${messageOf(error)}`));
     }, milliseconds).unref();
   }

@@ -27,11 +27,11 @@ export function setAside(store: string): string {
 
 export const rebuilding = (store: string, aside: string, cause: unknown): UserError =>
   new UserError(
-    `${databasePath(store)} was damaged (${messageOf(cause)}). It is kept as ${aside}, and everything in it is being read again from the run logs.`,
+    `${databasePath(store)} was damaged (${messageOf(cause)}). It is kept as ${aside}, and everything in it is being rebuilt from the run logs.`,
     {
       file: aside,
       code: "store-rebuilt",
       cause,
-      action: "Ask again in a moment. If this comes again, look at the disk; the kept file may be removed.",
+      action: "Try again in a moment. If it happens again, check the disk. The kept file may be deleted.",
     },
   );

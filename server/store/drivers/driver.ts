@@ -67,19 +67,19 @@ export function openDatabase(
     const length = Buffer.byteLength(path);
     if (length > longestPath)
       throw new UserError(
-        `The store's path has ${length} bytes, and SQLite opens no file whose path is longer than about ${longestPath}.`,
+        `The store's path has ${length} bytes, but SQLite opens only files whose path has at most about ${longestPath}.`,
         {
           file: path,
           code: "store-failed",
           cause: error,
-          action: "Keep the store in a folder with a shorter path: --store FOLDER, or move the project.",
+          action: "Use a store with a shorter path (--store FOLDER), or move the project.",
         },
       );
     throw new UserError(`The store cannot be opened: ${messageOf(error)}.`, {
       file: path,
       code: "store-failed",
       cause: error,
-      action: "If the file is damaged, move it away: it is rebuilt from the run logs beside it.",
+      action: "If the file is damaged, move it away: it is rebuilt from the run logs in the same folder.",
     });
   }
 }
@@ -107,7 +107,7 @@ function load(): { open: Open; driver: string; kind: Kind } {
     throw new UserError(`SQLite (${name}) cannot be loaded: ${messageOf(error)}.`, {
       code: "store-failed",
       cause: error,
-      action: "Build it again: gradus engine install. `gradus doctor` says what is missing.",
+      action: "Build it again: gradus engine install. Run `gradus doctor` to see what is missing.",
     });
   }
 }

@@ -58,11 +58,11 @@ const busy = (database: string, present: Holder | undefined): UserError =>
   new UserError(
     present === undefined
       ? "Another process is opening this store."
-      : `Process ${present.pid} has this store open${present.kind === "wasm" ? " with the SQLite that the package carries" : ""}, and only one process may.`,
+      : `Process ${present.pid} has this store open${present.kind === "wasm" ? " with the bundled SQLite" : ""}, and only one process may.`,
     {
       file: database,
       code: "busy",
-      action: "End it first: gradus daemon stop. Runs go on without it.",
+      action: "Stop it first: gradus daemon stop. Runs continue without it.",
     },
   );
 

@@ -75,14 +75,14 @@ function refusal(owner: ProcessIdentity, file: string): UserError {
       file,
       code: "busy",
       action:
-        "Work there, or end it there: gradus daemon stop (runs go on). If that container or machine is gone, try again in 20 s.",
+        "Work there, or stop it there: gradus daemon stop (runs continue). If that container or machine is gone, try again in 20 s.",
     });
   return new UserError(
-    `Another daemon (pid ${owner.pid}) serves this store, and it was started with another runtime folder.`,
+    `Another daemon (pid ${owner.pid}) serves this store, but it was started with another runtime folder.`,
     {
       file,
       code: "busy",
-      action: `Use the same XDG_RUNTIME_DIR as the session that started it, or end it: gradus daemon stop (runs go on).`,
+      action: `Use the same XDG_RUNTIME_DIR as the session that started it, or stop it: gradus daemon stop (runs continue).`,
     },
   );
 }

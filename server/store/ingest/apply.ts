@@ -214,11 +214,11 @@ function damageText(
   attempt: number,
   last: number,
 ): { readonly message: string; readonly action: string } {
-  const from = last < 0 ? "from its beginning on" : `after step ${last}`;
+  const from = last < 0 ? "from its start on" : `after step ${last}`;
   return {
     message: `${file}: ${message} What attempt ${attempt} logged ${from} is missing: ${missing} bytes of this file.`,
     action:
-      "Put a whole copy of the file back if there is one, end the daemon (gradus daemon stop) and remove store.sqlite: it is rebuilt from the logs. The checkpoints are not touched by this.",
+      "If you have a complete copy of the file, restore it, stop the daemon (gradus daemon stop) and remove store.sqlite: it is rebuilt from the logs. Checkpoints stay as they are.",
   };
 }
 

@@ -108,7 +108,7 @@ export class Ingest {
         fromSegment: from.segment,
         fromOffset: from.offset,
       });
-      if (changes !== 1) throw new Error(`attempt ${attempt} of ${id} was read by another process meanwhile`);
+      if (changes !== 1) throw new Error(`another process has read attempt ${attempt} of ${id} meanwhile`);
       this.runs.write(run);
     });
   }

@@ -187,9 +187,9 @@ function cursorOf(after: string | undefined): readonly [number, number, number] 
     ordinal === undefined ||
     ![attempt, step, ordinal].every(Number.isInteger)
   ) {
-    throw new UserError(`"${after}" is not a place to go on from.`, {
+    throw new UserError(`"${after}" is not a cursor to continue from.`, {
       code: "refused",
-      action: "Pass the `next` of the answer before.",
+      action: "Pass the `next` of the previous answer.",
     });
   }
   return [attempt, step, ordinal];

@@ -66,7 +66,7 @@ export class UnreadRollouts {
   private lost(file: string, problem: LogProblem | undefined): UserError {
     return new UserError(
       `Rollouts cannot be read from the run's log: ${problem?.message ?? "the file is gone or has been cut short."}`,
-      { file, action: "Put the file back, or delete the run: gradus runs delete." },
+      { file, action: "Restore the file, or delete the run: gradus runs delete." },
     );
   }
 }

@@ -80,7 +80,7 @@ function fail(source: string, at: number, problem: string): UserError {
     at >= source.trimEnd().length ? "the end of the expression" : `"${source.slice(at, at + 12)}"`;
   return new UserError(`where: ${found} at character ${at + 1} ${problem}.`, {
     code: "where",
-    action: `Compare ${names} by ==, !=, <, <=, >, >= or contains; join by &&, ||, ! and parentheses. Example: reward > 0.5 && finish == "length"`,
+    action: `Compare ${names} with ==, !=, <, <=, >, >= or contains; combine with &&, ||, ! and parentheses. Example: reward > 0.5 && finish == "length"`,
   });
 }
 
@@ -102,7 +102,7 @@ class Parser {
 
   all(): Compiled {
     const sql = this.any();
-    if (this.peek().kind !== "end") throw this.problem("is not expected here; join conditions by && or ||");
+    if (this.peek().kind !== "end") throw this.problem("is not expected here; join conditions with && or ||");
     return { sql, parameters: this.parameters };
   }
 
@@ -157,16 +157,16 @@ class Parser {
     const right = this.next();
     const equal = token.value === "==" || token.value === "=";
     if (right.kind === "name" && right.value === "null") {
-      if (!equal && token.value !== "!=") throw this.problem("can only be compared by == or !=", right);
+      if (!equal && token.value !== "!=") throw this.problem("can only be compared with == or !=", right);
       return `(${left} IS ${equal ? "" : "NOT "}NULL)`;
     }
     const value = this.literal(right);
     const text = texts.has(name.value) || name.value.startsWith("errors");
     if (text !== (typeof value === "string"))
-      throw this.problem(`should be ${text ? "a text in quotes" : "a number"}, as ${name.value} is`, right);
+      throw this.problem(`should be ${text ? "text in quotes" : "a number"}, like ${name.value}`, right);
     this.parameters.push(value);
     if (token.value === "contains") {
-      if (!text) throw this.problem(`works on texts: ${[...texts].join(", ")}`, token);
+      if (!text) throw this.problem(`works only on text: ${[...texts].join(", ")}`, token);
       return `coalesce(instr(${left}, ?) > 0, 0)`;
     }
     if (token.value === "!=") return `coalesce(${left} <> ?, 1)`;
@@ -178,7 +178,7 @@ class Parser {
     if (token.kind === "text") return unquoted(token.value);
     if (token.kind === "name" && (token.value === "true" || token.value === "false"))
       return token.value === "true" ? 1 : 0;
-    throw this.problem("should be a number, a text in quotes, true, false or null", token);
+    throw this.problem("should be a number, text in quotes, true, false or null", token);
   }
 
   private operand(): string {
@@ -190,7 +190,7 @@ class Parser {
     const term = this.term(token);
     const table = token.value.split(".")[0];
     if (term === undefined || (table !== "rewards" && table !== "errors" && table !== "criteria"))
-      throw this.problem(`is not known; there are ${names}`, token);
+      throw this.problem(`is unknown; there are ${names}`, token);
     if (table === "criteria") return this.criterion(term);
     this.parameters.push(`$.${table}.${JSON.stringify(term)}`);
     if (table === "errors") return "json_extract(r.terms, ?)";

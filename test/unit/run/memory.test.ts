@@ -344,7 +344,7 @@ test("what cannot fit is refused with its arithmetic, and the value that is name
   assert.equal(error.detail.code, "memory");
   assert.match(
     error.message,
-    /needs about \d+ MiB at its peak, however tightly it is cut, and may take 700 MiB \(engine\.memory\): .*process 400 MiB/,
+    /needs about \d+ MiB at its peak even with the smallest micro-batches, but may use only 700 MiB \(engine\.memory\): .*process 400 MiB/,
   );
   const [, key, value] =
     /^Lower ([\w.]+) from \d+ to (\d+): about [\d.]+ [GM]iB/.exec(error.detail.action!) ?? [];
@@ -360,7 +360,7 @@ test("a run that cannot fit ends before its engine is opened", async () => {
   const run = testRun(["engine.memory=10MB"]);
   try {
     assert.equal(await run.work(), 1);
-    assert.match(run.ending(), /may take 10 MiB \(engine\.memory\)|engine\.memory/);
+    assert.match(run.ending(), /may use only 10 MiB \(engine\.memory\)|engine\.memory/);
     assert.equal(ofKind(run.records(), "start")[0]!.backend.name, "none");
   } finally {
     run.remove();
@@ -388,7 +388,7 @@ test("no handle is left behind by any step, and the run charts what it holds", a
     }
     // A process that was killed without a word is told of with what was predicted.
     assert.ok(existsSync(join(run.folder, "memory.json")));
-    assert.match(interruption("test", run.folder), /about \d+ MiB\). If it did: Lower /);
+    assert.match(interruption("test", run.folder), /about \d+ MiB\). If that happened: Lower /);
   } finally {
     run.remove();
   }

@@ -121,7 +121,7 @@ test("where refuses what it does not know, at the place", () => {
     ["(reward > 1", /should be "\)"/],
     ["reward ~ 1", /character 8 is not understood/],
     ['reward == "x"', /a number/],
-    ["finish == 1", /a text in quotes/],
+    ["finish == 1", /text in quotes/],
     ["reward contains 1", /works on texts/],
     ["1 == 1", /character 1/],
     ["reward < null", /== or !=/],

@@ -28,7 +28,7 @@ export const clip: EvidenceKind = {
     }
     const tokens = finite(view.points("tokens/trained")).reduce((sum, value) => sum + value, 0);
     const once = view.number("update.epochs") === 1 && view.number("update.mini_batch") === undefined;
-    const why = once ? " With one update a step the ratio is 1: the clip cannot act." : "";
+    const why = once ? " With one update per step the ratio is 1, so the clip cannot act." : "";
     return [
       {
         ...about,

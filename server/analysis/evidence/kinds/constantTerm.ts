@@ -14,7 +14,7 @@ export const constantTerm: EvidenceKind = {
       if (constant === undefined || constant.count < enough) return [];
       if (spread === undefined || spread.groups === 0 || spread.varying > 0) return [];
       const effect = uncentred.includes(view.text("advantage.baseline.use") ?? "")
-        ? "it tells no rollout from another"
+        ? "it does not distinguish rollouts"
         : "it contributes no gradient";
       return {
         level: "finding",

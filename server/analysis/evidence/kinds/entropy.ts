@@ -20,7 +20,7 @@ export const entropy: EvidenceKind = {
         at: "objective.entropy",
         reads: [{ path: "objective" }, { path: "rollout.temperature" }, { path: "update.optimizer.lr" }],
         metric: "policy/entropy",
-        message: `The policy's entropy fell from ${formatNumber(first)} to ${formatNumber(now)} nats a token in ${view.over(all.length)}: siblings are nearly equal, and little is left to choose between.`,
+        message: `The policy's entropy fell from ${formatNumber(first)} to ${formatNumber(now)} nats per token in ${view.over(all.length)}: the rollouts of a group are nearly identical, so their rewards have little to compare.`,
       },
     ];
   },

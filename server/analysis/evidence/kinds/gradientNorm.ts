@@ -36,10 +36,12 @@ export const gradientNorm: EvidenceKind = {
     if (first === undefined) return [];
     const clip = view.number("update.optimizer.clip_norm");
     const size = Number.isFinite(first.value)
-      ? `${formatNumber(first.value)}, where it had been about ${formatNumber(first.usual)}`
+      ? `${formatNumber(first.value)}, after about ${formatNumber(first.usual)} before`
       : "not a finite number";
     const more =
-      found.length === 1 ? "" : ` ${plural(found.length, "step")} did so, the last is ${found.at(-1)!.step}.`;
+      found.length === 1
+        ? ""
+        : ` It did so in ${plural(found.length, "step")}, most recently in step ${found.at(-1)!.step}.`;
     const held =
       clip === undefined || !Number.isFinite(first.value) ? "" : ` \`clip_norm\` cut it to ${clip}.`;
     return [

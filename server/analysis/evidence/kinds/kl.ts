@@ -23,7 +23,7 @@ function ofTerm(view: RunView, model: string, coefficient: number | undefined, i
       {
         ...about,
         level: "finding",
-        message: `The divergence from \`${model}\` reached ${formatNumber(most)} nats a token at step ${peak}: the coefficient does not hold the policy.`,
+        message: `The divergence from \`${model}\` reached ${formatNumber(most)} nats per token at step ${peak}: the coefficient is too small to hold the policy back.`,
       },
     ];
   if (coefficient !== undefined && coefficient > 0 && coefficient * most < negligible)
@@ -31,7 +31,7 @@ function ofTerm(view: RunView, model: string, coefficient: number | undefined, i
       {
         ...about,
         level: "finding",
-        message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats a token in ${over}: times ${coefficient} it adds nothing to the loss.`,
+        message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats per token in ${over}: with coefficient ${coefficient} it adds nothing to the loss.`,
       },
     ];
   return [
@@ -39,7 +39,7 @@ function ofTerm(view: RunView, model: string, coefficient: number | undefined, i
       ...about,
       level: "note",
       label: `at most ${formatNumber(most)} nats`,
-      message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats a token in ${over} (step ${peak}); ${formatNumber(values.at(-1))} in the last.`,
+      message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats per token in ${over} (step ${peak}); ${formatNumber(values.at(-1))} in the last.`,
     },
   ];
 }

@@ -20,8 +20,8 @@ export const memory: EvidenceKind = {
       ],
       metric: "memory/rss",
     };
-    const than = predicted === undefined ? "" : `; ${formatBytes(predicted)} had been predicted`;
-    const message = `The last run's process took ${formatBytes(peak)} of memory at its peak${than}.`;
+    const than = predicted === undefined ? "" : `; the prediction was ${formatBytes(predicted)}`;
+    const message = `The last run's process used ${formatBytes(peak)} of memory at its peak${than}.`;
     return predicted !== undefined && peak > surprise * predicted
       ? [{ ...about, level: "finding", message }]
       : [{ ...about, level: "note", label: `measured ${formatBytes(peak)}`, message }];

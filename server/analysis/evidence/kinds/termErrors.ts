@@ -26,7 +26,7 @@ export const termErrors: EvidenceKind = {
           reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],
           term,
           metric: `reward/${term}/errors`,
-          message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, last in step ${last.step}${why}. What fails is left out of its group.`,
+          message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, most recently in step ${last.step}${why}. Failed rollouts are left out of their groups.`,
           rollouts: { step: last.step, where: `${member("errors", term)} != null` },
           places: placesOf(term, failures),
         },

@@ -98,7 +98,7 @@ function missedBy(
   const far =
     reached === undefined
       ? `\`${metric}\` was recorded ${plural(own.length, "time")}`
-      : `the best mean of \`${metric}\` was ${formatNumber(reached)}, ${formatNumber(bound)} is asked for`;
+      : `the best mean of \`${metric}\` was ${formatNumber(reached)}, the bound is ${formatNumber(bound)}`;
   return { metric, far };
 }
 

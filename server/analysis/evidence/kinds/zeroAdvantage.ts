@@ -16,7 +16,7 @@ export const zeroAdvantage: EvidenceKind = {
     const [right, wrong] = [part("all_right"), part("all_wrong")];
     const split = Number.isNaN(right + wrong)
       ? ""
-      : ` ${formatFraction(right)} of groups were all right, ${formatFraction(wrong)} all wrong.`;
+      : ` ${formatFraction(right)} of groups were all correct, ${formatFraction(wrong)} all wrong.`;
     return [
       {
         level: "finding",
@@ -28,7 +28,7 @@ export const zeroAdvantage: EvidenceKind = {
           { path: "advantage" },
         ],
         metric: "groups/zero_advantage",
-        message: `In ${formatFraction(mean(shares))} of groups of ${view.over(shares.length)} every advantage was 0: nothing was learnt from them.${split}`,
+        message: `In ${formatFraction(mean(shares))} of groups of ${view.over(shares.length)} every advantage was 0, so nothing was learned from them.${split}`,
         rollouts: { step: view.summary.step, where: `advantage == 0 && ${training}` },
       },
     ];

@@ -85,7 +85,7 @@ describe("kinds of evidence", () => {
     });
     assert.match(
       said(fires, "run-term-errors").join(),
-      /failed on 2 of 60 rollouts in 30 steps, last in step 7/,
+      /failed on 2 of 60 rollouts in 30 steps, most recently in step 7/,
     );
     assert.deepEqual(
       said(
@@ -160,7 +160,7 @@ describe("kinds of evidence", () => {
     const never = shown(() => ({ "update/clip_fraction": 0, "tokens/trained": 100 }));
     assert.match(
       said(never, "run-clip").join(),
-      /0 of 3,000 trained tokens in 30 steps\. With one update a step/,
+      /0 of 3,000 trained tokens in 30 steps\. With one update per step/,
     );
     const once = shown((step) => ({ "update/clip_fraction": step === 3 ? 0.1 : 0 }));
     assert.deepEqual(said(once, "run-clip"), []);
@@ -177,7 +177,7 @@ describe("kinds of evidence", () => {
     const small = shown(() => ({ "policy/kl/reference": 2e-5 }));
     assert.match(said(small, "run-kl").join(), /never above 2\.0e-5 nats .* adds nothing/);
     const large = shown((step) => ({ "policy/kl/reference": step === 9 ? 23 : 0.1 }));
-    assert.match(said(large, "run-kl").join(), /reached 23 nats a token at step 9/);
+    assert.match(said(large, "run-kl").join(), /reached 23 nats per token at step 9/);
     const fine = shown(() => ({ "policy/kl/reference": 0.05 }));
     assert.deepEqual(said(fine, "run-kl"), []);
     assert.match(said(fine, "run-kl", "note").join(), /never above 0\.050/);
@@ -187,10 +187,10 @@ describe("kinds of evidence", () => {
     const spike = shown((step) => ({ "update/grad_norm": step === 20 ? 41 : 1 + (step % 3) / 10 }));
     assert.match(
       said(spike, "run-gradient-norm").join(),
-      /exploded at step 20: 41, where it had been about 1\.10\. `clip_norm` cut it to 1/,
+      /exploded at step 20: 41, after about 1\.10 before\. `clip_norm` cut it to 1/,
     );
     const lost = shown((step) => ({ "update/grad_norm": step >= 25 ? "NaN" : 1 }));
-    assert.match(said(lost, "run-gradient-norm").join(), /at step 25: not a finite number\. 5 steps did so/);
+    assert.match(said(lost, "run-gradient-norm").join(), /at step 25: not a finite number\. It did so in 5 steps/);
     assert.deepEqual(
       said(
         shown((step) => ({ "update/grad_norm": step === 20 ? 9 : 1 })),
@@ -263,7 +263,7 @@ describe("kinds of evidence", () => {
     const never = shown(() => ({ "reward/correct": 0.5 }), { config: stage(until), records: stages(10) });
     assert.match(
       said(never, "run-until").join(),
-      /not met in 10 steps: the best mean of `reward\/correct` was 0\.500, 0\.800 is asked for/,
+      /not met in 10 steps: the best mean of `reward\/correct` was 0\.500, the bound is 0\.800/,
     );
   });
 
@@ -272,7 +272,7 @@ describe("kinds of evidence", () => {
     assert.match(said(as(1.1e9), "run-memory", "note").join(), /1\.1 GB/);
     assert.match(
       said(as(2e9), "run-memory").join(),
-      /2\.0 GB of memory at its peak; 1\.0 GB had been predicted/,
+      /2\.0 GB of memory at its peak; the prediction was 1\.0 GB/,
     );
   });
 

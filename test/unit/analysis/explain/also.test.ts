@@ -71,7 +71,7 @@ it("what a loss beside the objective reads of the writers' log-probs must be the
   const told = (objective: string) => explained(`objective: { ${objective} }`, lacking);
   await assert.rejects(
     told("use: reinforce, also: [{ use: clipped, factor: 0.5 }]"),
-    /needs "logp_old" for every token that trains, and token 1 of the rollout has none/,
+    /needs "logp_old" for every token that trains, but token 1 of the rollout has none/,
   );
   await assert.rejects(told("use: reinforce, correction: [{ use: truncate, high: 2 }]"), /needs "logp_old"/);
   for (const objective of ["use: reinforce", "use: reinforce, also: [{ use: dpo, weight: difference }]"])

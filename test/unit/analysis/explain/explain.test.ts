@@ -272,7 +272,7 @@ test("bad rollouts are refused with the line and what to do", async () => {
   await refuses(
     one,
     [row("g", 0, 1), row("g", 1, 0), row("lonely", 0, 1)],
-    /group "lonely" of step 0 has one rollout, and advantage.baseline: group_mean/,
+    /group "lonely" of step 0 has one rollout, but advantage.baseline: group_mean/,
     2,
   );
   await refuses(kl, [row("g", 0, 1), row("g", 1, 0)], /needs "logp_ref".*no rollout of the step has it/, 0);
@@ -291,7 +291,7 @@ test("bad rollouts are refused with the line and what to do", async () => {
   await refuses(
     one,
     [row("g", 0, 1), { step: 0, group: "g", index: 1, rewards: { right: 1 }, tokens: [1] }],
-    /has no "logp_new", and others/,
+    /has no "logp_new", but others/,
     1,
   );
   await refuses(
@@ -321,7 +321,7 @@ test("bad rollouts are refused with the line and what to do", async () => {
   await refuses(
     one,
     [row("g", 0, 1, { rewards: { acc: 1 } }), row("g", 1, 1, { rewards: { acc: 1 } })],
-    /have rewards acc, and the config's terms are right/,
+    /have rewards acc, but the config's terms are right/,
     0,
   );
   const penalty = `${one}kl: [{ estimator: k1, place: reward, coefficient: 0.1 }]\n`;

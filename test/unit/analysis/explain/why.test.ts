@@ -177,7 +177,7 @@ test("a rollout with a failed term: no advantage, and the sentence says why", ()
 
 test("equal rewards, rejected groups and recorded advantages have sentences of their own", () => {
   const same = explained(two, [row(0, { right: 1, short: 0 }), row(1, { right: 1, short: 0 })]);
-  assert.match(same.words[0]!.text, /All 2 rollouts of its group have the reward 1: .* teaches nothing/);
+  assert.match(same.words[0]!.text, /All 2 rollouts of its group have the reward 1, so .* nothing is learned/);
   const rejected = explained(two, [
     row(0, { right: 1, short: 0 }, { admitted: false }),
     row(1, { right: 0, short: 0 }, { admitted: false }),
@@ -234,7 +234,7 @@ test("a rollout that is not there, or in several steps, or in none that trains: 
   };
   refuses("g#7", rows, /no rollout g#7/, /The group has g#0, g#1/);
   refuses("x#0", rows, /no rollout x#0/, /The rollouts are g#0, g#1/);
-  refuses("x", rows, /names no rollout/, /GROUP#INDEX/);
+  refuses("x", rows, /does not name a rollout/, /GROUP#INDEX/);
   const later = rows.map((one) => ({ ...one, step: 4 }));
   refuses("g#0", [...rows, ...later], /steps 0, 4/, /0\/g#0/);
   assert.equal(explained(two, [...rows, ...later], "4/g#0").step, 4);
@@ -296,9 +296,7 @@ test("a branch: compared with its whole group, and what it took over does not tr
   );
   close(Number(found.advantage), 0.5);
   const words = found.words.map(({ text }) => text);
-  assert.ok(
-    words.includes("It is a branch: up to token 1 its words are those of rollout 0, which it left there."),
-  );
+  assert.ok(words.includes("It is a branch: up to token 1 it has the tokens of rollout 0."));
   assert.deepEqual(
     found.tokens.rules.map(({ rule, count, spans }) => ({ rule, count, spans })),
     [{ rule: "given", count: 1, spans: [[0, 1]] }],
@@ -336,7 +334,7 @@ test("what terms said of the group criterion by criterion stands side by side, a
     },
   ]);
   const words = found.words.filter(({ about }) => about === "criteria").map(({ text }) => text);
-  assert.equal(words[0], "By right it meets 2 of 2 criteria, and breaks one that may veto: “harms”.");
+  assert.equal(words[0], "By right it meets 2 of 2 criteria, and fails one with a veto: “harms”.");
   const text = whyText(found, 100).join("\n");
   assert.match(text, /Criteria\n/);
   assert.match(text, /✓ −4, veto {2}harms {4}1 of 2 of the group/);
@@ -345,7 +343,7 @@ test("what terms said of the group criterion by criterion stands side by side, a
     explained(two, rows, "g#2")
       .words.filter(({ about }) => about === "criteria")
       .map(({ text: one }) => one)[0],
-    "right has no verdict on it.",
+    "right has no verdict on this rollout.",
   );
   const alike = [
     row(0, { right: 1 }, { details: judged(1, 0) }),
@@ -355,7 +353,7 @@ test("what terms said of the group criterion by criterion stands side by side, a
     explained(two, alike)
       .words.map(({ text: one }) => one)
       .join("\n"),
-    /All of its group are judged alike: nothing of it tells them apart/,
+    /Every rollout of the group gets the same verdicts, so they do not distinguish the rollouts/,
   );
   assert.equal(explained(two, [row(0, { right: 1 }), row(1, { right: 0 })]).criteria, undefined);
 });

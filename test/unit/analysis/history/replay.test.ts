@@ -176,7 +176,7 @@ test("a rollout without a reward takes its advantage and length with it; lists o
   );
   for (const key of ["advantages", "lengths"]) {
     writeFileSync(file, JSON.stringify({ ...line, [key]: [1, 2] }));
-    await assert.rejects(readHistory(file), new RegExp(`${key} has 2 entries, and rewards has 3`));
+    await assert.rejects(readHistory(file), new RegExp(`${key} has 2 entries, but rewards has 3`));
   }
 });
 

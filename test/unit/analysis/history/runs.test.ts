@@ -63,8 +63,8 @@ ${twoLengths}${tinyRun}stages:
 
 test("a history that lacks what the estimator measures beside the groups is refused, with what to do", async () => {
   for (const [preset, lack] of [
-    ["sari", /what `estimator: pass_rate` measures by rollouts of its own \(step 0\)/],
-    ["gain-rl", /what `estimator: angle_concentration` reads of prompts by a model \(step 0\)/],
+    ["sari", /what `estimator: pass_rate` measures with pilot rollouts \(step 0\)/],
+    ["gain-rl", /what `estimator: angle_concentration` reads from prompts with a model \(step 0\)/],
   ] as const) {
     const { config, history } = await replayedRun(...shortRun(preset, 1));
     const bare = history.map(({ curriculum: _, ...group }) => group);

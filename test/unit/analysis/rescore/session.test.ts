@@ -164,7 +164,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     const other = await last(text.replace("./mine.ts, ", "./mine.ts, args: { a: 1 }, "), { trusted: false });
     assert.match(
       other.notes.join(),
-      /`mine` keeps its recorded values: its file is run in a trusted workspace only/,
+      /`mine` keeps its recorded values: its file runs only in a trusted workspace/,
     );
   });
 
