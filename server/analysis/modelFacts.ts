@@ -49,7 +49,7 @@ function problemOf(error: unknown, path: string): string {
   throw error;
 }
 
-interface Known {
+interface CachedModel {
   readonly paths: readonly string[];
   readonly stamp: string;
   readonly look: ModelLook;
@@ -58,11 +58,11 @@ interface Known {
   /** By what was asked. */
   readonly lengths: Map<string, number>;
 }
-const known = new Map<string, Known>();
+const known = new Map<string, CachedModel>();
 
 const stampsOf = (paths: readonly string[]): string => paths.map(stampOf).join("\n\n");
 
-function knownOf(base: string): Known {
+function knownOf(base: string): CachedModel {
   const before = known.get(base);
   if (before !== undefined && stampsOf(before.paths) === before.stamp) return before;
   const found = { ...examined(base), lengths: new Map<string, number>() };
@@ -72,7 +72,7 @@ function knownOf(base: string): Known {
 }
 
 /** The stamp is from before the look: what changes meanwhile is looked at once more. */
-function examined(base: string): Omit<Known, "lengths"> {
+function examined(base: string): Omit<CachedModel, "lengths"> {
   const stamp = stampsOf([base]);
   try {
     const head = examineBase(base);

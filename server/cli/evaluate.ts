@@ -6,7 +6,7 @@ import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
 import { gains, type Gain, type Gains } from "../analysis/evaluation/gains.ts";
-import type { Probe, ProbeReport } from "../analysis/evaluation/probes.ts";
+import type { EvaluationProbe, ProbeReport } from "../analysis/evaluation/probes.ts";
 import { randomStream } from "../lib/random.ts";
 import type { Answered } from "../run/evaluation/evaluate.ts";
 import { examine, type Examined } from "../run/evaluation/examine.ts";
@@ -85,7 +85,7 @@ async function measure(checkpoint: string, config: RunConfig, options: Options):
   }
 }
 
-function probeOf(text: string): Probe {
+function probeOf(text: string): EvaluationProbe {
   const at = text.indexOf("=");
   return { name: text.slice(0, at), field: text.slice(at + 1) };
 }

@@ -19,7 +19,7 @@ import { Subscription, type ReadChanges } from "./feed.ts";
 import type { Handlers } from "./handlers.ts";
 import { serveLanguage, type LanguageSources } from "./language.ts";
 import { BadMessage, BoundedReader, CountedWriter, clientLimits, strangerLimits } from "./messages.ts";
-import { SparingLog, brief } from "./sparingLog.ts";
+import { LimitedLog, brief } from "./sparingLog.ts";
 import { Turns } from "./turns.ts";
 
 /** A connection that has not said hello by then is closed. */
@@ -53,13 +53,13 @@ export class Client {
   private gone = false;
   private readonly turns = new Turns();
   /** What the connection says of messages that are none. */
-  private readonly complaints: SparingLog;
+  private readonly complaints: LimitedLog;
 
   constructor(
     private readonly socket: Socket,
     private readonly context: ClientContext,
   ) {
-    this.complaints = new SparingLog(context.log);
+    this.complaints = new LimitedLog(context.log);
     const reader = new BoundedReader(socket, () => (this.role === undefined ? strangerLimits : clientLimits));
     this.connection = createProtocolConnection(reader, new CountedWriter(socket, () => reader.answered()), {
       error: (text) => this.complain(text),

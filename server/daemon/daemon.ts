@@ -73,7 +73,7 @@ class StoreDaemon {
   private server: Server | undefined;
   /** The socket's file as it was made: another in its place is not ours. */
   private socketFile = "";
-  private mending = false;
+  private repairing = false;
   private closing = false;
   private trouble = "";
   private readonly remote: RemoteStore;
@@ -199,16 +199,16 @@ class StoreDaemon {
     if (this.clients.size > 0 || this.supervisor.liveRuns > 0) this.idleSince = Date.now();
     else if (this.options.idle > 0 && Date.now() - this.idleSince >= this.options.idle) this.end();
     keepLogShort();
-    void this.mend();
+    void this.repair();
   }
 
   /**
    * A cleaner of temporary folders may take a file, a logout the whole runtime folder: nobody would find us, and nobody
-   * could start another. Whatever cannot be mended now is tried again, and said once.
+   * could start another. Whatever cannot be repaired now is tried again, and logged once.
    */
-  private async mend(): Promise<void> {
-    if (this.mending || this.closing) return;
-    this.mending = true;
+  private async repair(): Promise<void> {
+    if (this.repairing || this.closing) return;
+    this.repairing = true;
     try {
       runtimeFolder();
       this.holdLock();
@@ -224,7 +224,7 @@ class StoreDaemon {
       if (this.trouble !== messageOf(error)) log(`upkeep: ${messageOf(error)}`);
       this.trouble = messageOf(error);
     } finally {
-      this.mending = false;
+      this.repairing = false;
     }
   }
 

@@ -1,9 +1,9 @@
 /** One connection's evidence: what the store knows of the open configs' runs, on their lines as they stand now. */
 import type { OpenConfig } from "../language/documents.ts";
-import type { EvidenceFinding, EvidenceNote, LastRun } from "../analysis/evidence/types.ts";
+import type { EvidenceDiagnostic, EvidenceNote, LastRun } from "../analysis/evidence/types.ts";
 import { usualEvidence, type Evidence, type EvidenceSettings } from "../language/evidence.ts";
 import { fileReference } from "../config/check/method.ts";
-import { see, type Seen } from "../analysis/evidence/index.ts";
+import { see, type RunSightings } from "../analysis/evidence/index.ts";
 import { effective, isObject } from "../analysis/evidence/json.ts";
 import { lastRunOf, readings, type Readings } from "../analysis/evidence/readings.ts";
 import type { RunRecord } from "../analysis/evidence/record.ts";
@@ -13,7 +13,7 @@ import { RewardFiles } from "./rewardFiles.ts";
 
 export class StoreEvidence implements Evidence {
   private settings = usualEvidence;
-  private seen = new WeakMap<RunRecord, Seen>();
+  private seen = new WeakMap<RunRecord, RunSightings>();
   private read = new WeakMap<OpenConfig, { readonly record: RunRecord; readonly readings: Readings }>();
   private readonly lastRuns = new WeakMap<FileRuns, LastRun>();
   private readonly listeners = new Set<(file: string) => void>();
@@ -23,7 +23,7 @@ export class StoreEvidence implements Evidence {
 
   constructor(private readonly runs: OpenFileRuns) {
     this.subscription = runs.onChange((file) => {
-      if (this.open.includes(file)) this.tell(file);
+      if (this.open.includes(file)) this.notify(file);
     });
   }
 
@@ -50,7 +50,7 @@ export class StoreEvidence implements Evidence {
     this.changed();
   }
 
-  diagnostics(config: OpenConfig): readonly EvidenceFinding[] {
+  diagnostics(config: OpenConfig): readonly EvidenceDiagnostic[] {
     return this.readings(config)?.findings ?? [];
   }
   notes(config: OpenConfig): readonly EvidenceNote[] {
@@ -73,14 +73,14 @@ export class StoreEvidence implements Evidence {
     return { dispose: () => void this.listeners.delete(listener) };
   }
 
-  private tell(file: string): void {
+  private notify(file: string): void {
     for (const listener of this.listeners) listener(file);
   }
 
   /** Everything that was read may read otherwise now. */
   private changed(): void {
     this.read = new WeakMap();
-    for (const file of this.open) this.tell(file);
+    for (const file of this.open) this.notify(file);
   }
 
   private readings(config: OpenConfig): Readings | undefined {
@@ -100,7 +100,7 @@ export class StoreEvidence implements Evidence {
   }
 
   /** Terms that are no file of the user's have none to change. */
-  private sameFile({ view }: Seen, term: string): boolean {
+  private sameFile({ view }: RunSightings, term: string): boolean {
     const sha256 = view.record.bundles[term];
     const config = effective(view.record.config, view.stage, `reward.terms."${term}"`);
     const use = isObject(config) ? config["use"] : undefined;

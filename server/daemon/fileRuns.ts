@@ -4,16 +4,16 @@ import { messageOf } from "../../shared/errors.ts";
 import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { RemoteStore } from "../store/remote.ts";
 
-/** Milliseconds between two looks: a live run's steps are told together. */
+/** Milliseconds between two looks: a live run's steps are reported together. */
 const pace = 2_000;
 
-interface Known {
+interface CachedFileRuns {
   readonly stamp: string;
   readonly runs: FileRuns;
 }
 
 export class OpenFileRuns {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, CachedFileRuns>();
   private readonly followers = new Map<object, readonly string[]>();
   private readonly listeners = new Set<(file: string) => void>();
   private timer: NodeJS.Timeout | undefined;

@@ -29,7 +29,7 @@ const headerBytes = 64 * 1024;
 /** Bytes of answers that a client has not taken yet, from which on nothing more is read from it. */
 const unreadBytes = 4 * 1024 * 1024;
 
-/** What a client sent is no message of the protocol: its connection ends, and it is told why. */
+/** What a client sent is not a message of the protocol: its connection ends, with the reason. */
 export class BadMessage extends Error {
   constructor(
     readonly code: number,

@@ -11,7 +11,7 @@ interface Hashed {
 export class RewardFiles {
   private readonly hashes = new Map<string, Hashed>();
 
-  /** @param changed told when a hash has become known: answers may differ now */
+  /** @param changed is called when a hash becomes known: answers may differ now */
   constructor(private readonly changed: () => void) {}
 
   /**

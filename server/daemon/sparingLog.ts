@@ -10,7 +10,7 @@ export function brief(text: string): string {
   return text.length <= shownCharacters ? start : `${start}… (${text.length} characters)`;
 }
 
-export class SparingLog {
+export class LimitedLog {
   private count = 0;
 
   constructor(private readonly log: (text: string) => void) {}

@@ -149,7 +149,7 @@ export class Supervisor {
 
   /** The next attempt, from the last checkpoint. */
   async resume({ run }: ParamsOf<typeof runsResume>): Promise<ResultOf<typeof runsResume>> {
-    const summary = await this.known(run);
+    const summary = await this.existing(run);
     return this.alone(run, async () => {
       this.refuseLive(run, "resumed");
       if (!existsSync(this.folder(run)))
@@ -160,7 +160,7 @@ export class Supervisor {
         });
       // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
       await this.remote.call("drain", run);
-      const { status } = await this.known(run);
+      const { status } = await this.existing(run);
       if (status === "finished")
         throw new UserError(`Run ${run} has finished, so there is nothing to resume.`, {
           code: "refused",
@@ -191,7 +191,7 @@ export class Supervisor {
     path,
     value,
   }: ParamsOf<typeof runsControl>): Promise<ResultOf<typeof runsControl>> {
-    const { status } = await this.known(run);
+    const { status } = await this.existing(run);
     const holder = holderOf(this.folder(run));
     if (holder.state === "none") {
       throw new UserError(`Run ${run} is not live (${status}), so there is nothing to ${action}.`, {
@@ -239,7 +239,7 @@ export class Supervisor {
   }
 
   async delete({ run }: ParamsOf<typeof runsDelete>): Promise<ResultOf<typeof runsDelete>> {
-    await this.known(run);
+    await this.existing(run);
     return this.alone(run, async () => {
       this.refuseLive(run, "deleted");
       this.live.delete(run);
@@ -322,7 +322,7 @@ export class Supervisor {
     return runFolder(this.store, run);
   }
 
-  private async known(run: string): Promise<RunSummary> {
+  private async existing(run: string): Promise<RunSummary> {
     const summary = await this.remote.call("summary", run);
     if (summary === null)
       throw new UserError(`There is no run ${run} in this store.`, {
@@ -344,7 +344,7 @@ export class Supervisor {
   }
 
   private async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
-    // Its end is being taken in: a moment, and nobody's request.
+    // The daemon itself is recording its end: a moment, and no request of a client.
     await this.settling.get(run);
     if (this.busy.has(run))
       throw new UserError(`Another request is working on run ${run}.`, {

@@ -1,39 +1,39 @@
-/** Quick fixes of the findings in a range, and everything that has one sensible mend at once. */
+/** Quick fixes of the diagnostics in a range, and all preferred fixes at once. */
 import { CodeActionKind, type CodeAction, type Diagnostic as LspDiagnostic } from "vscode-languageserver";
 import type { Range } from "../lib/lines.ts";
 import type { Diagnostic, TextEdit } from "../config/check/diagnostic.ts";
-import { mendAll, sensible } from "../rules/mendAll.ts";
+import { fixAll, preferredFixes } from "../rules/fixAll.ts";
 import { touch, wholeEdit } from "../config/text/textEdits.ts";
 
 /** `source.fixAll`, by the name under which an editor can ask for ours alone. */
 export const fixAllKind = `${CodeActionKind.SourceFixAll}.gradus`;
 
-export interface Asked {
+export interface CodeActionRequest {
   readonly uri: string;
   readonly range: Range;
   /** Kinds that the editor wants; undefined: all. */
   readonly only: readonly string[] | undefined;
-  /** A Gradus config, whose mends may uncover others; undefined: each is applied as it is. */
+  /** A Gradus config, whose fixes may reveal other diagnostics; undefined: each fix is applied as it is. */
   readonly config: { readonly file: string; readonly text: string } | undefined;
 }
 
 export function actions(
-  findings: readonly Diagnostic[],
+  diagnostics: readonly Diagnostic[],
   shown: readonly LspDiagnostic[],
-  asked: Asked,
+  request: CodeActionRequest,
 ): CodeAction[] {
   const wants = (kind: string): boolean =>
-    asked.only === undefined || asked.only.some((one) => kind === one || kind.startsWith(`${one}.`));
+    request.only === undefined || request.only.some((one) => kind === one || kind.startsWith(`${one}.`));
   return [
-    ...(wants(CodeActionKind.QuickFix) ? quickFixes(findings, shown, asked) : []),
-    ...(wants(fixAllKind) ? everything(findings, asked) : []),
+    ...(wants(CodeActionKind.QuickFix) ? quickFixes(diagnostics, shown, request) : []),
+    ...(wants(fixAllKind) ? everything(diagnostics, request) : []),
   ];
 }
 
 function quickFixes(
   findings: readonly Diagnostic[],
   shown: readonly LspDiagnostic[],
-  { uri, range }: Asked,
+  { uri, range }: CodeActionRequest,
 ): CodeAction[] {
   return findings.flatMap((finding, index) =>
     touch(finding.range, range)
@@ -49,13 +49,13 @@ function quickFixes(
   );
 }
 
-function everything(findings: readonly Diagnostic[], { uri, config }: Asked): CodeAction[] {
-  const chosen = sensible(findings);
+function everything(findings: readonly Diagnostic[], { uri, config }: CodeActionRequest): CodeAction[] {
+  const chosen = preferredFixes(findings);
   if (chosen.length === 0) return [];
   const edits: readonly TextEdit[] =
     config === undefined
       ? chosen.flatMap(({ edits }) => edits)
-      : wholeEdit(config.text, mendAll(config.file, config.text));
+      : wholeEdit(config.text, fixAll(config.file, config.text));
   return edits.length === 0
     ? []
     : [

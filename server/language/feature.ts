@@ -8,13 +8,13 @@ import type { Evidence } from "./evidence.ts";
 import type { Rescoring } from "./rescoring.ts";
 
 /** What has been found in a document, and the same as it was published, in the same order. */
-export interface Findings {
+export interface DocumentDiagnostics {
   readonly own: readonly Diagnostic[];
   readonly shown: readonly LspDiagnostic[];
 }
 
-/** What the client asked for when it connected. */
-export interface Wishes {
+/** What the editor can do, as it said when it connected. */
+export interface EditorCapabilities {
   /** Lenses, and some actions, run commands of our extension: other editors do not have them. */
   readonly lenses: boolean;
   /** The editor knows the command that asks for completions once more. */
@@ -33,15 +33,15 @@ export interface LanguageContext {
   readonly connection: Connection;
   readonly evidence: Evidence | undefined;
   readonly rescoring: Rescoring | undefined;
-  readonly wishes: () => Wishes;
+  readonly editor: () => EditorCapabilities;
   /** The Gradus config of an open document, as it stands now. */
   config(uri: string): OpenConfig | undefined;
   /** The configuration of verl, TRL or OpenRLHF that an open document is. */
   foreign(uri: string): OpenForeign | undefined;
   /** Every open Gradus config. */
   configs(): readonly OpenConfig[];
-  /** The findings of a document as it stands now: it is checked first where it has changed. */
-  findings(uri: string): Findings;
+  /** The diagnostics of a document's current text: it is checked first if it has changed. */
+  diagnostics(uri: string): DocumentDiagnostics;
   /** Told when the editor may be asked. */
   onReady(listener: () => void): void;
   /** Told when runs have shown something new of a file's config. */
@@ -55,7 +55,7 @@ export interface LanguageContext {
 }
 
 export interface Feature {
-  readonly capabilities: (wishes: Wishes) => Partial<ServerCapabilities>;
+  readonly capabilities: (editor: EditorCapabilities) => Partial<ServerCapabilities>;
   /** Sets the handlers: called once, before the connection listens. */
   readonly provide: (context: LanguageContext) => void;
 }

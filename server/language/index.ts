@@ -21,8 +21,8 @@ import { fileReference } from "../config/check/method.ts";
 import { isObject, valueAt } from "../analysis/evidence/json.ts";
 import { evidencePage } from "../analysis/evidence/page.ts";
 import type { Evidence } from "./evidence.ts";
-import type { Findings, LanguageContext, Wishes } from "./feature.ts";
-import { evidenceFindings } from "./features/evidence.ts";
+import type { DocumentDiagnostics, LanguageContext, EditorCapabilities } from "./feature.ts";
+import { evidenceDiagnostics } from "./features/evidence.ts";
 import { features } from "./features/index.ts";
 import { guarded } from "./guard.ts";
 import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surroundings.ts";
@@ -66,13 +66,13 @@ class Language implements AttachedLanguage {
   private readonly configs = new OpenConfigs();
   private readonly pending = new Map<string, NodeJS.Immediate>();
   private readonly foreigns = new OpenForeigns();
-  private readonly findings = new Map<string, Findings>();
+  private readonly diagnostics = new Map<string, DocumentDiagnostics>();
   private readonly published = new Map<string, OpenConfig | OpenForeign>();
   private readonly disposables: { dispose(): void }[] = [];
   private readonly outdated = new Set<string>();
   private readonly ready: (() => void)[] = [];
   private readonly changes: ((file: string) => void)[] = [];
-  private wishes: Wishes = {
+  private editor: EditorCapabilities = {
     lenses: false,
     suggest: false,
     drawsRun: false,
@@ -90,7 +90,7 @@ class Language implements AttachedLanguage {
     this.documents.onDidClose(({ document }) => this.close(document.uri));
     this.documents.onDidSave(() => this.revalidate());
     connection.onInitialized(() => this.ready.forEach((tell) => tell()));
-    this.ready.push(() => watchSurroundings(connection, this.wishes));
+    this.ready.push(() => watchSurroundings(connection, this.editor));
     connection.onDidChangeWatchedFiles(() => this.revalidate());
     connection.onDidChangeConfiguration(({ settings }) => {
       this.foreigns.stale(changedSurroundings(settings));
@@ -110,7 +110,7 @@ class Language implements AttachedLanguage {
     for (const { uri } of this.documents.all()) this.schedule(uri);
   }
 
-  /** Runs have shown something else of a config: its text is read, and only said of anew. */
+  /** Runs have shown something new about a config: its diagnostics are published again without reading the text again. */
   private seen(file: string): void {
     for (const [uri, read] of this.published)
       if ("loaded" in read && read.file === file) {
@@ -131,14 +131,14 @@ class Language implements AttachedLanguage {
   }
 
   private initialize(params: InitializeParams): InitializeResult {
-    this.wishes = wishesOf(params);
+    this.editor = editorCapabilities(params);
     this.foreigns.stale(surroundingsOf(params.initializationOptions));
     const { version } = this.options;
     return {
       capabilities: {
         textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
         ...features.reduce<ServerCapabilities>(
-          (all, { capabilities }) => ({ ...all, ...capabilities(this.wishes) }),
+          (all, { capabilities }) => ({ ...all, ...capabilities(this.editor) }),
           {},
         ),
       },
@@ -152,13 +152,13 @@ class Language implements AttachedLanguage {
       connection,
       evidence: this.options.evidence,
       rescoring: this.options.rescoring,
-      wishes: () => this.wishes,
+      editor: () => this.editor,
       config: (uri) => this.config(uri),
       foreign: (uri) => this.foreign(uri),
       configs: () => this.documents.all().flatMap(({ uri }) => this.config(uri) ?? []),
-      findings: (uri) => {
+      diagnostics: (uri) => {
         this.check(uri);
-        return this.findings.get(uri) ?? { own: [], shown: [] };
+        return this.diagnostics.get(uri) ?? { own: [], shown: [] };
       },
       onReady: (listener) => void this.ready.push(listener),
       onEvidence: (listener) => void this.changes.push(listener),
@@ -199,20 +199,20 @@ class Language implements AttachedLanguage {
       const read = this.config(uri) ?? this.foreign(uri);
       if (read === undefined) return this.clear(uri);
       if (!this.outdated.delete(uri) && this.published.get(uri) === read) return;
-      const own = "loaded" in read ? this.ownFindings(read) : checkFrameworkDocument(read.document);
+      const own = "loaded" in read ? this.ownDiagnostics(read) : checkFrameworkDocument(read.document);
       const shown = own.map(toLsp);
-      this.findings.set(uri, { own, shown });
+      this.diagnostics.set(uri, { own, shown });
       this.published.set(uri, read);
       void this.connection.sendDiagnostics({ uri, version: read.version, diagnostics: shown });
       this.options.onDocuments?.(this.open());
-      if ("loaded" in read) this.options.rescoring?.update(read, this.wishes.trusted);
+      if ("loaded" in read) this.options.rescoring?.update(read, this.editor.trusted);
     } catch (error) {
       this.connection.console.error(`diagnostics: ${error instanceof Error ? error.stack : String(error)}`);
     }
   }
 
-  private ownFindings(config: OpenConfig): readonly Diagnostic[] {
-    const seen = evidenceFindings(this.options.evidence, config, this.wishes.lenses);
+  private ownDiagnostics(config: OpenConfig): readonly Diagnostic[] {
+    const seen = evidenceDiagnostics(this.options.evidence, config, this.editor.lenses);
     return [...config.loaded.diagnostics, ...seen];
   }
 
@@ -237,7 +237,7 @@ class Language implements AttachedLanguage {
 
   /** Of a document that is closed, or is no configuration any more. */
   private clear(uri: string): void {
-    this.findings.delete(uri);
+    this.diagnostics.delete(uri);
     this.outdated.delete(uri);
     if (!this.published.delete(uri)) return;
     void this.connection.sendDiagnostics({ uri, diagnostics: [] });
@@ -245,7 +245,7 @@ class Language implements AttachedLanguage {
   }
 }
 
-/** What a reward pays changes with its file. */
+/** A reward's values change with its file. */
 function rewardFiles(tree: JsonObject): readonly string[] {
   const terms = valueAt(tree, ["reward", "terms"]);
   return Object.values(isObject(terms) ? terms : {}).flatMap((term) => {
@@ -254,15 +254,15 @@ function rewardFiles(tree: JsonObject): readonly string[] {
   });
 }
 
-function wishesOf({
+function editorCapabilities({
   initializationOptions,
   workspaceFolders,
   rootUri,
   capabilities,
-}: InitializeParams): Wishes {
-  const wished: unknown = initializationOptions;
+}: InitializeParams): EditorCapabilities {
+  const options: unknown = initializationOptions;
   const asked = (name: string): boolean =>
-    typeof wished === "object" && wished !== null && Reflect.get(wished, name) === true;
+    typeof options === "object" && options !== null && Reflect.get(options, name) === true;
   const uris = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri === null ? [] : [rootUri]);
   return {
     lenses: asked("codeLens"),

@@ -25,7 +25,7 @@ export interface Steady {
   range(range: Range): Range | undefined;
 }
 
-/** What a config's places are told by, and where they stand in the text that is open. */
+/** What identifies a config's places, and where they are in the open text. */
 export const steady = perObject((open: OpenConfig): Steady => {
   const { whole, wholeText } = open;
   if (whole === open.loaded) return { open, position: (at) => at, range: (range) => range };

@@ -43,7 +43,7 @@ const typeOfName: Readonly<Record<NameKind, Type>> = {
   head: "property",
 };
 
-interface Token {
+interface SemanticToken {
   readonly range: Range;
   readonly type: Type;
   readonly modifiers: readonly Modifier[];
@@ -60,7 +60,7 @@ export interface ColouredConfig {
 /** `within`: only the lines of that range. */
 export function semanticTokens(config: ColouredConfig, within?: LspRange): SemanticTokens {
   const builder = new SemanticTokensBuilder();
-  const inside = ({ range: { start } }: Token): boolean =>
+  const inside = ({ range: { start } }: SemanticToken): boolean =>
     within === undefined || (start.line >= within.start.line && start.line <= within.end.line);
   for (const { range, type, modifiers: said } of ordered(tokensOf(config)).filter(inside))
     builder.push(
@@ -73,7 +73,7 @@ export function semanticTokens(config: ColouredConfig, within?: LspRange): Seman
   return builder.build();
 }
 
-function tokensOf({ root, merged, text, names }: ColouredConfig): Token[] {
+function tokensOf({ root, merged, text, names }: ColouredConfig): SemanticToken[] {
   if (root === undefined) return [];
   const lines = text.split(/\r?\n/);
   const found = names.occurrences
@@ -90,12 +90,16 @@ function tokensOf({ root, merged, text, names }: ColouredConfig): Token[] {
   return found;
 }
 
-const token = (range: Range, type: Type, ...said: Modifier[]): Token => ({ range, type, modifiers: said });
+const token = (range: Range, type: Type, ...said: Modifier[]): SemanticToken => ({
+  range,
+  type,
+  modifiers: said,
+});
 
-function ofVisit(visit: Visit, lines: readonly string[]): Token[] {
+function ofVisit(visit: Visit, lines: readonly string[]): SemanticToken[] {
   const { key, path, node, parent, spot } = visit;
   const range = node.origin.range;
-  const found: Token[] = [];
+  const found: SemanticToken[] = [];
   if (key !== undefined && isParameter(visit)) found.push(token(key, "parameter"));
   if (key !== undefined && path.length === 1) found.push(token(key, "namespace"));
   if (node.kind !== "scalar") return found;
@@ -151,7 +155,7 @@ const isTemplate = ({ path, parent, node }: Visit): boolean =>
   parent.spot.shape.kind === "slot" &&
   parent.spot.shape.slot === "task";
 
-function holesOf({ start, end }: Range, lines: readonly string[]): Token[] {
+function holesOf({ start, end }: Range, lines: readonly string[]): SemanticToken[] {
   const { line } = start;
   if (line !== end.line) return [];
   const text = (lines[line] ?? "").slice(start.character, end.character);
@@ -165,9 +169,9 @@ const isWord = (schema: Parameters<typeof wordsOf>[0], value: string): boolean =
   wordsOf(schema).includes(value);
 
 /** In the order of the text, none over another: of two in one place the narrower is seen, then the earlier found. */
-function ordered(tokens: readonly Token[]): Token[] {
-  const width = ({ range }: Token): number => range.end.character - range.start.character;
-  const painted = new Map<number, (Token | undefined)[]>();
+function ordered(tokens: readonly SemanticToken[]): SemanticToken[] {
+  const width = ({ range }: SemanticToken): number => range.end.character - range.start.character;
+  const painted = new Map<number, (SemanticToken | undefined)[]>();
   for (const one of [...tokens].reverse().sort((a, b) => width(b) - width(a))) {
     const { start, end } = one.range;
     if (start.line !== end.line) continue;
@@ -179,8 +183,8 @@ function ordered(tokens: readonly Token[]): Token[] {
 }
 
 /** Neighbouring characters of one token. */
-function runs(line: number, cells: readonly (Token | undefined)[]): Token[] {
-  const found: Token[] = [];
+function runs(line: number, cells: readonly (SemanticToken | undefined)[]): SemanticToken[] {
+  const found: SemanticToken[] = [];
   for (let at = 0; at < cells.length; at++) {
     const one = cells[at];
     if (one === undefined) continue;

@@ -7,10 +7,10 @@ import type { Signature } from "../config/check/signatures/index.ts";
 import { isRequired, isSchema } from "../config/check/values.ts";
 import { functionAt, isArguments } from "./completion/arguments.ts";
 import { defaultOf, summaryOf, takesText } from "./completion/keys.ts";
-import { cursorAt } from "./half/cursor.ts";
+import { cursorAt } from "./tolerant/cursor.ts";
 import { chosenMethod, spotAt } from "./spot.ts";
 
-interface Part {
+interface SignatureParameter {
   readonly name: string;
   readonly label: string;
   readonly says: string;
@@ -56,7 +56,7 @@ const isOwnFunction = ({ slot, name }: Declaration): boolean =>
   slot === "reward" && (name === "user" || name === "python");
 
 function methodHelp(method: Declaration, own: Signature | undefined, key: string): SignatureHelp | undefined {
-  const parts = Object.entries(method.params.shape).flatMap(([name, schema]): Part[] =>
+  const parts = Object.entries(method.params.shape).flatMap(([name, schema]): SignatureParameter[] =>
     isSchema(schema) && !(isOwnFunction(method) && (name === "file" || name === "export"))
       ? [
           {
@@ -72,7 +72,7 @@ function methodHelp(method: Declaration, own: Signature | undefined, key: string
   return help(own.name, parts, [own.head, own.doc].filter((text) => text !== "").join("\n\n"), key);
 }
 
-function help(name: string, parts: readonly Part[], says: string, key: string): SignatureHelp {
+function help(name: string, parts: readonly SignatureParameter[], says: string, key: string): SignatureHelp {
   const active = parts.findIndex((part) => part.name === key);
   const parameters = parts.map(({ label, says: text }): ParameterInformation => ({
     label,

@@ -1,13 +1,13 @@
 /** What lies around a file and says which release of a framework it is for: the editor watches it, and names a Python. */
 import { DidChangeWatchedFilesNotification, type Connection } from "vscode-languageserver";
 import type { ReleaseHints } from "../frameworks/version.ts";
-import type { Wishes } from "./feature.ts";
+import type { EditorCapabilities } from "./feature.ts";
 
 const watched = ["**/requirements*.{txt,in}", "**/pyproject.toml", "**/*.dist-info/METADATA"];
 
 /** Once the editor may be asked: it tells of each change in `workspace/didChangeWatchedFiles`. */
-export function watchSurroundings({ client }: Connection, wishes: Wishes): void {
-  if (wishes.client.workspace?.didChangeWatchedFiles?.dynamicRegistration !== true) return;
+export function watchSurroundings({ client }: Connection, editor: EditorCapabilities): void {
+  if (editor.client.workspace?.didChangeWatchedFiles?.dynamicRegistration !== true) return;
   const watchers = watched.map((globPattern) => ({ globPattern }));
   void client.register(DidChangeWatchedFilesNotification.type, { watchers });
 }

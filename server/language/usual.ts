@@ -1,4 +1,4 @@
-/** What holds where nobody writes a key. */
+/** The defaults of keys. */
 import { defaultOrigin } from "../config/check/check.ts";
 import { defaults, klDefaults, taskDefaults, termDefaults } from "../config/grammar/defaults.ts";
 import { child, fromJson, type SourceNode } from "../config/text/node.ts";

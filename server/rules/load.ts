@@ -78,8 +78,8 @@ export function loadConfig(file: string, options: LoadOptions = {}): LoadedConfi
   return new Loader(resolve(file), options).load();
 }
 
-/** The findings alone. */
-export const allFindings = (file: string, options: LoadOptions): readonly Diagnostic[] =>
+/** Only the diagnostics. */
+export const allDiagnostics = (file: string, options: LoadOptions): readonly Diagnostic[] =>
   loadConfig(file, options).diagnostics;
 
 class Loader {
@@ -117,7 +117,7 @@ class Loader {
     const { report, blocked: orphaned } = this.collector;
     const found = examine(root, this.file, report, (problem) => this.mergeProblem(problem));
     this.readable = !this.collector.blocked;
-    const config = this.judged(root, found, orphaned);
+    const config = this.checked(root, found, orphaned);
     return this.result(found.top.node, found.top.json, () => originsOf(found), config);
   }
 
@@ -134,7 +134,7 @@ class Loader {
     return this.result(mapNode(at, []), {}, () => new Map(), undefined);
   }
 
-  private judged(root: MapNode, found: Examined, orphaned: boolean): RunConfig | undefined {
+  private checked(root: MapNode, found: Examined, orphaned: boolean): RunConfig | undefined {
     const { meant } = this.collector;
     if (this.readable) return meant.length === 0 ? this.build(found) : this.lookPast(found, meant);
     // Without a parent most values are not those that were meant.
@@ -162,7 +162,7 @@ class Loader {
     return salvaged === undefined || found === undefined ? undefined : { found, aside: salvaged.aside };
   }
 
-  /** The rules where something cannot be read: each finding of theirs that rests on it is dropped. */
+  /** Runs the rules when something cannot be read: a diagnostic that depends on it is dropped. */
   private lookPast(found: Examined, aside: readonly string[]): undefined {
     const watch = new Watch(aside);
     const { config, views } = assemble(this.file, found);
@@ -199,7 +199,7 @@ class Loader {
     return (this.madeEdits ??= new SourceEdits(this.text, this.extender.source));
   }
 
-  /** Somebody else's config: to call each of its keys unknown would help nobody. */
+  /** Another framework's config: reporting each of its keys as unknown would not help. */
   private foreign(root: MapNode, kind: Exclude<ConfigKind, "gradus">): LoadedConfig {
     this.collector.report({
       rule: "not-yet",
@@ -234,7 +234,7 @@ class Loader {
     { message, entry, path, allowed, name }: MergeProblem,
     { report } = this.collector,
   ): void {
-    // To look for what was meant costs as much as there are names: after the first hundred they are only told.
+    // The search for the meant name is linear in the names: after the first hundred they are only reported.
     const { hint, fixes } =
       (this.unaddressed += 1) > 100
         ? { hint: "Fix the names above first.", fixes: [] }

@@ -5,12 +5,12 @@ import type { Choice, StageBody } from "../core/config/resolved.ts";
 import { isSchema, kindOf, unwrapped } from "../config/check/values.ts";
 import { isReadable, sibling, unusable } from "./nearFile.ts";
 import type { ConfigModel, StageView } from "../config/check/model.ts";
-import { firstTime, mine, placeOf, tell, type Rule } from "./rule.ts";
+import { firstTime, mine, placeOf, reportAt, type Rule } from "./rule.ts";
 
-type Reader = Choice<"estimator" | "guidance_source">;
+type FileReadingChoice = Choice<"estimator" | "guidance_source">;
 
 /** Parts of a stage that read files of their own, with where they stand. */
-const readersOf = ({ curriculum, guidance }: StageBody): [readonly string[], Reader][] => [
+const readersOf = ({ curriculum, guidance }: StageBody): [readonly string[], FileReadingChoice][] => [
   [["curriculum", "estimator"], curriculum.estimator],
   [["guidance", "source"], guidance.source],
 ];
@@ -27,7 +27,7 @@ const namesFile = (schema: z.ZodType): boolean => {
 };
 
 /** The files that a choice's parameters name, alone or in lists. */
-const filesOf = (path: readonly string[], { declaration, params, folder }: Reader): NamedFile[] =>
+const filesOf = (path: readonly string[], { declaration, params, folder }: FileReadingChoice): NamedFile[] =>
   Object.entries(declaration.params.shape).flatMap(([key, schema]) => {
     if (!isSchema(schema) || !namesFile(schema)) return [];
     const value = params[key];
@@ -58,7 +58,7 @@ export const methodFile: Rule = {
       for (const [path, choice] of readersOf(view.config.body))
         if (fresh(choice)) {
           if (choice.declaration.name === "surrogate" && choice.params["pilots"] === undefined)
-            tell(model, view, methodFile, [path], { message: withoutPilots });
+            reportAt(model, view, methodFile, [path], { message: withoutPilots });
           for (const named of filesOf(path, choice))
             if (!isReadable(named.absolute)) complain(model, view, named);
         }
@@ -69,7 +69,7 @@ function complain(model: ConfigModel, view: StageView, { path, absolute }: Named
   const { file, root } = model;
   const at = mine(file, placeOf(view.body, ...path)) ?? root.origin;
   const { hint, fixes } = sibling(absolute, at);
-  tell(model, view, methodFile, [path], {
+  reportAt(model, view, methodFile, [path], {
     message: `${unusable(absolute, file)}.${hint}`,
     fixes,
   });

@@ -14,7 +14,9 @@ export const needed: Rule = {
         message: "There are no tasks: write at least one, e.g. `tasks: [{ env: countdown }]`.",
         key: "tasks",
         at: changed(at, { range: first(at.range) }),
-        mends: [edits.set(["tasks"], "[{ env: countdown }]", "Insert `tasks: [{ env: countdown }]`", false)],
+        fileFixes: [
+          edits.set(["tasks"], "[{ env: countdown }]", "Insert `tasks: [{ env: countdown }]`", false),
+        ],
       });
     }
     if (
@@ -28,7 +30,7 @@ export const needed: Rule = {
           "There is no reward: write at least one term, e.g. `reward: { terms: { correct: equation } }`.",
         key: "reward.terms",
         at: changed(at, { range: first(at.range) }),
-        mends: [
+        fileFixes: [
           edits.set(
             ["reward", "terms"],
             "{ correct: equation }",

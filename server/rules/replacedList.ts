@@ -6,11 +6,11 @@ import type { ConfigModel, StageView } from "../config/check/model.ts";
 import { at as nodeAt, isOwn, type Rule } from "./rule.ts";
 import type { Fix } from "../config/check/diagnostic.ts";
 
-type Path = readonly string[];
+type ListPath = readonly string[];
 type Lost = { readonly name: string; readonly node: SourceNode };
 
 /** Lists whose items have no names, each with the key that says what an item is. */
-const unnamed: readonly { readonly path: Path; readonly key: string }[] = [
+const unnamed: readonly { readonly path: ListPath; readonly key: string }[] = [
   { path: ["kl"], key: "model" },
   { path: ["mask"], key: "use" },
   { path: ["auxiliary"], key: "use" },
@@ -22,7 +22,7 @@ const unnamed: readonly { readonly path: Path; readonly key: string }[] = [
 
 const fromPreset = ({ origin }: SourceNode): boolean => origin.layer === "preset";
 
-const listAt = (root: MapNode | undefined, path: Path): ListNode | undefined => {
+const listAt = (root: MapNode | undefined, path: ListPath): ListNode | undefined => {
   const found = nodeAt(root, ...path);
   return found?.kind === "list" && found.items.length > 0 ? found : undefined;
 };
@@ -98,7 +98,7 @@ function mapFix(
   { edits }: ConfigModel,
   what: "task" | "stage",
   before: ListNode,
-  path: Path,
+  path: ListPath,
 ): (Fix | undefined)[] {
   return [
     edits.rewriteList(
@@ -144,7 +144,7 @@ function checkNamed(model: ConfigModel, what: "task" | "stage"): void {
     key: path.join("."),
     at: now.origin,
     related: [{ at: before.origin, message: "the preset's list" }],
-    mends: mapFix(model, what, before, path),
+    fileFixes: mapFix(model, what, before, path),
   });
 }
 
@@ -171,14 +171,14 @@ function checkStage(model: ConfigModel, { config, written }: StageView): void {
     key: `stages.${config.name}.tasks`,
     at: now.origin,
     related: [{ at: before.origin, message: "the preset's list" }],
-    mends: mapFix(model, "task", before, ["stages", config.name, "tasks"]),
+    fileFixes: mapFix(model, "task", before, ["stages", config.name, "tasks"]),
   });
 }
 
 const asMapNode = (node: SourceNode | undefined): MapNode | undefined =>
   node?.kind === "map" ? node : undefined;
 
-function checkUnnamed(model: ConfigModel, path: Path, key: string): void {
+function checkUnnamed(model: ConfigModel, path: ListPath, key: string): void {
   const [before, now] = [listAt(model.inherited, path), listAt(model.root, path)];
   if (before === undefined || !isOwnList(now)) return;
   const lost = lostKinds(before, now, key);
@@ -191,7 +191,7 @@ function checkUnnamed(model: ConfigModel, path: Path, key: string): void {
     key: path.join("."),
     at: now.origin,
     related: [{ at: before.origin, message: "the preset's list" }],
-    mends: [
+    fileFixes: [
       model.edits.rewriteList(
         path,
         (list, lines, flow) => withItems(list, items, lines, flow),

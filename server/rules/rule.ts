@@ -2,9 +2,9 @@
 import type { StageView, ConfigModel } from "../config/check/model.ts";
 import { child, entry, type Origin, type SourceNode } from "../config/text/node.ts";
 import type { Path } from "../config/text/edits.ts";
-import type { Finding } from "../config/check/report.ts";
+import type { DiagnosticReport } from "../config/check/report.ts";
 
-/** What the page of a rule says about a kind of finding. */
+/** What a rule's page says about its diagnostics. */
 export interface RulePage {
   /** Kebab-case, stable: it is shown with each message, and names the page. */
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Rule extends RulePage {
   check(model: ConfigModel): void;
 }
 
-/** Whether a thing is met for the first time: stages share what none of them wrote, and one finding tells of it. */
+/** Whether a value is met for the first time: stages share values that none of them wrote, and one diagnostic is enough. */
 export function firstTime(): (thing: object) => boolean {
   const met = new Set<object>();
   return (thing) => {
@@ -59,21 +59,21 @@ export function mine(file: string, ...places: readonly (Origin | undefined)[]): 
 export const underneath = (view: StageView, place: Origin, key: string): string =>
   place.stage === undefined ? key : `${view.path}.${key}`;
 
-/** The path of a stage's value for a mend: in the stage where `place` is the stage's own, else at the top. */
+/** The path of a stage's value for a fix: in the stage where `place` is the stage's own, else at the top. */
 export const pathIn = (view: StageView, place: Origin | undefined, ...keys: Path): Path =>
   place?.stage === undefined ? keys : ["stages", view.config.name, ...keys];
 
-/** Whether a person wrote it for this run, and not a preset or nobody. */
+/** Whether a person wrote it for this run, rather than a preset, and it is not a default. */
 export const isOwn = (origin: Origin | undefined): origin is Origin =>
   origin?.layer === "file" || origin?.layer === "set";
 
-/** A finding about a stage's values: the first path of those that the person wrote is the one to change. */
-export function tell(
+/** Reports a diagnostic about a stage's values, at the first of the paths that the person wrote. */
+export function reportAt(
   { file, root, report }: ConfigModel,
   view: StageView,
   { id }: RulePage,
   paths: readonly (readonly string[])[],
-  finding: Omit<Finding, "rule" | "key" | "at">,
+  finding: Omit<DiagnosticReport, "rule" | "key" | "at">,
 ): void {
   const places = paths.map((path) => ({ path, origin: placeOf(view.body, ...path) }));
   const at = mine(file, ...places.map(({ origin }) => origin)) ?? root.origin;

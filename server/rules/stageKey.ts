@@ -26,7 +26,7 @@ export const stageKey: Rule = {
           key: `${path}.${key}`,
           at,
           tags: ["unnecessary"],
-          mends: [edits.remove(["stages", config.name, key], `Remove \`${key}\``, false)],
+          fileFixes: [edits.remove(["stages", config.name, key], `Remove \`${key}\``, false)],
         });
       }
     }

@@ -194,7 +194,7 @@ export function migrate(database: Database, path: string, to = migrations.length
   );
 }
 
-/** A store that is built anew begins far behind every cursor an earlier one gave out, so that clients start over. */
+/** A rebuilt store begins far after every cursor of an earlier one, so that clients start over. */
 function seedCursor(database: Database): void {
   database
     .prepare("INSERT INTO change(cursor, run, kind, step) VALUES (?, '', 'created', -1)")

@@ -209,7 +209,7 @@ class StoreThread {
     else this.finished(run);
   }
 
-  /** Whoever waits for the run to be read is told, also that it could not be. */
+  /** Resolves or rejects everyone who waits for the run to be read. */
   private finished(run: string, error?: unknown): void {
     this.reading.delete(run);
     const summary = this.store.queries.summary(run);

@@ -13,7 +13,7 @@ const shareOf =
       ? undefined
       : mean(attempts.samples.map((outcomes) => Number(counts(outcomes))));
 
-/** Success after each number of attempts, and what the attempts behind the first mended and spoiled. */
+/** Success after each number of attempts, and what the attempts after the first fixed and broke. */
 export function attemptMeasures(tasks: readonly EvaluatedTask[]): [string, Measure][] {
   const answers = tasks.flatMap(({ attempts }) =>
     attempts === undefined ? [] : [...attempts.samples, ...(attempts.greedy ? [attempts.greedy] : [])],

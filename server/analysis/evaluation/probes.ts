@@ -7,7 +7,7 @@ import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import type { EvaluatedTask } from "./types.ts";
 import { passAtK } from "./passAtK.ts";
 
-export interface Probe {
+export interface EvaluationProbe {
   readonly name: string;
   /** Of the tasks' data: a text that is supplied, or a list of `{ prompt, answer }`, the task in parts. */
   readonly field: string;
@@ -31,7 +31,7 @@ function partOf(task: Task, value: Json, index: number): Task[] {
 }
 
 /** What is asked of a task by a probe; none where it has no such field. */
-export function askedBy({ name, field }: Probe, task: Task): Task[] {
+export function askedBy({ name, field }: EvaluationProbe, task: Task): Task[] {
   const value = fieldOf(task, field);
   if (Array.isArray(value)) return value.flatMap((one: Json, i) => partOf(task, one, i));
   const text = textField(task, field);
@@ -40,13 +40,13 @@ export function askedBy({ name, field }: Probe, task: Task): Task[] {
     : [{ ...task, id: `${task.id}+${name}`, prompt: `${task.prompt}\n${name}: ${text}\n` }];
 }
 
-export const probed = (probe: Probe, tasks: readonly Task[]): Probed[] =>
+export const probed = (probe: EvaluationProbe, tasks: readonly Task[]): Probed[] =>
   tasks.flatMap((task, place) => {
     const asked = askedBy(probe, task);
     return asked.length === 0 ? [] : [{ place, asked }];
   });
 
-export interface ProbeReport extends Probe {
+export interface ProbeReport extends EvaluationProbe {
   /** Tasks that have the field. */
   readonly tasks: number;
   /** Questions asked in their places. */
@@ -74,7 +74,7 @@ function meanOf(values: readonly (number | undefined)[]): number | undefined {
  * @param plain of all tasks, asked plainly
  */
 export function probeReport(
-  probe: Probe,
+  probe: EvaluationProbe,
   found: readonly Probed[],
   seen: readonly EvaluatedTask[],
   plain: readonly EvaluatedTask[],

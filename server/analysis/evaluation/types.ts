@@ -7,7 +7,7 @@ export interface EvaluatedTask {
   readonly samples: readonly boolean[];
   /** Success of the greedy answer; undefined where it was not asked for or could not be scored. */
   readonly greedy?: boolean | undefined;
-  /** What the greedy answer was paid, by term before its weight, and `total`. A term that does not apply is left out. */
+  /** The greedy answer's reward by term, before its weight, and `total`. A term that does not apply is left out. */
   readonly rewards?: Readonly<Record<string, number>> | undefined;
   /** Where answers have several attempts: what came of each, of the answers that could be scored. */
   readonly attempts?:

@@ -40,13 +40,13 @@ export const kinds: readonly EvidenceKind[] = [
 
 export type RunSighting = Sighting & { readonly kind: string };
 
-export interface Seen {
+export interface RunSightings {
   readonly view: RunView;
   readonly sightings: readonly RunSighting[];
 }
 
 /** @param window steps that are looked back on */
-export function see(record: RunRecord, window: number): Seen {
+export function see(record: RunRecord, window: number): RunSightings {
   const view = new RunView(record, window);
   return {
     view,

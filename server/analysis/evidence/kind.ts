@@ -9,7 +9,7 @@ export interface Read {
   readonly except?: readonly string[];
 }
 
-interface Seen {
+interface SightingBase {
   /** The value it is about. */
   readonly at: string;
   readonly reads: readonly Read[];
@@ -21,7 +21,7 @@ interface Seen {
   readonly metric?: string;
 }
 /** Something to do something about. */
-export interface Finding extends Seen {
+export interface DiagnosticSighting extends SightingBase {
   readonly level: "finding";
   readonly rollouts?: { readonly step: number; readonly where: string };
   /** Where there is nothing: `info`. */
@@ -36,12 +36,12 @@ export interface Finding extends Seen {
   }[];
 }
 /** Something to know. */
-export interface Note extends Seen {
+export interface NoteSighting extends SightingBase {
   readonly level: "note";
   /** Stands behind the line. */
   readonly label: string;
 }
-export type Sighting = Finding | Note;
+export type Sighting = DiagnosticSighting | NoteSighting;
 
 export interface EvidenceKind {
   /** Rule id: `run-…`. */

@@ -5,7 +5,7 @@ import { segments } from "../../config/address.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { startOfFile, type SourceNode } from "../../config/text/node.ts";
-import type { Seen, RunSighting } from "./index.ts";
+import type { RunSightings, RunSighting } from "./index.ts";
 import { effective, isObject } from "./json.ts";
 import type { Read } from "./kind.ts";
 
@@ -21,7 +21,7 @@ export interface Text {
 }
 
 /** Those that hold: every value they rest on is the run's. */
-export function holding({ view, sightings }: Seen, { tree, sameFile }: Text): readonly RunSighting[] {
+export function holding({ view, sightings }: RunSightings, { tree, sameFile }: Text): readonly RunSighting[] {
   const same = ({ path, except = [] }: Read): boolean =>
     isDeepStrictEqual(without(effective(tree, view.stage, path), except), without(view.value(path), except));
   return sightings.filter(({ reads, term }) => reads.every(same) && (term === undefined || sameFile(term)));

@@ -1,28 +1,28 @@
-/** A config's evidence as the language server shows it: findings on lines, notes behind them, Markdown in hovers. */
-import type { EvidenceFinding, EvidenceNote, LastRun } from "./types.ts";
+/** A config's evidence as the language server shows it: diagnostics on lines, notes after them, Markdown in hovers. */
+import type { EvidenceDiagnostic, EvidenceNote, LastRun } from "./types.ts";
 import { formatBytes, formatFraction, formatNumber } from "../../../shared/format.ts";
 import { metricNamed } from "../../../shared/metrics.ts";
 import type { RunSummary } from "../../../shared/protocol.ts";
 import { isLive } from "../../../shared/runStatus.ts";
 import { trendOf } from "../../../shared/trend.ts";
-import type { RunSighting, Seen } from "./index.ts";
+import type { RunSighting, RunSightings } from "./index.ts";
 import { finite, median, sparkline } from "./numbers.ts";
 import { endOfLine, holding, rangeOf, type Text } from "./place.ts";
-import type { Finding } from "./kind.ts";
+import type { DiagnosticSighting } from "./kind.ts";
 import type { MetricPoints, RunRecord } from "./record.ts";
 import { RunView } from "./view.ts";
 
 export interface Readings {
-  readonly findings: readonly EvidenceFinding[];
+  readonly findings: readonly EvidenceDiagnostic[];
   readonly notes: readonly EvidenceNote[];
   hover(key: string): string | undefined;
 }
 
-export function readings(seen: Seen, config: Text, file: string): Readings {
+export function readings(seen: RunSightings, config: Text, file: string): Readings {
   const { summary } = seen.view;
   const held = holding(seen, config);
   const where = (at: string): string => seen.view.at(at);
-  const findings = held.flatMap((sighting): EvidenceFinding[] => {
+  const findings = held.flatMap((sighting): EvidenceDiagnostic[] => {
     if (sighting.level !== "finding") return [];
     const { kind, message, at, rollouts, severity = "info", places = [] } = sighting;
     return [
@@ -52,7 +52,7 @@ function relatedTo({
   line,
   column,
   message,
-}: NonNullable<Finding["places"]>[number]): NonNullable<EvidenceFinding["related"]>[number] {
+}: NonNullable<DiagnosticSighting["places"]>[number]): NonNullable<EvidenceDiagnostic["related"]>[number] {
   const start = { line: line - 1, character: column - 1 };
   return { file, uri, range: { start, end: start }, message };
 }
@@ -61,13 +61,13 @@ const runName = ({ status, step }: RunSummary): string =>
   isLive(status) ? `live run, step ${step}` : "last run";
 
 /** One note a line says the most in the least: several of one line are joined. */
-function notesOf(seen: Seen, held: readonly RunSighting[], { root, text }: Text): EvidenceNote[] {
+function notesOf(seen: RunSightings, held: readonly RunSighting[], { root, text }: Text): EvidenceNote[] {
   const byLine = new Map<number, EvidenceNote>();
   const flagged = new Set(held.flatMap(({ level, at }) => (level === "finding" ? [seen.view.at(at)] : [])));
   for (const sighting of held) {
     if (sighting.level !== "note") continue;
     const key = seen.view.at(sighting.at);
-    // The finding on the same value says more.
+    // The diagnostic on the same value says more.
     if (flagged.has(key) && sighting.kind === "run-term-mean") continue;
     const { line } = rangeOf(root, key).start;
     const before = byLine.get(line);
@@ -110,7 +110,7 @@ function unitOf(metric: string): "bytes" | "fraction" | "other" {
 }
 
 /** What was seen of a value, and of it in the stage that ran last. */
-function hoverOf({ view }: Seen, held: readonly RunSighting[], key: string): string | undefined {
+function hoverOf({ view }: RunSightings, held: readonly RunSighting[], key: string): string | undefined {
   const own = held.filter(({ at }) => at === key || view.at(at) === key);
   if (own.length === 0) return undefined;
   const flagged = own.some(({ level }) => level === "finding");

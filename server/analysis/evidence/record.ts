@@ -21,7 +21,7 @@ export interface GroupTally {
   readonly rollouts: number;
 }
 
-/** Whether a term told siblings apart in one step. */
+/** Whether a term distinguished rollouts of a group in one step. */
 export interface TermSpread {
   readonly term: string;
   readonly step: number;

@@ -11,7 +11,7 @@ export interface RolloutsLink {
   readonly where?: string;
 }
 
-export interface EvidenceFinding extends Diagnostic {
+export interface EvidenceDiagnostic extends Diagnostic {
   readonly severity: "info" | "warning";
   /** What it was seen in. */
   readonly rollouts?: RolloutsLink;

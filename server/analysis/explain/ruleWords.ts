@@ -1,4 +1,4 @@
-/** What the rules that act on tokens do, in words. A rule without words of its own is told by its name. */
+/** What the rules that act on tokens do, in words. A rule without words of its own is called by its name. */
 import type { TokenRule } from "../../../shared/why.ts";
 import { masks } from "../../methods/mask/index.ts";
 

@@ -112,14 +112,14 @@ function distance(centred: number): string {
 
 function termWords({ shares, advantage }: Facts): string | undefined {
   if (shares.kind === "none") return advantage === null ? undefined : `No shares by term: ${shares.reason}.`;
-  const paid = shares.terms.filter(({ share }) => Math.abs(share) > 1e-12);
-  if (paid.length === 0) return undefined;
-  const ordered = [...paid].sort((one, other) => Math.abs(other.share) - Math.abs(one.share));
+  const contributing = shares.terms.filter(({ share }) => Math.abs(share) > 1e-12);
+  if (contributing.length === 0) return undefined;
+  const ordered = [...contributing].sort((one, other) => Math.abs(other.share) - Math.abs(one.share));
   const parts = ordered.map(({ term, share }) => `${change(share)} from ${term}`);
   const rest = Math.abs(shares.rest) > 1e-12 ? [`${change(shares.rest)} without any term`] : [];
-  const only = paid.length === 1 && rest.length === 0;
+  const only = contributing.length === 1 && rest.length === 0;
   return only
-    ? `All of it comes from ${paid[0]!.term}.`
+    ? `All of it comes from ${contributing[0]!.term}.`
     : `Of the ${formatChange(fromWire(advantage))}: ${list([...parts, ...rest])}.`;
 }
 

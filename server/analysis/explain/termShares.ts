@@ -65,7 +65,7 @@ export function termShares(input: SharesInput): TermShares {
   }
 }
 
-/** A term that no rollout was paid by, or that weighs nothing, changes no coalition's worth. */
+/** A term that scored no rollout, or that weighs nothing, changes no coalition's worth. */
 const plays = (term: RewardColumn, weight: number): boolean =>
   weight !== 0 && term.status.includes(status.value);
 
@@ -83,7 +83,7 @@ function facts(term: RewardColumn, weight: number, row: number): Omit<TermShare,
   return { term: term.name, weight, value: Number.isNaN(value) ? null : toWire(value), note };
 }
 
-/** The advantage with only some of the terms paid; 0 where these give the rollout none. */
+/** The advantage with only some of the terms; 0 if these give the rollout none. */
 function worth({ step, row, scored, old, remember }: SharesInput, paid: readonly number[]): number {
   const { body, batch, clock } = step;
   const own = body.reward.terms.length;

@@ -10,7 +10,7 @@ const sizeOf = (spans: readonly Span[]): number => spans.reduce((sum, [from, to]
 const ruleOf = (rule: string, effect: TokenRule["effect"], spans: readonly Span[]): TokenRule[] =>
   spans.length === 0 ? [] : [{ rule, effect, text: textOf(rule), count: sizeOf(spans), spans }];
 
-interface Row {
+interface WeightedRow {
   readonly step: RecordedStep;
   readonly row: number;
   /** Of the whole step, per token: mask × token weighting. */
@@ -21,7 +21,7 @@ interface Row {
 
 /** @param touched by rule, per token of the step; undefined: the update is not known */
 export function tokenFacts(
-  where: Row,
+  where: WeightedRow,
   touched: Readonly<Record<string, Uint8Array>> | undefined,
 ): TokenFacts {
   const { step, row, weights } = where;
@@ -47,7 +47,7 @@ export function tokenFacts(
 }
 
 /** Each masked token under the first rule that took it out. */
-function maskRules({ step, exists }: Row, start: number, end: number): TokenRule[] {
+function maskRules({ step, exists }: WeightedRow, start: number, end: number): TokenRule[] {
   const { unmasked, batch } = step;
   const taken = new Uint8Array(batch.tokens.length);
   const take = (rule: string, holds: (i: number) => boolean): TokenRule[] => {
@@ -68,7 +68,7 @@ function maskRules({ step, exists }: Row, start: number, end: number): TokenRule
   return [...rules, ...ruleOf("no_advantage", "masked", none)];
 }
 
-function weightRules({ step, weights, exists }: Row, start: number, end: number): TokenRule[] {
+function weightRules({ step, weights, exists }: WeightedRow, start: number, end: number): TokenRule[] {
   const list = step.body.advantage.token_weights;
   const trains = (i: number): boolean => step.batch.mask[i] === 1 && exists[i] === 1;
   // 0 is no weight: a route has taken the rollout out of training, which its own rule tells.

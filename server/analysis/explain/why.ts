@@ -165,10 +165,10 @@ function recordedAdvantage({ step, row }: View): number {
     : trained.reduce((sum, value) => sum + value, 0) / trained.length;
 }
 
-type Row = RecordedRow["row"];
-const sameStep = (one: Row, other: Row): boolean =>
+type RecordedRollout = RecordedRow["row"];
+const sameStep = (one: RecordedRollout, other: RecordedRollout): boolean =>
   one.step === other.step && (one.run ?? "") === (other.run ?? "");
-const isOf = ({ use, admitted }: Row, trains: boolean): boolean =>
+const isOf = ({ use, admitted }: RecordedRollout, trains: boolean): boolean =>
   (use ?? "train") === "train" && (admitted !== false) === trains;
 
 const wireOrNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
@@ -204,7 +204,7 @@ function sharesOf(
   group: readonly RecordedRow[],
   recorded: RecordedRow,
 ): Why["shares"] {
-  const counted = (row: Row): boolean =>
+  const counted = (row: RecordedRollout): boolean =>
     !Number.isNaN(whole.solved.advantages.rows[whole.step.rows.indexOf(row)]!);
   const input = (view: View) => ({
     ...view,

@@ -72,7 +72,7 @@ function parseGroup(text: string, place: RowPlace): HistoryGroup {
   const parsed = lineSchema.safeParse(json);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw refusal(place, told(issue));
+    throw refusal(place, issueText(issue));
   }
   const { rewards, advantages, lengths, admitted, successes, data, curriculum, ...rest } = parsed.data;
   /** What a list has of the rollouts that have a reward. */
@@ -115,7 +115,7 @@ const entries: InWords = {
 };
 
 /** In words: what a group has, and does not have here. */
-function told(issue: z.core.$ZodIssue | undefined): string {
+function issueText(issue: z.core.$ZodIssue | undefined): string {
   const [key, index] = issue?.path ?? [];
   if (key === undefined) return "a line must be a JSON object";
   const name = String(key);

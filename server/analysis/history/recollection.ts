@@ -4,7 +4,7 @@ import type { DrawnTask } from "../../algorithm/algorithm.ts";
 import type { Answering } from "../simulate/simulate.ts";
 
 /** What a history saw of an arm in a step. */
-export interface Seen {
+export interface ArmObservation {
   readonly step: number;
   readonly successes: number;
   readonly rollouts: number;
@@ -20,7 +20,7 @@ export interface Belief {
 }
 
 /** Beta(1, 1) and the arm's outcomes, weighed by exp(−|Δstep| / reach): without outcomes near by the belief is wide. */
-export function believe(seen: readonly Seen[], step: number, reach: number): Belief {
+export function believe(seen: readonly ArmObservation[], step: number, reach: number): Belief {
   let [right, wrong] = [1, 1];
   for (const one of seen) {
     const weight = Math.exp(-Math.abs(one.step - step) / reach);
@@ -45,7 +45,7 @@ export class Recollection implements Answering {
   private step = 0;
 
   constructor(
-    private readonly seen: ReadonlyMap<string, readonly Seen[]>,
+    private readonly seen: ReadonlyMap<string, readonly ArmObservation[]>,
     private readonly reach: number,
     private readonly random: Random,
   ) {}

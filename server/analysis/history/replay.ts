@@ -1,4 +1,4 @@
-/** A config's curriculum, told step by step what became of the groups of a recorded run. */
+/** A config's curriculum, which learns step by step what became of the groups of a recorded run. */
 import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { Curriculum } from "../../algorithm/algorithm.ts";
@@ -61,7 +61,7 @@ export function* replay(
     if (lack !== undefined) throw lacking(lack, body, recorded[0]!);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
     for (const group of recorded) curricula.check(group, stage, config.stages);
-    // Of points of a box those that nobody has drawn yet are new arms.
+    // Points of a box that were never drawn are new arms.
     for (const { arm } of armed) curriculum.armNamed(arm);
     const seen = groups.of(armed);
     const verdicts = seen.map((group) => curriculum.admit(group));

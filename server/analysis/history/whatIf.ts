@@ -10,12 +10,12 @@ import { nameIn } from "./arms.ts";
 import { Curricula, type Divisions } from "./curricula.ts";
 import { ReplayFaults } from "./faults.ts";
 import type { HistoryGroup } from "./read.ts";
-import { believe, Recollection, type Seen } from "./recollection.ts";
+import { believe, Recollection, type ArmObservation } from "./recollection.ts";
 import { StageClock } from "./stageClock.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /** Mean over the replays, and the band in which eight of ten of them lie. */
-export interface Band {
+export interface ReplayBand {
   readonly mean: number;
   readonly low: number;
   readonly high: number;
@@ -25,13 +25,13 @@ export interface WhatIfStep {
   readonly step: number;
   readonly stage: string;
   /** By arm, its share of the groups. */
-  readonly shares: ByArm<Band>;
+  readonly shares: ByArm<ReplayBand>;
   /** By arm, rollouts that tell how hard it was near this step. */
   readonly support: ByArm<number>;
   /** Success rate of what is drawn. */
-  readonly success: Band;
+  readonly success: ReplayBand;
   /** Share of groups that admission keeps from training. */
-  readonly rejected: Band;
+  readonly rejected: ReplayBand;
 }
 type ByArm<Value> = { readonly [arm: string]: Value };
 
@@ -94,7 +94,7 @@ const byArm = <Value>(arms: readonly string[], of: (arm: string) => Value): ByAr
 const reachOf = (steps: readonly number[]): number =>
   Math.max(3, 0.1 * ((steps.at(-1) ?? 0) - (steps[0] ?? 0)));
 
-function bandOf(values: readonly number[]): Band {
+function bandOf(values: readonly number[]): ReplayBand {
   const known = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
   const at = (quantile: number): number => known[Math.round(quantile * (known.length - 1))] ?? Number.NaN;
   return { mean: mean(known), low: at(0.1), high: at(0.9) };
@@ -105,10 +105,10 @@ function seenOf(
   config: RunConfig,
   history: readonly HistoryGroup[],
   divisions: Divisions,
-): Map<string, Seen[]> {
+): Map<string, ArmObservation[]> {
   const curricula = new Curricula(history, config.seed, divisions);
   const clock = new StageClock(config);
-  const seen = new Map<string, Seen[]>();
+  const seen = new Map<string, ArmObservation[]>();
   for (const group of history) {
     const stage = clock.at(group.step)?.stage;
     if (stage === undefined) continue;

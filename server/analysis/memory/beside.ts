@@ -18,7 +18,10 @@ import { perceptronWeights } from "../../engine/perceptron/index.ts";
 import { countOf } from "../../core/ops.ts";
 import { randomStream } from "../../lib/random.ts";
 
-export type Beside = Pick<Prediction, "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay">;
+export type OtherBytes = Pick<
+  Prediction,
+  "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay"
+>;
 
 /** Of the policy and its work. */
 export interface Around {
@@ -35,7 +38,7 @@ const sumOf = (shapes: Readonly<Record<string, readonly number[]>>): number =>
 function perceptronBytes(
   config: RunConfig,
   { name, shape, optimizer }: PerceptronModelConfig,
-): Omit<Beside, "caches" | "replay"> {
+): Omit<OtherBytes, "caches" | "replay"> {
   const shapes = perceptronWeights(shape);
   const own = 4 * sumOf(shapes);
   const copies = config.models.filter((one) => one.kind === "copy" && one.of === name).length;
@@ -104,7 +107,7 @@ function replayBytes({ stages, seed }: RunConfig, { length }: Around): number {
   return Math.max(0, ...kept);
 }
 
-export function besideNeeds(config: RunConfig, around: Around): Beside {
+export function besideNeeds(config: RunConfig, around: Around): OtherBytes {
   const needs = config.models.flatMap((one) =>
     one.kind === "perceptron" ? [perceptronBytes(config, one)] : [],
   );

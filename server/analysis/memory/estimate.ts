@@ -29,7 +29,7 @@ import { randomStream } from "../../lib/random.ts";
 
 /** Of the machine's memory, or of what its container leaves, a run takes this share where `engine.memory` says nothing. */
 const SHARE = 0.8;
-/** Longest prompt of a file nobody has read yet, in tokens. */
+/** Longest prompt of a file that is not read yet, in tokens. */
 const UNREAD_PROMPT = 256;
 
 /** Bytes that this process may have: the machine's, or less in a container. */

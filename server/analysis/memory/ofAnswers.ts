@@ -7,7 +7,7 @@ import { adamwChoice } from "../../methods/optimizer/adamw.ts";
 import { readShape } from "../../engine/formats/index.ts";
 import { planWithin, type Budget } from "../../engine/memory.ts";
 
-/** Longest prompt that nobody has read yet, in tokens. */
+/** Longest prompt, before the prompts are read, in tokens. */
 const UNREAD_PROMPT = 256;
 
 export interface Answering {

@@ -73,12 +73,12 @@ export function keptLess(config: RunConfig): Remedy[] {
 
 type Body = StageConfig["body"];
 /** A number of rollouts that a stage remembers; 0: none. */
-interface Kept {
+interface RolloutCapacity {
   readonly key: string;
   of(body: Body): number;
   at(body: Body, capacity: number): Body;
 }
-const replayed: Kept = {
+const replayed: RolloutCapacity = {
   key: "replay.capacity",
   of: ({ replay }) => Number(replay.source.params["capacity"] ?? 0),
   at: (body, capacity) => {
@@ -89,7 +89,7 @@ const replayed: Kept = {
     };
   },
 };
-const remembered = (index: number): Kept => ({
+const remembered = (index: number): RolloutCapacity => ({
   key: `auxiliary.${index}.capacity`,
   of: ({ auxiliary }) => {
     const { capacity, data } = auxiliary[index]?.loss.params ?? {};

@@ -1,11 +1,11 @@
-/** What differs between two ways to pay the same rollouts: means, ranks within groups, signs of advantages, groups that teach. */
+/** What differs between two rewards of the same rollouts: means, ranks within groups, signs of advantages, groups that teach. */
 import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rescore.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
 import { rowValue } from "../../algorithm/algorithm.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 
-/** One way to pay a step's rollouts. NaN: none, or a term failed. */
-export interface Paid {
+/** A step's rollouts under one reward. NaN: none, or a term failed. */
+export interface StepScores {
   readonly columns: readonly RewardColumn[];
   readonly totals: Float64Array;
   readonly advantages: Float64Array;
@@ -15,8 +15,8 @@ export interface Compared {
   /** Row → group number. */
   readonly group: Int32Array;
   readonly groups: number;
-  readonly before: Paid;
-  readonly now: Paid;
+  readonly before: StepScores;
+  readonly now: StepScores;
 }
 
 interface TermSums {
@@ -35,7 +35,7 @@ const opposite = (one: number, other: number): boolean =>
   one * other < 0 && Math.abs(one) > nothing && Math.abs(other) > nothing;
 
 /** Adds up over steps. */
-export class Tally {
+export class ComparisonTally {
   private rollouts = 0;
   private groups = 0;
   private readonly sums = { before: 0, befores: 0, now: 0, nows: 0 };
@@ -174,7 +174,7 @@ function rolloutOf({ rows, before, now }: Compared, row: number): ChangedRollout
   };
 }
 
-const named = ({ columns }: Paid, name: string): RewardColumn | undefined =>
+const named = ({ columns }: StepScores, name: string): RewardColumn | undefined =>
   columns.find((column) => column.name === name);
 const valueOf = (column: RewardColumn | undefined, row: number): number =>
   column === undefined ? Number.NaN : rowValue(column, row);

@@ -11,7 +11,7 @@ export interface CriterionChange {
   readonly lost: number;
 }
 
-interface Tally {
+interface CriterionTally {
   readonly now: number[];
   readonly before: number[];
   gained: number;
@@ -33,7 +33,7 @@ const metBy = (list: readonly JudgedCriterion[] | undefined, name: string): Met 
 export function criteriaChanges(
   parts: readonly TwoColumns[],
 ): Readonly<Record<string, CriterionChange>> | undefined {
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, CriterionTally>();
   for (const { now, before } of parts) {
     const rows = new Set([...(now?.criteria?.keys() ?? []), ...(before?.criteria?.keys() ?? [])]);
     for (const row of rows) {
@@ -51,7 +51,7 @@ export function criteriaChanges(
   );
 }
 
-function count(tallies: Map<string, Tally>, name: string, now: Met, before: Met): void {
+function count(tallies: Map<string, CriterionTally>, name: string, now: Met, before: Met): void {
   const tally = tallies.get(name) ?? { now: [], before: [], gained: 0, lost: 0 };
   tallies.set(name, tally);
   if (now !== null) tally.now.push(now);

@@ -150,7 +150,7 @@ function groupChanges(
   return { total: members.size, gained, lost };
 }
 
-interface Part {
+interface StepPart {
   readonly rows: readonly RolloutRow[];
   readonly columns: readonly RewardColumn[];
   readonly recorded: readonly RewardColumn[];
@@ -163,7 +163,7 @@ async function rescorePart(
   rows: readonly RolloutRow[],
   scorers: Map<StageBody, Scorer>,
   random: Random,
-): Promise<Part> {
+): Promise<StepPart> {
   const { body, clock } = stageAt(config, rows[0]!.step);
   const context = contextOf(body, { random, models: noModels });
   const scorer = scorers.get(body) ?? new Scorer(body.reward, context);
@@ -188,7 +188,7 @@ async function rescorePart(
   };
 }
 
-const rollout = ({ rows, columns, now, before }: Part, i: number): RescoredRollout => ({
+const rollout = ({ rows, columns, now, before }: StepPart, i: number): RescoredRollout => ({
   type: "rollout",
   step: rows[i]!.step,
   group: rows[i]!.group,
@@ -206,7 +206,7 @@ const rollout = ({ rows, columns, now, before }: Part, i: number): RescoredRollo
   before: wireOrNull(before[i]!),
 });
 
-function summary(parts: readonly Part[]): RescoredSummary {
+function summary(parts: readonly StepPart[]): RescoredSummary {
   const names = [...new Set(parts.flatMap(({ columns }) => columns.map(({ name }) => name)))];
   const valuesOf = (name: string, which: "columns" | "recorded"): number[] =>
     parts.flatMap((part) =>
@@ -265,7 +265,7 @@ export async function* rescore(
     steps.set(key, [...(steps.get(key) ?? []), row]);
   }
   const scorers = new Map<StageBody, Scorer>();
-  const parts: Part[] = [];
+  const parts: StepPart[] = [];
   try {
     for (const rows of steps.values()) {
       const part = await rescorePart(config, rows, scorers, random);

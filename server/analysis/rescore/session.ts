@@ -9,8 +9,8 @@ import { stageAt } from "../explain/stageAt.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
-import { Tally, type Compared } from "./compare.ts";
-import { pay, type Pay } from "./pay.ts";
+import { ComparisonTally, type Compared } from "./compare.ts";
+import { scoreStep, type ScoredStep } from "./scoreStep.ts";
 import { readStep, type StoredStep } from "./storedStep.ts";
 import { computedColumn, keyOf, recordedColumn, sameTerm, type TermSource } from "./terms.ts";
 import { UserTerms } from "./userTerm.ts";
@@ -35,19 +35,19 @@ export interface RescoreOptions {
 }
 
 /** What is kept of a step beside its rollouts. */
-interface Kept {
+interface CachedStep {
   readonly stored: StoredStep;
   readonly batch: Batch;
-  readonly before: Pay;
+  readonly before: ScoredStep;
   /** As recorded, by term. */
   readonly recorded: Map<string, RewardColumn>;
   /** Computed since, by what they were computed by. */
   readonly columns: Map<string, RewardColumn>;
 }
 
-/** What a config makes of a step before it is paid. */
+/** What a config makes of a step before it is scored. */
 interface Scored {
-  readonly kept: Kept;
+  readonly kept: CachedStep;
   readonly body: StageBody;
   readonly clock: Clock;
   readonly batch: Batch;
@@ -63,7 +63,7 @@ const columnsKept = 12;
 const wholeWithin = 1_900;
 
 export class RescoreSession {
-  private readonly kept = new Map<number, Kept>();
+  private readonly kept = new Map<number, CachedStep>();
   private bytes = 0;
   private readonly users = new UserTerms();
 
@@ -84,7 +84,7 @@ export class RescoreSession {
   ): AsyncGenerator<Rescored> {
     const began = performance.now();
     const sources = await this.sources(config, options);
-    const tally = new Tally();
+    const tally = new ComparisonTally();
     const notes = new Set<string>();
     let told = 0;
     for (const [done, step] of steps.toReversed().entries()) {
@@ -115,7 +115,7 @@ export class RescoreSession {
     }
   }
 
-  /** A step's columns by the config as it stands, for whoever pays them in several ways. */
+  /** A step's columns by the current config, for callers that combine them in several ways. */
   async scored(config: RunConfig, step: number, options: RescoreOptions): Promise<Scored> {
     return this.columnsOf(config, step, await this.sources(config, options), options.signal);
   }
@@ -140,7 +140,7 @@ export class RescoreSession {
   ): Promise<{ readonly compared: Compared; readonly notes: readonly string[] }> {
     const { kept, columns, body, clock, batch, notes } = await this.columnsOf(config, step, sources, signal);
     const { rows, stats } = kept.stored;
-    const now = pay(body, clock, columns, batch, stats);
+    const now = scoreStep(body, clock, columns, batch, stats);
     const note = now.note ?? kept.before.note;
     return {
       compared: { rows, group: batch.group, groups: batch.groups, before: kept.before, now },
@@ -173,7 +173,7 @@ export class RescoreSession {
 
   private async column(
     term: RewardTermConfig,
-    kept: Kept,
+    kept: CachedStep,
     source: TermSource | undefined,
     place: Parameters<typeof computedColumn>[2],
   ): Promise<RewardColumn> {
@@ -223,7 +223,7 @@ export class RescoreSession {
     }
   }
 
-  private async stored(step: number): Promise<Kept> {
+  private async stored(step: number): Promise<CachedStep> {
     const known = this.kept.get(step);
     if (known !== undefined) {
       // What is used last lies last.
@@ -237,13 +237,13 @@ export class RescoreSession {
     const batch = stored.batch(body.tasks);
     const columns = body.reward.terms.map(({ name }) => recordedColumn(name, stored, batch));
     const recorded = new Map(columns.map((column) => [column.name, column]));
-    const before = pay(body, clock, columns, batch, stored.stats);
-    const kept: Kept = { stored, batch, before, recorded, columns: new Map() };
+    const before = scoreStep(body, clock, columns, batch, stored.stats);
+    const kept: CachedStep = { stored, batch, before, recorded, columns: new Map() };
     this.keep(step, kept);
     return kept;
   }
 
-  private keep(step: number, kept: Kept): void {
+  private keep(step: number, kept: CachedStep): void {
     this.kept.set(step, kept);
     this.bytes += kept.stored.bytes;
     for (const [oldest, { stored }] of this.kept) {
@@ -273,7 +273,7 @@ const unavailable = (sources: ReadonlyMap<string, TermSource>): string[] =>
     source.kind === "unavailable" ? [keeps(term, source.reason)] : [],
   );
 
-function recordedOf({ recorded, stored }: Kept, term: string, batch: Batch): RewardColumn {
+function recordedOf({ recorded, stored }: CachedStep, term: string, batch: Batch): RewardColumn {
   const column = recorded.get(term) ?? recordedColumn(term, stored, batch);
   recorded.set(term, column);
   return column;

@@ -61,7 +61,7 @@ function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredS
   };
 }
 
-/** Every edit loads the config anew; its task sources are nearly always those of the edit before. */
+/** Every edit loads the config again; its task sources are nearly always those of the previous edit. */
 function remembered(make: (tasks: readonly TaskConfig[]) => Batch): (tasks: readonly TaskConfig[]) => Batch {
   let known: { readonly key: string; readonly batch: Batch } | undefined;
   return (tasks) => {

@@ -1,4 +1,4 @@
-/** What a term's weight would change, over a range of weights: the stored columns combined anew, nothing is run. */
+/** What a term's weight would change, over a range of weights: combines the stored columns again and runs nothing. */
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../shared/errors.ts";
 import type { Sweep, SweepPoint } from "../../../shared/rescore.ts";
@@ -8,8 +8,8 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
-import { Tally, membersOf } from "./compare.ts";
-import { pay } from "./pay.ts";
+import { ComparisonTally, membersOf } from "./compare.ts";
+import { scoreStep } from "./scoreStep.ts";
 import type { RescoreOptions, RescoreSession } from "./session.ts";
 import { sweepPicture } from "./sweepPicture.ts";
 
@@ -47,7 +47,7 @@ export interface SweepWish {
 /** One weight, over the steps so far. */
 interface Swept {
   readonly weight: number;
-  readonly tally: Tally;
+  readonly tally: ComparisonTally;
   /** Weighted spread within groups: of the term, and of all. */
   own: number;
   all: number;
@@ -70,7 +70,12 @@ export async function sweep(
     const scored = await session.scored(config, step, options);
     if (covered === 0) {
       weight = weightOf(scored, term);
-      swept = rangeOf(weight, from, to).map((at) => ({ weight: at, tally: new Tally(), own: 0, all: 0 }));
+      swept = rangeOf(weight, from, to).map((at) => ({
+        weight: at,
+        tally: new ComparisonTally(),
+        own: 0,
+        all: 0,
+      }));
     }
     addStep(swept, scored, term);
     for (const note of scored.notes) notes.add(note);
@@ -115,7 +120,7 @@ function addStep(swept: readonly Swept[], { kept, body, clock, batch, columns }:
   const spreads = columns.map((column) => spreadOf(column, batch));
   for (const point of swept) {
     const changed = withWeight(body, term, point.weight);
-    const now = pay(changed, clock, columns, batch, stats);
+    const now = scoreStep(changed, clock, columns, batch, stats);
     point.tally.add({ rows, group: batch.group, groups: batch.groups, before: kept.before, now });
     changed.reward.terms.forEach((one, index) => {
       const part = Math.abs(valueAt(one.weight, clock)) * spreads[index]!;

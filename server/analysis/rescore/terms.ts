@@ -44,7 +44,7 @@ export function recordedColumn(name: string, { rows }: StoredStep, batch: Batch)
   );
 }
 
-interface Place {
+interface ScoringContext {
   readonly body: StageBody;
   readonly clock: Clock;
   readonly batch: Batch;
@@ -55,7 +55,7 @@ interface Place {
 export async function computedColumn(
   config: RewardTermConfig,
   source: Extract<TermSource, { kind: "computed" | "user" }>,
-  place: Place,
+  place: ScoringContext,
 ): Promise<RewardColumn> {
   const { batch } = place;
   const rows = [...batch.records.keys()].filter((row) => applies(config, batch.records[row]!.task.source));
@@ -70,7 +70,7 @@ export async function computedColumn(
 async function scoredRows(
   config: RewardTermConfig,
   source: Extract<TermSource, { kind: "computed" | "user" }>,
-  { body, clock, batch, signal }: Place,
+  { body, clock, batch, signal }: ScoringContext,
   rows: readonly number[],
 ): Promise<readonly TermValue[]> {
   if (rows.length === 0) return [];

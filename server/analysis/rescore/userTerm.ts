@@ -29,7 +29,7 @@ export interface UserTerm {
   score(batch: Batch, rows: readonly number[], step: number, signal: AbortSignal): Promise<TermValue[]>;
 }
 
-interface Kept {
+interface CachedBundle {
   /** Of the text that was bundled. */
   readonly version: string;
   readonly bundle: Bundle;
@@ -42,7 +42,7 @@ const loadsPerProcess = 50;
 const failuresAllowed = 3;
 
 export class UserTerms {
-  private readonly bundles = new Map<string, Kept>();
+  private readonly bundles = new Map<string, CachedBundle>();
   private host: HostProcess | undefined;
   private loaded: { readonly bundle: Bundle; readonly name: string } | undefined;
   /** The last question's number. */
@@ -104,7 +104,7 @@ export class UserTerms {
     this.bundles.clear();
   }
 
-  /** Imports of the file are looked at anew only when the file itself has changed. */
+  /** Imports of the file are checked again only when the file itself has changed. */
   private async bundle(file: string, term: string, unsaved: string | undefined): Promise<Bundle> {
     const version =
       unsaved === undefined

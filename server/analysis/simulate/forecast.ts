@@ -22,7 +22,7 @@ const settled = new Map<string, Forecast | null>();
 const running = new Map<string, Running>();
 
 interface Running {
-  readonly told: Promise<Forecast | undefined>;
+  readonly result: Promise<Forecast | undefined>;
   readonly end: AbortController;
   /** Who waits for it. */
   readonly askers: Set<string>;
@@ -53,7 +53,7 @@ export function forecast(
   const under =
     running.get(key) ?? begin(key, (signal) => foretell(body, Math.min(steps, most), seed, signal));
   under.askers.add(asker);
-  return under.told;
+  return under.result;
 }
 
 function leaveOthers(asker: string, wanted: string): void {
@@ -66,17 +66,17 @@ function leaveOthers(asker: string, wanted: string): void {
 
 function begin(key: string, work: (signal: AbortSignal) => Promise<Forecast>): Running {
   const end = new AbortController();
-  const settle = (told: Forecast | null): Forecast | undefined => {
+  const settle = (forecast: Forecast | null): Forecast | undefined => {
     if (end.signal.aborted) return undefined;
     running.delete(key);
-    settled.set(key, told);
+    settled.set(key, forecast);
     for (const old of [...settled.keys()].slice(0, -kept)) settled.delete(old);
-    return told ?? undefined;
+    return forecast ?? undefined;
   };
-  const told = work(end.signal).then(settle, () => settle(null));
-  const begun = { told, end, askers: new Set<string>() };
-  running.set(key, begun);
-  return begun;
+  const result = work(end.signal).then(settle, () => settle(null));
+  const started = { result, end, askers: new Set<string>() };
+  running.set(key, started);
+  return started;
 }
 
 async function foretell(

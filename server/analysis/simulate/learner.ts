@@ -5,7 +5,7 @@ import { logistic } from "../../methods/curriculum/numbers.ts";
 export interface World {
   /** Difficulty of each level, in logits: a learner of ability 0 solves a task of difficulty d with probability σ(−d). */
   readonly difficulty: readonly number[];
-  /** The most that a level can be solved; 0: nobody can. */
+  /** The highest rate at which a level can be solved; 0: it cannot. */
   readonly ceiling: readonly number[];
   /** How much of what is learned at one level is learned at another: a row for each level trained. */
   readonly transfer: readonly (readonly number[])[];

@@ -3,7 +3,7 @@ import { condensed } from "../../../shared/condensed.ts";
 import { fromWire } from "../../../shared/rollouts.ts";
 import type { ReplayFault } from "../../analysis/history/faults.ts";
 import type { ReplayedStep } from "../../analysis/history/replay.ts";
-import type { Band, WhatIfStep } from "../../analysis/history/whatIf.ts";
+import type { ReplayBand, WhatIfStep } from "../../analysis/history/whatIf.ts";
 import { colours } from "./colours.ts";
 import type { Comparison, Spread } from "../../analysis/simulate/compare.ts";
 import type { Scenario } from "../../analysis/simulate/scenarios.ts";
@@ -72,7 +72,7 @@ export function whatIfLines(steps: readonly WhatIfStep[]): string[] {
   if (last === undefined) return ["The history has no step."];
   const arms = Object.keys(last.shares).sort((a, b) => last.shares[b]!.mean - last.shares[a]!.mean);
   const named = Math.max(3, ...arms.slice(0, most).map((arm) => arm.length));
-  const band = ({ mean, low, high }: Band): string =>
+  const band = ({ mean, low, high }: ReplayBand): string =>
     `${percent(mean)} ${colours.dim(`(${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)})`)}`;
   return [
     colours.bold("what this curriculum would have drawn if each arm had been as hard as recorded"),

@@ -5,8 +5,8 @@ import { UserError, readFailure } from "../../../shared/errors.ts";
 import { foreignKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
-import { allFindings } from "../../rules/load.ts";
-import { mendAll, mendRounds } from "../../rules/mendAll.ts";
+import { allDiagnostics } from "../../rules/load.ts";
+import { fixAll, fixRounds } from "../../rules/fixAll.ts";
 import { startOfFile } from "../../config/text/node.ts";
 import { aliasesBeyond, tooManyAliases } from "../../frameworks/composed.ts";
 import {
@@ -70,9 +70,9 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
     if (kind !== "gradus") return checkedFile(file, kind, whole(path, anothers(kind), "not-yet"));
   } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields)))
     return { file, kind: "unknown", diagnostics: [], fixed: false };
-  const edited = fix ? mendAll(path, text) : text;
+  const edited = fix ? fixAll(path, text) : text;
   const fixed = write(path, text, edited);
-  return { file, kind, diagnostics: allFindings(path, { text: edited, set, models: modelFacts }), fixed };
+  return { file, kind, diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts }), fixed };
 }
 
 const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({
@@ -83,7 +83,7 @@ const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Ch
 });
 
 const fixFramework = (path: string, text: string): string =>
-  mendRounds(text, (now) => {
+  fixRounds(text, (now) => {
     const document = readFrameworkDocument(path, now);
     return document === undefined ? [] : checkFrameworkDocument(document);
   });

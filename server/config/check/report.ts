@@ -11,16 +11,16 @@ export interface Related {
   readonly message: string;
 }
 
-export interface Finding {
+export interface DiagnosticReport {
   readonly rule: string;
   readonly message: string;
   readonly key: string;
   readonly at: Origin;
   readonly severity?: Severity;
-  /** Mends of the text at `at`: they are of no use where that is another file. */
+  /** Fixes of the text at `at`: they do not apply if that is another file. */
   readonly fixes?: readonly Fix[];
-  /** Mends of the file that is checked, wherever `at` is: what `ConfigModel.edits` makes. */
-  readonly mends?: readonly (Fix | undefined)[];
+  /** Fixes of the file that is checked, wherever `at` is: `ConfigModel.edits` makes them. */
+  readonly fileFixes?: readonly (Fix | undefined)[];
   /** The rest of the config can still be built and looked at: a key that nobody reads. */
   readonly harmless?: boolean;
   /** A key that does not belong where it stands: it can be removed, or moved to where it does. */
@@ -31,7 +31,7 @@ export interface Finding {
   readonly related?: readonly Related[];
   readonly tags?: readonly Tag[];
 }
-export type Report = (finding: Finding) => void;
+export type Report = (finding: DiagnosticReport) => void;
 
 export const replace = (range: Range, newText: string, title: string, preferred = true): Fix => ({
   title,
@@ -98,7 +98,7 @@ export class Collector {
     severity = "error",
     fixes = [],
     harmless = false,
-    mends = [],
+    fileFixes: mends = [],
     misplaced,
     meant,
     related: involved = [],
@@ -143,7 +143,7 @@ export class Collector {
     }
   };
 
-  private relocations(key: string, misplaced: Finding["misplaced"]): (Fix | undefined)[] {
+  private relocations(key: string, misplaced: DiagnosticReport["misplaced"]): (Fix | undefined)[] {
     if (misplaced === undefined || this.found.size >= mended) return [];
     const edits = this.edits();
     if (edits === undefined) return [];

@@ -12,7 +12,7 @@ import type { RemoteStore } from "../../store/remote.ts";
 import type { OpenFileRuns } from "../fileRuns.ts";
 import { Overtaken, type Rescorer } from "./rescorer.ts";
 import type { RewardFiles } from "../rewardFiles.ts";
-import type { Wish } from "./rescoreWire.ts";
+import type { RescoreRequest } from "./rescoreWire.ts";
 
 /** What the reward of a rollout, and its advantage, follow from. */
 const blocks = ["reward", "advantage", "kl", "mask"] as const;
@@ -23,14 +23,14 @@ interface Difference {
   readonly fingerprint: string;
   readonly changed: readonly string[];
 }
-interface Known {
+interface CachedRescore {
   readonly fingerprint: string;
   readonly changed: readonly string[];
   rescored: Rescored | undefined;
 }
 
 export class StoreRescoring implements Rescoring {
-  private readonly known = new Map<string, Known>();
+  private readonly known = new Map<string, CachedRescore>();
   /** By file, the run whose last step was read before anybody asked. */
   private readonly warmed = new Map<string, string>();
   private readonly listeners = new Set<(file: string) => void>();
@@ -40,8 +40,8 @@ export class StoreRescoring implements Rescoring {
     private readonly remote: Pick<RemoteStore, "call">,
     private readonly rescorer: Rescorer,
     private readonly files: RewardFiles,
-    /** Whether the person wishes to be told. */
-    private readonly wished: () => boolean,
+    /** Whether the person wants notifications. */
+    private readonly subscribed: () => boolean,
     private readonly failed: (error: unknown) => void,
   ) {}
 
@@ -52,7 +52,7 @@ export class StoreRescoring implements Rescoring {
       record === undefined || record === null || config.loaded.config === undefined
         ? undefined
         : this.difference(config, record);
-    if (record === undefined || record === null || !this.wished()) return this.forget(file);
+    if (record === undefined || record === null || !this.subscribed()) return this.forget(file);
     if (difference === undefined) {
       this.forget(file);
       // Whoever has begun to edit may come to the reward.
@@ -60,7 +60,7 @@ export class StoreRescoring implements Rescoring {
       return;
     }
     if (this.known.get(file)?.fingerprint === difference.fingerprint) return;
-    const known: Known = { ...difference, rescored: undefined };
+    const known: CachedRescore = { ...difference, rescored: undefined };
     this.known.set(file, known);
     void this.score(config, record, trusted, known);
   }
@@ -69,14 +69,14 @@ export class StoreRescoring implements Rescoring {
     const { id } = record.summary;
     if (this.warmed.get(config.file) === id || record.groups.length === 0) return;
     this.warmed.set(config.file, id);
-    this.wish(config, record, trusted, { kind: "warm" })
-      .then((wish) => this.rescorer.ask(`${this.key(config.file)} warm`, wish, () => undefined))
+    this.request(config, record, trusted, { kind: "warm" })
+      .then((request) => this.rescorer.ask(`${this.key(config.file)} warm`, request, () => undefined))
       .catch((error: unknown) => this.failed(error));
   }
 
   forget(file: string): void {
     this.rescorer.cancel(this.key(file));
-    if (this.known.delete(file)) this.tell(file);
+    if (this.known.delete(file)) this.notify(file);
   }
 
   of(config: OpenConfig): LiveRescore | undefined {
@@ -94,13 +94,13 @@ export class StoreRescoring implements Rescoring {
   async sweep(config: OpenConfig, term: string, trusted: boolean): Promise<Sweep | undefined> {
     const record = this.runs.of(config.file)?.record;
     if (record === undefined || record === null || config.loaded.config === undefined) return undefined;
-    const wish = await this.wish(config, record, trusted, {
+    const request = await this.request(config, record, trusted, {
       kind: "sweep",
       term,
       from: undefined,
       to: undefined,
     });
-    return this.rescorer.ask(`${this.key(config.file)} sweep`, wish, () => undefined);
+    return this.rescorer.ask(`${this.key(config.file)} sweep`, request, () => undefined);
   }
 
   onChange(listener: (file: string) => void): { dispose(): void } {
@@ -113,26 +113,31 @@ export class StoreRescoring implements Rescoring {
     for (const file of [...this.known.keys()]) this.forget(file);
   }
 
-  private async score(config: OpenConfig, record: RunRecord, trusted: boolean, known: Known): Promise<void> {
+  private async score(
+    config: OpenConfig,
+    record: RunRecord,
+    trusted: boolean,
+    known: CachedRescore,
+  ): Promise<void> {
     try {
-      const wish = await this.wish(config, record, trusted, { kind: "run" });
+      const request = await this.request(config, record, trusted, { kind: "run" });
       // Another edit may have come while the steps were asked for.
       if (this.known.get(config.file) !== known) return;
-      await this.rescorer.ask(this.key(config.file), wish, (rescored) => {
+      await this.rescorer.ask(this.key(config.file), request, (rescored) => {
         known.rescored = rescored;
-        this.tell(config.file);
+        this.notify(config.file);
       });
     } catch (error) {
       if (!(error instanceof Overtaken)) this.failed(error);
     }
   }
 
-  private async wish(
+  private async request(
     { file, text }: OpenConfig,
     { summary, folder, authored, bundles }: RunRecord,
     trusted: boolean,
-    want: Wish["want"],
-  ): Promise<Wish> {
+    want: RescoreRequest["want"],
+  ): Promise<RescoreRequest> {
     const steps = await this.remote.call("rolloutSteps", summary.id);
     const run = { id: summary.id, name: summary.name, folder, authored, bundles };
     return { run, steps, file, text, trusted, unsaved: {}, want };
@@ -175,7 +180,7 @@ export class StoreRescoring implements Rescoring {
   }
   private readonly id = connections++;
 
-  private tell(file: string): void {
+  private notify(file: string): void {
     for (const listener of this.listeners) listener(file);
   }
 }

@@ -8,7 +8,7 @@ import type { Rescored } from "../../../shared/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { pathsOf } from "../fileRuns.ts";
 import { Overtaken, type Rescorer } from "./rescorer.ts";
-import type { Wish } from "./rescoreWire.ts";
+import type { RescoreRequest } from "./rescoreWire.ts";
 
 type Edited = Pick<ParamsOf<typeof rescore>, "uri" | "text" | "unsaved" | "trusted">;
 type Remote = Pick<RemoteStore, "call">;
@@ -19,13 +19,17 @@ export async function rescoreOnce(
   rescorer: Rescorer,
   { scope, ...edited }: ParamsOf<typeof rescore>,
 ): Promise<ResultOf<typeof rescore>> {
-  const wish = await wishOf(remote, edited, { kind: scope });
-  if (wish === undefined) return { rescored: null };
+  const request = await requestOf(remote, edited, { kind: scope });
+  if (request === undefined) return { rescored: null };
   let rescored: Rescored | null = null;
   try {
-    await rescorer.ask(`once ${scope} ${wish.file} ${Object.keys(wish.unsaved).join()}`, wish, (part) => {
-      rescored = part;
-    });
+    await rescorer.ask(
+      `once ${scope} ${request.file} ${Object.keys(request.unsaved).join()}`,
+      request,
+      (part) => {
+        rescored = part;
+      },
+    );
     return { rescored };
   } catch (error) {
     if (error instanceof Overtaken) return { rescored: null };
@@ -38,10 +42,10 @@ export async function sweepOnce(
   rescorer: Rescorer,
   { term, from, to, ...edited }: ParamsOf<typeof rescoreSweep>,
 ): Promise<ResultOf<typeof rescoreSweep>> {
-  const wish = await wishOf(remote, edited, { kind: "sweep", term, from, to });
-  if (wish === undefined) return { sweep: null };
+  const request = await requestOf(remote, edited, { kind: "sweep", term, from, to });
+  if (request === undefined) return { sweep: null };
   try {
-    const swept = await rescorer.ask(`once sweep ${wish.file} ${term}`, wish, () => undefined);
+    const swept = await rescorer.ask(`once sweep ${request.file} ${term}`, request, () => undefined);
     return { sweep: swept ?? null };
   } catch (error) {
     if (error instanceof Overtaken) return { sweep: null };
@@ -49,11 +53,11 @@ export async function sweepOnce(
   }
 }
 
-async function wishOf(
+async function requestOf(
   remote: Remote,
   { uri, text, unsaved = {}, trusted }: Edited,
-  want: Wish["want"],
-): Promise<Wish | undefined> {
+  want: RescoreRequest["want"],
+): Promise<RescoreRequest | undefined> {
   const file = uri.startsWith("file:") ? fileURLToPath(uri) : resolve(uri);
   const { record } = await remote.call("fileRuns", pathsOf(file));
   if (record === null) return undefined;

@@ -1,4 +1,4 @@
-/** The thread in which rollouts are scored again: the daemon goes on answering meanwhile. One wish at a time. */
+/** The thread in which rollouts are scored again: the daemon goes on answering meanwhile. One request at a time. */
 import { parentPort } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
@@ -8,7 +8,7 @@ import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { loadWith } from "../../run/loop/settings.ts";
-import type { FromThread, RunToRescore, ToThread, Wish } from "./rescoreWire.ts";
+import type { FromThread, RunToRescore, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Runs whose rollouts are kept in memory. */
 const sessionsKept = 2;
@@ -27,10 +27,10 @@ class RescoreThread {
 
   receive(message: ToThread): void {
     switch (message.kind) {
-      case "wish": {
+      case "request": {
         const abort = new AbortController();
         this.aborts.set(message.id, abort);
-        this.before = this.before.then(() => this.answer(message.id, message.wish, abort.signal));
+        this.before = this.before.then(() => this.answer(message.id, message.request, abort.signal));
         return;
       }
       case "cancel":
@@ -52,10 +52,10 @@ class RescoreThread {
     parentPort?.close();
   }
 
-  private async answer(id: number, wish: Wish, signal: AbortSignal): Promise<void> {
+  private async answer(id: number, request: RescoreRequest, signal: AbortSignal): Promise<void> {
     try {
       signal.throwIfAborted();
-      await this.fulfil(id, wish, signal);
+      await this.fulfil(id, request, signal);
       this.post({ kind: "done", id });
     } catch (error) {
       if (signal.aborted) this.post({ kind: "cancelled", id });
@@ -65,14 +65,14 @@ class RescoreThread {
     }
   }
 
-  private async fulfil(id: number, wish: Wish, signal: AbortSignal): Promise<void> {
-    const { config } = loadConfig(wish.file, { text: wish.text });
+  private async fulfil(id: number, request: RescoreRequest, signal: AbortSignal): Promise<void> {
+    const { config } = loadConfig(request.file, { text: request.text });
     if (config === undefined)
-      throw new UserError("the config has errors", { code: "invalidConfig", file: wish.file });
-    const session = await this.session(wish.run);
-    const options = { trusted: wish.trusted, unsaved: wish.unsaved, signal };
-    const { want, steps } = wish;
-    if (want.kind === "warm") return session.warm(steps.at(-1), wish.trusted);
+      throw new UserError("the config has errors", { code: "invalidConfig", file: request.file });
+    const session = await this.session(request.run);
+    const options = { trusted: request.trusted, unsaved: request.unsaved, signal };
+    const { want, steps } = request;
+    if (want.kind === "warm") return session.warm(steps.at(-1), request.trusted);
     if (want.kind === "sweep") {
       this.post({ kind: "swept", id, sweep: await sweep(session, config, steps, want, options) });
       return;

@@ -13,7 +13,7 @@ export interface RunToRescore {
   readonly bundles: Readonly<Record<string, string>>;
 }
 
-export interface Wish {
+export interface RescoreRequest {
   readonly run: RunToRescore;
   /** Steps with rollouts, ascending. */
   readonly steps: readonly number[];
@@ -37,7 +37,7 @@ export interface Wish {
 }
 
 export type ToThread =
-  | { readonly kind: "wish"; readonly id: number; readonly wish: Wish }
+  | { readonly kind: "request"; readonly id: number; readonly request: RescoreRequest }
   | { readonly kind: "cancel"; readonly id: number }
   | { readonly kind: "places"; readonly id: number; readonly places: readonly RecordPlace[] }
   | { readonly kind: "no-places"; readonly id: number; readonly message: string }
@@ -53,7 +53,7 @@ export type FromThread =
       readonly kind: "failed";
       readonly id: number;
       readonly message: string;
-      /** null: not the person's to mend. */
+      /** null: the person cannot fix it. */
       readonly detail: { readonly action?: string; readonly file?: string; readonly code?: string } | null;
     }
   | { readonly kind: "places?"; readonly id: number; readonly run: string; readonly step: number };

@@ -6,14 +6,14 @@ import { Worker } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { Rescored, Sweep } from "../../../shared/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
-import type { FromThread, ToThread, Wish } from "./rescoreWire.ts";
+import type { FromThread, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
-/** Its memory is given back after so long without a wish. */
+/** Its memory is given back after so long without a request. */
 const idleAfter = 5 * 60_000;
 /** A computation that a config's own pattern keeps from ending is ended with its thread. */
 const hangsAfter = 60_000;
 
-/** The wish was overtaken by the next of its key. */
+/** The request was overtaken by the next of its key. */
 export class Overtaken extends Error {}
 
 interface Waiting {
@@ -50,15 +50,15 @@ export class Rescorer {
   ) {}
 
   /**
-   * A wish ends the one of the same key that is under way, which rejects with `Overtaken`.
-   * @param part told of the last step, then of more of the run
+   * A request ends the one of the same key that is under way, which rejects with `Overtaken`.
+   * @param part receives the last step, then more of the run
    */
-  ask(key: string, wish: Wish, part: (rescored: Rescored) => void): Promise<Sweep | undefined> {
+  ask(key: string, request: RescoreRequest, part: (rescored: Rescored) => void): Promise<Sweep | undefined> {
     this.cancel(key);
     const id = this.next++;
     return new Promise((done, failed) => {
       this.waiting.set(id, { key, part, done, failed, sweep: undefined });
-      this.tell({ kind: "wish", id, wish });
+      this.tell({ kind: "request", id, request });
       this.rest(hangsAfter);
     });
   }
@@ -140,7 +140,7 @@ export class Rescorer {
     }
   }
 
-  /** Ends the thread when nothing has come of it, or nobody has wanted anything, for so long. */
+  /** Ends the thread when it has produced nothing, or nothing was requested, for so long. */
   private rest(milliseconds: number): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {

@@ -20,7 +20,7 @@ import { keysUsed, valuesUsed } from "./likelihood.ts";
 import { fieldsAt, namedAt, nodeAt, parents, rewardOffers, type Surroundings } from "./named.ts";
 import type { KeyOffer, Offer } from "./offer.ts";
 import { valuesAt } from "./values.ts";
-import { cursorAt, type Cursor } from "../half/cursor.ts";
+import { cursorAt, type Cursor } from "../tolerant/cursor.ts";
 import { spotAt, type Spot, type Step } from "../spot.ts";
 import { usualAt } from "../usual.ts";
 
@@ -84,7 +84,7 @@ function offersAt(around: Surroundings): Offer[] {
   return [...unique.values()].filter((offer) => offer.kind !== "key" || !taken.includes(offer.text));
 }
 
-/** What the grammar's keys are where nobody writes them stands in one tree. */
+/** One tree holds the defaults of the grammar's keys. */
 function withDefault(key: KeyOffer, path: readonly Step[]): KeyOffer {
   if (key.detail !== undefined && key.detail !== "") return key;
   const usual = usualAt([...path, key.text]);
@@ -124,8 +124,8 @@ function inTemplate(around: Surroundings): { offers: Offer[]; at: Cursor } | und
   const schema = spot?.kind === "schema" ? spot.schema : undefined;
   const reference = schema === undefined ? undefined : referenceOf(unwrapped(schema));
   if (reference?.to !== "template") return undefined;
-  const behind = /^[\w.-]*/.exec(cursor.behind)?.[0] ?? "";
-  const closes = cursor.behind.slice(behind.length).startsWith("}") ? "" : "}";
+  const behind = /^[\w.-]*/.exec(cursor.after)?.[0] ?? "";
+  const closes = cursor.after.slice(behind.length).startsWith("}") ? "" : "}";
   const { line } = cursor.range.start;
   const character = cursor.range.start.character + cursor.before.length;
   const start = { line, character: character - written.length };
@@ -153,7 +153,7 @@ function sorted(offers: readonly Offer[], { path }: Cursor): Offer[] {
     .map(({ offer }) => offer);
 }
 
-/** Marks what holds where nobody writes anything; a number or a list of one's own begins with it. */
+/** Marks the default; the user's own number or list begins with it. */
 function withUsual(values: readonly Offer[], { path }: Cursor): Offer[] {
   const usual = usualOffer(usualAt(path));
   if (usual === undefined) return [...values];

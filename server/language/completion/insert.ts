@@ -6,7 +6,7 @@ import {
   type CompletionItem,
 } from "vscode-languageserver";
 import { plainly, quotedInside } from "./quoting.ts";
-import type { Cursor } from "../half/cursor.ts";
+import type { Cursor } from "../tolerant/cursor.ts";
 import type { KeyOffer, MethodOffer, Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
 
@@ -35,7 +35,7 @@ const kinds: Readonly<Record<Offer["kind"], CompletionItemKind>> = {
 };
 
 /** Text with `${n:…}` places and literal `$`, `}` and `\` escaped. */
-interface Written {
+interface SnippetText {
   readonly text: string;
   /** More is to be said where it ends. */
   readonly goesOn: boolean;
@@ -78,7 +78,7 @@ function detailOf({ detail }: Offer, { described }: Client): Pick<CompletionItem
   return described === true ? { labelDetails: { description: detail } } : { detail };
 }
 
-function writtenOf(offer: Offer, cursor: Cursor): Written {
+function writtenOf(offer: Offer, cursor: Cursor): SnippetText {
   switch (offer.kind) {
     case "key":
       return keyText(offer, cursor);
@@ -100,7 +100,7 @@ function scalarText({ text, kind }: Offer, { quote }: Cursor): string {
   return isPlain ? text : plainly(text);
 }
 
-function keyText({ text, opens }: KeyOffer, cursor: Cursor): Written {
+function keyText({ text, opens }: KeyOffer, cursor: Cursor): SnippetText {
   const { flow, colon, last, above, quote, column, dash } = cursor;
   const name = quote === undefined ? escaped(plainly(text)) : escaped(quotedInside(text, quote));
   if (colon) return { text: name, goesOn: false };
@@ -117,7 +117,7 @@ function keyText({ text, opens }: KeyOffer, cursor: Cursor): Written {
 }
 
 /** With what the method cannot do without, unless that is there already. */
-function methodSnippet({ text, needs, use }: MethodOffer, cursor: Cursor): Written {
+function methodSnippet({ text, needs, use }: MethodOffer, cursor: Cursor): SnippetText {
   const { path, flow, quote, last, column, siblings } = cursor;
   const name = quote === undefined ? escaped(plainly(text)) : escaped(quotedInside(text, quote));
   const missing = Object.entries(needs).filter(([key]) => !siblings.includes(key));

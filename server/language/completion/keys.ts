@@ -107,7 +107,7 @@ export function takesText(schema: z.ZodType, usual: string): string[] {
   return text === "" ? [] : [text];
 }
 
-/** Reward files are chosen by `use`: their declarations' own keys for that are nobody's to write. */
+/** `use` chooses a reward's file, so these keys of its declaration are not offered. */
 const hidden: readonly string[] = ["file", "export"];
 
 function slotKeys(shape: Shape & { kind: "slot" }, spot: Spot): KeyOffer[] {

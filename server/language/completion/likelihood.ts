@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { listPresets } from "../../config/presets.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";
-import { halfRead } from "../half/halfRead.ts";
+import { tolerantParse } from "../tolerant/tolerantParse.ts";
 import type { Step } from "../spot.ts";
 
 /** How often each key or value stands at a place. */
@@ -42,7 +42,7 @@ function count(): Map<string, Counts> {
     }
   };
   for (const { file } of listPresets()) {
-    const root = halfRead(readFileSync(file, "utf8"), { file, folder: "", via: [], layer: "preset" });
+    const root = tolerantParse(readFileSync(file, "utf8"), { file, folder: "", via: [], layer: "preset" });
     if (root !== undefined) visit(root, []);
   }
   return all;

@@ -4,7 +4,7 @@ import { metricNamed } from "../../../shared/metrics.ts";
 import { listPresets } from "../../config/presets.ts";
 import { child, type SourceNode } from "../../config/text/node.ts";
 import type { Reference } from "../../core/references.ts";
-import type { Cursor } from "../half/cursor.ts";
+import type { Cursor } from "../tolerant/cursor.ts";
 import { metricFacts } from "../hovers/namedText.ts";
 import type { Step } from "../spot.ts";
 import { filesFor } from "./files.ts";

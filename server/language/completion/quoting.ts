@@ -1,5 +1,5 @@
 /** Texts as YAML writes them. */
-import { plainScalar } from "../half/scalars.ts";
+import { plainScalar } from "../tolerant/scalars.ts";
 
 /** Without quotes where that says the same, in brackets as well as outside them; else in double quotes. */
 export function plainly(text: string): string {

@@ -49,7 +49,7 @@ function read(file: string, size: number): FileRows {
   };
 }
 
-function firstOf(file: string, size: number): Row[] {
+function firstOf(file: string, size: number): DatasetRow[] {
   const buffer = Buffer.alloc(Math.min(bytes, size));
   const handle = openSync(file, "r");
   try {
@@ -62,11 +62,11 @@ function firstOf(file: string, size: number): Row[] {
   return whole.slice(0, lines).flatMap(objectOf);
 }
 
-type Row = Readonly<Record<string, unknown>>;
-const isRow = (value: unknown): value is Row =>
+type DatasetRow = Readonly<Record<string, unknown>>;
+const isRow = (value: unknown): value is DatasetRow =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-function objectOf(line: string): Row[] {
+function objectOf(line: string): DatasetRow[] {
   try {
     const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ""));
     return isRow(value) ? [value] : [];
@@ -76,7 +76,7 @@ function objectOf(line: string): Row[] {
   }
 }
 
-function collect(row: Row, prefix: string, into: Map<string, string>, depth: number): void {
+function collect(row: DatasetRow, prefix: string, into: Map<string, string>, depth: number): void {
   for (const [key, value] of Object.entries(row)) {
     if (!/^[\w-]+$/.test(key) || into.size > 200) continue;
     const path = `${prefix}${key}`;
@@ -85,7 +85,7 @@ function collect(row: Row, prefix: string, into: Map<string, string>, depth: num
   }
 }
 
-const valueAt = (row: Row, path: string): unknown =>
+const valueAt = (row: DatasetRow, path: string): unknown =>
   path.split(".").reduce<unknown>((at, key) => (isRow(at) ? at[key] : undefined), row);
 
 const shown = (value: unknown): string | undefined =>

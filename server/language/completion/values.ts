@@ -12,9 +12,9 @@ import type { MethodOffer, Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
 
 /** What a text names at this place; undefined where nothing is known of it. */
-export type Named = (reference: Reference) => readonly Offer[];
+export type ReferenceOffers = (reference: Reference) => readonly Offer[];
 
-export function valuesAt(spot: Spot, named: Named): Offer[] {
+export function valuesAt(spot: Spot, named: ReferenceOffers): Offer[] {
   if (spot.kind === "method") return methodsOf(spot.slot);
   if (spot.kind === "schema") return schemaValues(spot.schema, named);
   const { shape } = spot;
@@ -75,8 +75,8 @@ const needsOf = ({ params }: Declaration): Record<string, z.ZodType> =>
     ),
   );
 
-/** The value where nobody writes one comes first. */
-function schemaValues(schema: z.ZodType, named: Named): Offer[] {
+/** The default comes first. */
+function schemaValues(schema: z.ZodType, named: ReferenceOffers): Offer[] {
   const fallback = schema.safeParse(undefined);
   const usual = fallback.success ? fallback.data : undefined;
   const offers = optionValues(unwrapped(schema), named, usual);
@@ -98,7 +98,7 @@ function schemaValues(schema: z.ZodType, named: Named): Offer[] {
   );
 }
 
-function optionValues(schema: z.ZodType, named: Named, usual: unknown): Offer[] {
+function optionValues(schema: z.ZodType, named: ReferenceOffers, usual: unknown): Offer[] {
   const inner = unwrapped(schema);
   const reference = referenceOf(inner);
   if (reference !== undefined) return [...named(reference)];

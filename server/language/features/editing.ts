@@ -1,4 +1,4 @@
-/** Completion, and the mends of what was found. */
+/** Completion and quick fixes. */
 import { CodeActionKind, type CompletionItem } from "vscode-languageserver";
 import { frameworkCompletions } from "../../frameworks/index.ts";
 import { actions, fixAllKind } from "../actions.ts";
@@ -14,7 +14,7 @@ export const completion: Feature = {
       resolveProvider: true,
     },
   }),
-  provide: ({ connection, config, foreign, wishes, guarded }) => {
+  provide: ({ connection, config, foreign, editor, guarded }) => {
     /** The last answer: an item's text is made when the editor shows it. */
     let last: Completions | undefined;
     connection.onCompletion(
@@ -25,7 +25,7 @@ export const completion: Feature = {
           const other = foreign(textDocument.uri);
           return other === undefined ? [] : frameworkCompletions(other.document, position);
         }
-        const { client, suggest } = wishes();
+        const { client, suggest } = editor();
         const item = client.textDocument?.completion?.completionItem;
         const snippets = item?.snippetSupport === true;
         const described = item?.labelDetailsSupport === true;
@@ -58,7 +58,7 @@ export const fixes: Feature = {
   provide: (language) =>
     language.connection.onCodeAction(
       language.guarded("fixes", [], ({ textDocument: { uri }, range, context: { only } }) => {
-        const { own, shown } = language.findings(uri);
+        const { own, shown } = language.diagnostics(uri);
         return [
           ...actions(own, shown, { uri, range, only, config: language.config(uri) }),
           ...evidenceActions(language, own, range, only),

@@ -15,7 +15,7 @@ import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { startOfFile } from "../../config/text/node.ts";
 import type { OpenConfig } from "../documents.ts";
 import { steady } from "../moved.ts";
-import type { EvidenceFinding } from "../../analysis/evidence/types.ts";
+import type { EvidenceDiagnostic } from "../../analysis/evidence/types.ts";
 import { usualEvidence, type Evidence } from "../evidence.ts";
 import type { Feature, LanguageContext } from "../feature.ts";
 
@@ -36,8 +36,8 @@ export const evidence: Feature = {
 };
 
 /** Asks the editor for its settings, now and whenever they change; one without settings keeps the usual ones. */
-async function followSettings({ connection, evidence, wishes }: LanguageContext): Promise<void> {
-  const { workspace } = wishes().client;
+async function followSettings({ connection, evidence, editor }: LanguageContext): Promise<void> {
+  const { workspace } = editor().client;
   if (evidence?.configure === undefined || workspace?.configuration !== true) return;
   const read = async (): Promise<void> => {
     try {
@@ -53,8 +53,8 @@ async function followSettings({ connection, evidence, wishes }: LanguageContext)
 }
 
 /** The editor asks for hints and lenses when a text changes, not when a run does. */
-export async function refresh({ connection, wishes }: LanguageContext): Promise<void> {
-  const { workspace } = wishes().client;
+export async function refresh({ connection, editor }: LanguageContext): Promise<void> {
+  const { workspace } = editor().client;
   try {
     if (workspace?.inlayHint?.refreshSupport === true)
       await connection.sendRequest(InlayHintRefreshRequest.type);
@@ -66,11 +66,11 @@ export async function refresh({ connection, wishes }: LanguageContext): Promise<
 }
 
 /** What a run has shown, where it stands now. @param links whether the editor can open rollouts */
-export function evidenceFindings(
+export function evidenceDiagnostics(
   evidence: Evidence | undefined,
   config: OpenConfig,
   links: boolean,
-): EvidenceFinding[] {
+): EvidenceDiagnostic[] {
   const { open, range } = steady(config);
   return (evidence?.diagnostics?.(open) ?? []).flatMap((finding) => {
     const now = range(finding.range);
@@ -79,7 +79,7 @@ export function evidenceFindings(
   });
 }
 
-function withRollouts(finding: EvidenceFinding): EvidenceFinding {
+function withRollouts(finding: EvidenceDiagnostic): EvidenceDiagnostic {
   const { rollouts } = finding;
   if (rollouts === undefined) return finding;
   const message = `Rollouts of step ${rollouts.step}`;
@@ -96,18 +96,18 @@ export function evidenceHints(evidence: Evidence | undefined, open: OpenConfig):
   });
 }
 
-const isEvidence = (finding: Diagnostic): finding is EvidenceFinding => "rollouts" in finding;
+const isEvidence = (finding: Diagnostic): finding is EvidenceDiagnostic => "rollouts" in finding;
 const touches = (a: Range, b: Range): boolean => a.start.line <= b.end.line && b.start.line <= a.end.line;
 
 /** "Show these rollouts", for editors that have our commands. */
 export function evidenceActions(
-  { wishes }: LanguageContext,
+  { editor }: LanguageContext,
   findings: readonly Diagnostic[],
   range: Range,
   only: readonly string[] | undefined,
 ): CodeAction[] {
   const wanted = only === undefined || only.some((kind) => CodeActionKind.QuickFix.startsWith(kind));
-  if (!wishes().lenses || !wanted) return [];
+  if (!editor().lenses || !wanted) return [];
   return findings.filter(isEvidence).flatMap(({ rollouts, range: own }): CodeAction[] => {
     if (rollouts === undefined || !touches(own, range)) return [];
     const { run, step, where } = rollouts;
@@ -123,7 +123,7 @@ export function evidenceActions(
 }
 
 /** Where the extension's rollout documents lie; an editor without it has none. */
-const rolloutsUri = ({ run, name, step, where }: NonNullable<EvidenceFinding["rollouts"]>): string => {
+const rolloutsUri = ({ run, name, step, where }: NonNullable<EvidenceDiagnostic["rollouts"]>): string => {
   const path = [run, String(step), `${name.replaceAll("/", "-")} · step ${step}`].map(encodeURIComponent);
   const query = where === undefined ? "" : `?${encodeURIComponent(where)}`;
   return `gradus-rollouts:/${path.join("/")}${query}`;

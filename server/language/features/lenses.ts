@@ -10,7 +10,7 @@ export const lenses: Feature = {
     context.connection.onCodeLens(
       context.guarded("lenses", [], ({ textDocument }) => {
         const open = context.config(textDocument.uri);
-        const { lenses: wanted, drawsRun } = context.wishes();
+        const { lenses: wanted, drawsRun } = context.editor();
         if (open === undefined || !wanted) return [];
         const last = context.evidence?.lastRun?.(open.file);
         const metrics = configFilesOf(context).get(open.file)?.names.metrics ?? [];

@@ -1,6 +1,6 @@
 /** What a config says of itself. */
 import { frameworkHover } from "../../frameworks/index.ts";
-import { wholeTree } from "../half/halfRead.ts";
+import { wholeTree } from "../tolerant/tolerantParse.ts";
 import { hoverAt } from "../hovers/hover.ts";
 import { signatureHelpAt } from "../signatureHelp.ts";
 import type { Feature } from "../feature.ts";
@@ -20,7 +20,7 @@ export const hover: Feature = {
         const { file, whole } = open;
         const shown = (key: string): string | undefined => context.evidence?.hover?.(open, key);
         const beside = (await sweepHover(context, open, position)) ?? (await forecastHover(open, position));
-        return hoverAt({ root, position, file, loaded: whole, evidence: shown, beside }) ?? null;
+        return hoverAt({ root, position, file, loaded: whole, evidence: shown, extra: beside }) ?? null;
       }),
     ),
 };

@@ -16,7 +16,7 @@ import { changeLabel, changeText, overLabel, sweepText, termLabel } from "../../
 
 const prefix = "reward.terms.";
 
-export function rescoreHints({ rescoring, wishes }: LanguageContext, open: OpenConfig): InlayHint[] {
+export function rescoreHints({ rescoring, editor }: LanguageContext, open: OpenConfig): InlayHint[] {
   const live = rescoring?.of(open);
   if (live === undefined) return [];
   const { rescored, changed } = live;
@@ -38,7 +38,7 @@ export function rescoreHints({ rescoring, wishes }: LanguageContext, open: OpenC
     return [
       {
         position: endOfLine(open.text, rangeOf(open.root, path).start.line),
-        label: wishes().lenses ? [{ value, tooltip, command: open_ }] : value,
+        label: editor().lenses ? [{ value, tooltip, command: open_ }] : value,
         tooltip,
         paddingLeft: true,
       },
@@ -56,13 +56,13 @@ function termAt({ root }: OpenConfig, position: Position): { term: string; onWei
 }
 
 export function rescoreActions(
-  { rescoring, wishes }: LanguageContext,
+  { rescoring, editor }: LanguageContext,
   open: OpenConfig | undefined,
   range: Range,
   only: readonly string[] | undefined,
 ): CodeAction[] {
   const wanted = only === undefined || only.some((kind) => CodeActionKind.Refactor.startsWith(kind));
-  if (open === undefined || rescoring === undefined || !wishes().lenses || !wanted) return [];
+  if (open === undefined || rescoring === undefined || !editor().lenses || !wanted) return [];
   const action = (title: string, command: string, words: readonly unknown[]): CodeAction => ({
     title,
     kind: CodeActionKind.Refactor,
@@ -82,15 +82,15 @@ export function rescoreActions(
 
 /** Markdown for the hover of a weight. */
 export async function sweepHover(
-  { rescoring, wishes, connection }: LanguageContext,
+  { rescoring, editor, connection }: LanguageContext,
   open: OpenConfig,
   position: Position,
 ): Promise<string | undefined> {
   const at = termAt(open, position);
   if (rescoring === undefined || at === undefined || !at.onWeight) return undefined;
   try {
-    const swept = await rescoring.sweep(open, at.term, wishes().trusted);
-    return swept === undefined ? undefined : sweepText(swept, wishes().lenses);
+    const swept = await rescoring.sweep(open, at.term, editor().trusted);
+    return swept === undefined ? undefined : sweepText(swept, editor().lenses);
   } catch (error) {
     // A hover that cannot be drawn says what else it knows.
     connection.console.log(`sweep: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,5 +1,5 @@
 /** White space as a config is written: two columns a level, lists within their key, `{ a: 1 }`, `[1, 2]`, `key: value`. */
-import { piecesOf, type Piece } from "./pieces.ts";
+import { piecesOf, type FormatPiece } from "./pieces.ts";
 
 /** Characters `start` to `end` of the text, in other words. */
 export interface Change {
@@ -29,12 +29,12 @@ export function layout(text: string): Change[] {
 }
 
 /** Line breaks behind a text that may keep them stay. */
-const endOf = (rest: string, { kind }: Piece): string =>
+const endOf = (rest: string, { kind }: FormatPiece): string =>
   kind === "block" ? rest.replaceAll("\r", "") : "\n";
 
 const bom = (text: string): number => (text.startsWith("\ufeff") ? 1 : 0);
 
-function gap(before: Piece | undefined, piece: Piece, column: number, text: string): string {
+function gap(before: FormatPiece | undefined, piece: FormatPiece, column: number, text: string): string {
   if (before === undefined) return "";
   if (piece.breaks > 0)
     return "\n".repeat(piece.keepsBreaks ? piece.breaks : Math.min(2, piece.breaks)) + " ".repeat(column);
@@ -54,11 +54,12 @@ function gap(before: Piece | undefined, piece: Piece, column: number, text: stri
 }
 
 /** Of each piece that begins a line. A comment goes with the lines that it was level with. */
-function columnsOf(pieces: readonly Piece[], text: string): readonly number[] {
-  const begins = (piece: Piece, index: number): boolean => index === 0 || piece.breaks > 0;
-  const isLine = (piece: Piece, index: number): boolean => begins(piece, index) && piece.kind !== "comment";
-  const was = (piece: Piece): number => piece.start - (text.lastIndexOf("\n", piece.start - 1) + 1);
-  const above: Piece[] = [];
+function columnsOf(pieces: readonly FormatPiece[], text: string): readonly number[] {
+  const begins = (piece: FormatPiece, index: number): boolean => index === 0 || piece.breaks > 0;
+  const isLine = (piece: FormatPiece, index: number): boolean =>
+    begins(piece, index) && piece.kind !== "comment";
+  const was = (piece: FormatPiece): number => piece.start - (text.lastIndexOf("\n", piece.start - 1) + 1);
+  const above: FormatPiece[] = [];
   return pieces.map((piece, index) => {
     if (isLine(piece, index)) {
       // Of the lines above only those still enclose something that stand further out.

@@ -4,7 +4,7 @@
  */
 import { Parser, type CST } from "yaml";
 
-export interface Piece {
+export interface FormatPiece {
   readonly start: number;
   readonly end: number;
   /** What is written in its place: the same, but for the indentation of texts over several lines. */
@@ -18,11 +18,11 @@ export interface Piece {
   readonly column: number;
 }
 
-/** Something that nobody writes in a config, and that is better left alone. */
+/** Something unusual in a config that is better left alone. */
 export class Unformattable extends Error {}
 
-export function piecesOf(text: string): readonly Piece[] {
-  const reader = new Reader();
+export function piecesOf(text: string): readonly FormatPiece[] {
+  const reader = new PieceReader();
   for (const token of new Parser().parse(text)) {
     // Lines before the first key stand for themselves.
     if (token.type === "space" || token.type === "newline" || token.type === "comment")
@@ -37,7 +37,7 @@ export function piecesOf(text: string): readonly Piece[] {
   return reader.pieces;
 }
 
-const kinds: Readonly<Record<string, Piece["kind"]>> = {
+const kinds: Readonly<Record<string, FormatPiece["kind"]>> = {
   comment: "comment",
   anchor: "word",
   tag: "word",
@@ -51,8 +51,8 @@ const kinds: Readonly<Record<string, Piece["kind"]>> = {
   "block-scalar-header": "word",
 };
 
-class Reader {
-  readonly pieces: Piece[] = [];
+class PieceReader {
+  readonly pieces: FormatPiece[] = [];
   private breaks = 0;
   private keepsBreaks = false;
   /** Column at which the present line's content begins. */
@@ -141,7 +141,7 @@ class Reader {
     this.keepsBreaks = header.source.includes("+");
   }
 
-  private put(kind: Piece["kind"], offset: number, source: string, column: number): void {
+  private put(kind: FormatPiece["kind"], offset: number, source: string, column: number): void {
     if (this.begins) this.indent = column;
     const further = this.begins ? column : this.indent + 2;
     const text = source
@@ -158,7 +158,7 @@ class Reader {
     return this.breaks > 0 || this.pieces.length === 0;
   }
 
-  private push(kind: Piece["kind"], start: number, end: number, text: string, column: number): void {
+  private push(kind: FormatPiece["kind"], start: number, end: number, text: string, column: number): void {
     const { breaks, keepsBreaks } = this;
     this.pieces.push({ kind, start, end, text, column, breaks, keepsBreaks });
     [this.breaks, this.keepsBreaks] = [0, false];

@@ -31,10 +31,10 @@ export interface HoverPlace {
   /** What runs have shown about a value, by its path. */
   readonly evidence?: (key: string) => string | undefined;
   /** What else is to be said of the place: Markdown. */
-  readonly beside?: string | undefined;
+  readonly extra?: string | undefined;
 }
 
-interface Seen extends HoverPlace {
+interface HoverTarget extends HoverPlace {
   readonly located: Located;
   /** As `--set` addresses it. */
   readonly dotted: string;
@@ -44,15 +44,15 @@ export function hoverAt(place: HoverPlace): Hover | undefined {
   const located = locate(place.root, place.position);
   if (located === undefined) return undefined;
   const dotted = dottedPath(located.path, place.root);
-  const seen: Seen = { ...place, located, dotted };
-  const parts = partsOf(seen);
+  const target: HoverTarget = { ...place, located, dotted };
+  const parts = partsOf(target);
   // Behind the first paragraph: a long description would push it out of sight.
-  parts.splice(1, 0, ...[place.evidence?.(dotted), place.beside].filter((text) => text !== undefined));
+  parts.splice(1, 0, ...[place.evidence?.(dotted), place.extra].filter((text) => text !== undefined));
   if (parts.length === 0) return undefined;
   return { contents: { kind: MarkupKind.Markdown, value: parts.join("\n\n") }, range: located.range };
 }
 
-function partsOf(seen: Seen): string[] {
+function partsOf(seen: HoverTarget): string[] {
   const { located, root, loaded } = seen;
   const text = located.on === "value" ? textOf(located.node) : undefined;
   if (located.path[0] === "extends" && text !== undefined) {
@@ -67,7 +67,7 @@ function partsOf(seen: Seen): string[] {
 }
 
 /** A method, a function of one's own, a name: what the value itself says. */
-function valueText(spot: Spot, text: string, seen: Seen): string[] | undefined {
+function valueText(spot: Spot, text: string, seen: HoverTarget): string[] | undefined {
   const { located, dotted, loaded, root, file } = seen;
   const origin = originText(dotted, loaded, file);
   const slot =
@@ -104,7 +104,7 @@ const nodeAt = (root: SourceNode | undefined, path: readonly Step[]): SourceNode
   path.slice(-3).reduce<SourceNode | undefined>((node, step) => child(node, String(step)), root);
 
 /** The key's summary, what it takes, what is chosen for it, and where that comes from. */
-function keyText(spot: Spot, { located, dotted, loaded, file }: Seen): string[] {
+function keyText(spot: Spot, { located, dotted, loaded, file }: HoverTarget): string[] {
   const { on, node, path } = located;
   const term = on === "key" ? termAt(path) : undefined;
   const title =
@@ -130,7 +130,7 @@ function usualText(path: readonly Step[]): string {
 }
 
 /** What a function of one's own does with a name below `args`. */
-function argumentText({ located, root, loaded, file }: Seen): string[] {
+function argumentText({ located, root, loaded, file }: HoverTarget): string[] {
   const at = located.path.lastIndexOf("args");
   const name = located.path[at + 1];
   if (at < 0 || located.path[at - 2] !== "terms" || name === undefined) return [];

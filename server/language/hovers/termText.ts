@@ -1,4 +1,4 @@
-/** What a reward term is: its method or file, its weight, the tasks that it pays. */
+/** What a reward term is: its method or file, its weight, the tasks that it scores. */
 import { basename } from "node:path";
 import { fileReference } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";

@@ -8,7 +8,7 @@ import { child, textOf, type SourceNode } from "../../config/text/node.ts";
 import { presetsFolder } from "../../config/presets.ts";
 import { parseSource } from "../../config/text/source.ts";
 import type { LanguageContext } from "../feature.ts";
-import { wholeTree } from "../half/halfRead.ts";
+import { wholeTree } from "../tolerant/tolerantParse.ts";
 import { namesIn, type Names } from "./occurrences.ts";
 
 export interface ConfigFile {
@@ -26,7 +26,7 @@ export interface ConfigFile {
 /** Deeper folders, and more of them, are not looked through: a workspace may be a home directory. */
 const deepest = 8;
 const mostFolders = 4_000;
-/** Bytes; nobody writes such a config, and reading it would keep everybody waiting. */
+/** Bytes; larger files are no hand-written configs, and reading them would block every request. */
 const largest = 1_000_000;
 const passedOver = new Set(["node_modules", "__pycache__", "dist", "out", "venv"]);
 
@@ -40,7 +40,7 @@ export class ConfigFiles {
   private readonly read = new Map<string, { readonly stamp: string; readonly file: ConfigFile }>();
   private readonly listed = new Map<string, Folder>();
 
-  constructor(private readonly context: Pick<LanguageContext, "configs" | "wishes">) {}
+  constructor(private readonly context: Pick<LanguageContext, "configs" | "editor">) {}
 
   /** As it is being edited, else as it lies on disk; undefined where it cannot be read. */
   get(file: string): ConfigFile | undefined {
@@ -76,7 +76,7 @@ export class ConfigFiles {
   async all(): Promise<ConfigFile[]> {
     const files = new Set(this.context.configs().map(({ file }) => file));
     const budget = { folders: mostFolders };
-    for (const folder of this.context.wishes().folders)
+    for (const folder of this.context.editor().folders)
       for (const file of await this.below(folder, 0, budget)) files.add(file);
     for (const file of this.read.keys())
       if (!files.has(file) && stampOf(file) === undefined) this.read.delete(file);

@@ -17,7 +17,7 @@ export interface Occurrence {
   readonly range: Range;
   /** Of a declaration: all that it says. */
   readonly whole: Range;
-  /** A task that nobody named is called by its environment or its file: there is no name to be changed. */
+  /** A task without a name is called by its environment or its file, so there is no name to change. */
   readonly implied?: SourceNode;
   /** The method's parameter that refers to the name by its default: the name itself is written nowhere there. */
   readonly unwritten?: string;

@@ -8,7 +8,7 @@ import type { ConfigFile, ConfigFiles } from "./configFiles.ts";
 import { policyWords, words } from "./naming.ts";
 import { readMetric } from "./metricParts.ts";
 import type { Occurrence } from "./occurrences.ts";
-import { declarations, everywhere, isPolicy, isSame, occurrenceAt, type Place } from "./symbol.ts";
+import { declarations, everywhere, isPolicy, isSame, occurrenceAt, type SymbolOccurrence } from "./symbol.ts";
 import { contains } from "../locate.ts";
 
 /** @throws UserError with the reason, where what stands there has no name of the person's own */
@@ -37,7 +37,7 @@ export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): 
   return symbol;
 }
 
-const ofPreset = ({ kind, name }: Occurrence, { file }: Place): string =>
+const ofPreset = ({ kind, name }: Occurrence, { file }: SymbolOccurrence): string =>
   `The preset \`${basename(file.file, ".yaml")}\` references the ${words[kind]} \`${name}\`, and a preset cannot be changed.`;
 
 function whyNothing({ names }: ConfigFile, at: Position): string {
@@ -82,7 +82,7 @@ export async function renames(
 }
 
 /** Where the name would have to change and cannot. */
-function refuseUnreachable(symbol: Occurrence, places: readonly Place[]): void {
+function refuseUnreachable(symbol: Occurrence, places: readonly SymbolOccurrence[]): void {
   const fixed = places.find(({ file }) => file.preset);
   if (fixed !== undefined) throw new UserError(ofPreset(symbol, fixed), { code: "rename" });
   const silent = places.find(({ occurrence }) => occurrence.unwritten !== undefined);
@@ -94,7 +94,7 @@ function refuseUnreachable(symbol: Occurrence, places: readonly Place[]): void {
   );
 }
 
-const placeText = ({ file, occurrence }: Place): string =>
+const placeText = ({ file, occurrence }: SymbolOccurrence): string =>
   `${basename(file.file)}:${occurrence.range.start.line + 1}`;
 
 /** A name has to be read as the same text in block and flow style, as a key and as a value. */

@@ -5,7 +5,7 @@ import type { ConfigFile, ConfigFiles } from "./configFiles.ts";
 import { policyWords } from "./naming.ts";
 import type { Occurrence } from "./occurrences.ts";
 
-export interface Place {
+export interface SymbolOccurrence {
   readonly file: ConfigFile;
   readonly occurrence: Occurrence;
 }
@@ -32,13 +32,13 @@ const mentions = (file: ConfigFile, symbol: Occurrence): boolean =>
   file.names.occurrences.some((other) => isSame(other, symbol));
 
 /** Where the name is declared: in the parent that is furthest up, else in the file, else where it is first written. */
-export function declarations(files: ConfigFiles, file: string, symbol: Occurrence): Place[] {
+export function declarations(files: ConfigFiles, file: string, symbol: Occurrence): SymbolOccurrence[] {
   const line = files.lineage(file);
   const declaring = line.filter((one) => declares(one, symbol));
   const roots = declaring.filter(
     (one) => !declaring.some((other) => other !== one && files.lineage(one.file).includes(other)),
   );
-  const of = (one: ConfigFile, role: Occurrence["role"]): Place[] =>
+  const of = (one: ConfigFile, role: Occurrence["role"]): SymbolOccurrence[] =>
     one.names.occurrences
       .filter((other) => other.role === role && isSame(other, symbol))
       .map((occurrence) => ({ file: one, occurrence }));
@@ -52,7 +52,11 @@ export function declarations(files: ConfigFiles, file: string, symbol: Occurrenc
  * parents that speak of it.
  * A file that declares the same name with no such parent means something else.
  */
-export async function everywhere(files: ConfigFiles, file: string, symbol: Occurrence): Promise<Place[]> {
+export async function everywhere(
+  files: ConfigFiles,
+  file: string,
+  symbol: Occurrence,
+): Promise<SymbolOccurrence[]> {
   const known = new Map((await files.all()).map((one) => [one.file, one]));
   for (const one of [...known.keys(), file].flatMap((name) => files.lineage(name))) known.set(one.file, one);
   const lineages = [...known.values()].map((one) => ({ one, line: files.lineage(one.file) }));

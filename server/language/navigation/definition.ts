@@ -99,10 +99,10 @@ function overridden(files: ConfigFiles, file: ConfigFile, { path }: Visit): Loca
   return [];
 }
 
-type Path = Visit["path"];
+type VisitPath = Visit["path"];
 
 /** Items of named lists by their names, which a parent may hold at another index. */
-function named(root: SourceNode | undefined, path: Path): Path {
+function named(root: SourceNode | undefined, path: VisitPath): VisitPath {
   let node = root;
   return path.map((step, index) => {
     const below = stepDown(node, step);
@@ -132,7 +132,7 @@ function stepDown(
   return item === undefined ? undefined : { key: item.origin.range, node: item };
 }
 
-function keyAt(root: SourceNode | undefined, path: Path): Range | undefined {
+function keyAt(root: SourceNode | undefined, path: VisitPath): Range | undefined {
   let found: { readonly key: Range; readonly node: SourceNode } | undefined;
   let node = root;
   for (const step of path) {

@@ -5,8 +5,8 @@ import { at as nodeAt, firstTime, mine, placeOf, underneath, type Rule } from ".
 
 interface Complaint {
   readonly message: string;
-  /** A value that mends it. */
-  readonly mend?: { readonly path: readonly string[]; readonly value: string };
+  /** A value that fixes it. */
+  readonly fix?: { readonly path: readonly string[]; readonly value: string };
 }
 
 /** undefined: nothing is wrong. */
@@ -23,13 +23,13 @@ function complaint(config: RunConfig, advantage: AdvantageConfig): Complaint | u
     const value = `[${[...own, ...missing].join(", ")}]`;
     return {
       message: `\`${declaration.name}\` reads the value head ${missing.map((head) => `\`${head}\``).join(", ")}, which the model does not have: write \`${key}: { value_heads: ${value} }\`.`,
-      mend: { path: [...key.split("."), "value_heads"], value },
+      fix: { path: [...key.split("."), "value_heads"], value },
     };
   }
   if (advantage.per_source && heads.length > 0)
     return {
       message: `\`${declaration.name}\` has one value for all rewards together, so it cannot centre each term separately: set \`per_source: false\`.`,
-      mend: { path: ["advantage", "per_source"], value: "false" },
+      fix: { path: ["advantage", "per_source"], value: "false" },
     };
   return undefined;
 }
@@ -44,7 +44,7 @@ export const advantageNeeds: Rule = {
       if (view.config.kind !== "rl" || !fresh(view.config.body.advantage)) continue;
       const found = complaint(config, view.config.body.advantage);
       if (found === undefined) continue;
-      const { message, mend } = found;
+      const { message, fix: mend } = found;
       const at =
         mine(file, nodeAt(view.body, "advantage", "baseline")?.origin, placeOf(view.body, "advantage")) ??
         root.origin;
@@ -53,7 +53,7 @@ export const advantageNeeds: Rule = {
         message,
         key: underneath(view, at, "advantage.baseline"),
         at,
-        mends: [
+        fileFixes: [
           mend && edits.set(mend.path, mend.value, `Set \`${mend.path.join(".")}\` to \`${mend.value}\``),
         ],
       });

@@ -22,8 +22,8 @@ export const advantageScale: Rule = {
       const message = `\`${scale.declaration.name}\` divides by a spread of rewards, but \`${baseline.declaration.name}\` gives differences of values: write \`advantage.scale: none\`, and \`whiten: tokens\` to standardise them.`;
       const key = underneath(view, at, "advantage.scale");
       const path = pathIn(view, nodeAt(view.body, "advantage", "scale")?.origin, "advantage", "scale");
-      const mends = [edits.set(path, "none", "Change to `scale: none`")];
-      report({ rule: advantageScale.id, severity: "warning", message, key, at, mends });
+      const fileFixes = [edits.set(path, "none", "Change to `scale: none`")];
+      report({ rule: advantageScale.id, severity: "warning", message, key, at, fileFixes });
     }
   },
 };

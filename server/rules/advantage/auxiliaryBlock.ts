@@ -22,7 +22,7 @@ export const auxiliaryBlock: Rule = {
             message,
             key: underneath(view, at, `auxiliary.${index}.${key}`),
             at,
-            mends: [
+            fileFixes: [
               edits.set(
                 pathIn(view, item?.origin, "auxiliary", index, sets.key),
                 sets.value,

@@ -20,7 +20,7 @@ export const givenBaseline: Rule = {
       key: "advantage.scale",
       at: mine(file, scale) ?? root.origin,
       tags: ["unnecessary"],
-      mends: [edits.remove(["advantage", "scale"], "Remove `scale`")],
+      fileFixes: [edits.remove(["advantage", "scale"], "Remove `scale`")],
     });
   },
 };

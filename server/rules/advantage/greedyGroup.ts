@@ -1,6 +1,6 @@
 import { comparesSiblings } from "../../config/siblings.ts";
 import { scheduledRange } from "../ranges.ts";
-import { tell, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** Rollouts of a group differ, where a method compares them. */
 export const greedyGroup: Rule = {
@@ -17,10 +17,10 @@ export const greedyGroup: Rule = {
       const key = cold ? "temperature" : "top_k";
       const method = comparesSiblings(advantage.baseline) ? advantage.baseline : advantage.scale;
       const multiple = model.stages.length > 1;
-      tell(model, view, greedyGroup, [["rollout", key], ["rollout"]], {
+      reportAt(model, view, greedyGroup, [["rollout", key], ["rollout"]], {
         severity: "warning",
         message: `With \`${key}: ${cold ? 0 : 1}\` the ${rollout.group} rollouts of a task are the same text. \`${method.declaration.name}\` compares them, so every advantage is 0.`,
-        mends: multiple
+        fileFixes: multiple
           ? []
           : [
               cold

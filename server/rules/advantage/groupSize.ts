@@ -26,7 +26,7 @@ export const groupSize: Rule = {
         key: underneath(view, at, "rollout.group"),
         at,
         related: [{ at: placeOf(view.body, "advantage", what), message: `compares the rollouts of a group` }],
-        mends: [
+        fileFixes: [
           edits.set(path, "2", "Change `rollout.group` to 2 (the least that compares)"),
           edits.set(path, "8", "Change `rollout.group` to 8 (the default)", false),
         ],

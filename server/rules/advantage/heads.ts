@@ -21,7 +21,7 @@ const namesHeads = (schema: z.ZodType): boolean =>
   referenceOf(schema)?.to === "head" ||
   (schema instanceof z.ZodArray && isSchema(schema.element) && namesHeads(schema.element));
 
-/** Whose heads these are: the policy's where nobody says otherwise. */
+/** Whose heads these are: the policy's by default. */
 export const ownerOf = ({ baseline: { params } }: AdvantageConfig): string =>
   String(params["model"] ?? "policy");
 

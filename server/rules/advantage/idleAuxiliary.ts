@@ -1,5 +1,5 @@
 import { scheduledRange } from "../ranges.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** An auxiliary loss has a weight, and a step to come at. */
 export const idleAuxiliary: Rule = {
@@ -16,13 +16,13 @@ export const idleAuxiliary: Rule = {
         const late = !model.capped && every !== undefined && every > steps;
         const path = ["auxiliary", String(index), ...(zero ? ["weight"] : ["when", "every"])];
         if ((!zero && !late) || !isOwn(placeOf(view.body, ...path))) continue;
-        tell(model, view, idleAuxiliary, [path], {
+        reportAt(model, view, idleAuxiliary, [path], {
           severity: "warning",
           message: zero
             ? `\`${loss.declaration.name}\` has weight 0 throughout, so it is never part of the loss.`
             : `\`${loss.declaration.name}\` acts every ${every} steps, but the stage has only ${steps}, so it never acts.`,
           tags: ["unnecessary"],
-          mends: [
+          fileFixes: [
             model.edits.remove(
               pathIn(view, placeOf(view.body, ...path), "auxiliary", index),
               `Remove \`${loss.declaration.name}\``,

@@ -24,7 +24,7 @@ export const perturbHead: Rule = {
         message: `${problem}: write \`model.value_heads: ${value}\`.`,
         key: underneath(view, at, "rollout.perturb.heads"),
         at,
-        mends: [edits.set(["model", "value_heads"], value, `Set \`model.value_heads\` to \`${value}\``)],
+        fileFixes: [edits.set(["model", "value_heads"], value, `Set \`model.value_heads\` to \`${value}\``)],
       });
     }
   },

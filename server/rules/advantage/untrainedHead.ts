@@ -1,5 +1,5 @@
 import { headsOf, headsRead, headsTrained, ownerOf } from "./heads.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** A critic learns what it is asked for. */
 export const untrainedHead: Rule = {
@@ -20,16 +20,16 @@ export const untrainedHead: Rule = {
       const missing = headsRead(body.advantage).filter((head) => !trained.has(`${owner}/${head}`));
       const [head] = missing;
       if (head === undefined || !["policy", ...learning].includes(owner)) continue;
-      // A head that the model lacks is another finding's matter.
+      // Another rule reports a head that the model lacks.
       const own = headsOf(model.config, owner) ?? [];
       if (!missing.every((one) => own.includes(one))) continue;
       const named = missing.map((one) => `\`${one}\``).join(", ");
       const several = body.advantage.baseline.declaration.name === "turn_critic";
-      tell(model, view, untrainedHead, [["advantage", "baseline"], ["objective"]], {
+      reportAt(model, view, untrainedHead, [["advantage", "baseline"], ["objective"]], {
         severity: "warning",
         message: `\`${body.advantage.baseline.declaration.name}\` reads ${named}, which no loss of this stage or an earlier one trains. It stays at 0, and so does the baseline: add ${owner === "policy" ? "`objective.value`" : "a learner to `auxiliary`"}.`,
         related: [{ at: placeOf(view.body, "objective"), message: "the objective has no value loss" }],
-        mends:
+        fileFixes:
           several || owner !== "policy"
             ? []
             : [

@@ -29,7 +29,7 @@ export const unusedHead: Rule = {
       key: "model.value_heads",
       at,
       tags: ["unnecessary"],
-      mends:
+      fileFixes:
         unused.length < (config.model.heads ?? []).length
           ? []
           : [edits.remove(["model", "value_heads"], "Remove `value_heads`", false)],

@@ -4,16 +4,16 @@ import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-/** undefined: its parameters make no task, which is told elsewhere. */
+/** undefined: its parameters make no task, which another rule reports. */
 function variedBy(task: TaskConfig): Varied | undefined {
   const environment = environmentOf(task);
   if (environment.kind === "refused") return undefined;
   return { name: task.name, knobs: environment.kind === "made" ? environment.knobs : undefined };
 }
 
-/** Why the tasks have no such box; undefined: they have, or their own parameters are to be mended first. */
+/** Why the tasks have no such box; undefined: they have, or their own parameters must be fixed first. */
 function whyNoBox({ curriculum: { arms }, tasks }: StageBody): string | undefined {
   const varied = tasks.flatMap((task) => variedBy(task) ?? []);
   if (varied.length < tasks.length || tasks.length === 0) return undefined;
@@ -37,7 +37,7 @@ export const armsBox: Rule = {
       if (kind !== "rl" || body.curriculum.arms.declaration.name !== "parameters") continue;
       const message = whyNoBox(body);
       if (message !== undefined)
-        tell(model, view, armsBox, placesIn(view), { message, mends: [withoutBox(model, view)] });
+        reportAt(model, view, armsBox, placesIn(view), { message, fileFixes: [withoutBox(model, view)] });
     }
   },
 };

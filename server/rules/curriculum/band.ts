@@ -32,7 +32,7 @@ function inspect({ file, root, report, edits }: ConfigModel, view: StageView, sl
     message: `The band is empty: \`low\` ${low} is not below \`high\` ${high}, so ${then}.`,
     key: underneath(view, at, `curriculum.${slot}.${placed("high") === at ? "high" : "low"}`),
     at,
-    mends: swapped(edits, view, slot, [low, high]),
+    fileFixes: swapped(edits, view, slot, [low, high]),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
-import { tell, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** Success rates that a group of a size can have, inside a band. */
 function ratesIn(group: number, low: number, high: number, inclusive: boolean): number[] {
@@ -29,10 +29,10 @@ export const bandGroup: Rule = {
         ["rollout", "group"],
         ["curriculum", "admission"],
       ];
-      tell(model, view, bandGroup, paths, {
+      reportAt(model, view, bandGroup, paths, {
         severity: "warning",
         message: `In a group of ${rollout.group} the success rate is a multiple of 1/${rollout.group}, and none lies in the band of ${band}, so a group is admitted only if some of its rollouts cannot be scored.`,
-        mends: [
+        fileFixes: [
           larger(model, rollout.group, (group) => ratesIn(group, low, high, inclusive !== false).length > 0),
         ],
       });

@@ -20,7 +20,7 @@ export const condition: Rule = {
     for (const view of stages) {
       const { config, written, path } = view;
       const at = keyOf(written, "until");
-      // One that only has turns never ends by its own condition, which is a finding of its own.
+      // A stage that only takes turns never ends by its own condition, which another rule reports.
       if (config.until === undefined || at === undefined || config.part) continue;
       for (const { condition: one, place } of conditionsOf(view)) {
         const wrong = problemOf(config.kind, one);
@@ -30,7 +30,7 @@ export const condition: Rule = {
           message: wrong,
           key: `${path}.${place.join(".")}`,
           at: place.length === 1 ? at : (nodeAt(written, ...place)?.origin ?? at),
-          mends: [edits.remove(["stages", config.name, "until"], "Remove `until`", false)],
+          fileFixes: [edits.remove(["stages", config.name, "until"], "Remove `until`", false)],
         });
       }
       if (nodeAt(written, "steps") === undefined) {
@@ -40,7 +40,7 @@ export const condition: Rule = {
           message: `Without \`steps\` the stage ends after at most ${config.steps} steps, whether or not the metric reaches its bound: say how many steps it may take.`,
           key: `${path}.until`,
           at,
-          mends: [
+          fileFixes: [
             edits.set(
               ["stages", config.name, "steps"],
               String(config.steps),

@@ -1,7 +1,7 @@
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** The difficulties of a task, where they are whole numbers. */
 function levels(task: TaskConfig): number[] {
@@ -36,7 +36,7 @@ export const curriculumGap: Rule = {
       const last = rl.findLast((view) => isOwn(placeOf(view.body, "tasks")) && view.written !== undefined);
       if (gap.length === 0 || last === undefined) continue;
       const named = gap.map((level) => `\`${task.name}/${level}\``).join(" and ");
-      tell(model, last, curriculumGap, [["tasks", String(index)], ["tasks"]], {
+      reportAt(model, last, curriculumGap, [["tasks", String(index)], ["tasks"]], {
         severity: "warning",
         message: `${named} ${gap.length === 1 ? "is" : "are"} evaluated, but no stage trains ${gap.length === 1 ? "it" : "them"}: the stages train ${[...trained].sort((a, b) => a - b).join(", ")}.`,
         related: [{ at: placeOf(model.root, "tasks", String(index)), message: "the evaluated difficulties" }],

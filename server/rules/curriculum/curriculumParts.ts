@@ -4,7 +4,7 @@ import type { Capability, Declaration } from "../../core/declaration.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const slots = ["arms", "signal", "estimator", "sampler", "admission", "refill", "budget"] as const;
 type PartSlot = (typeof slots)[number];
@@ -63,10 +63,10 @@ function unmet(model: ConfigModel, view: StageView, slot: PartSlot, need: Capabi
   const from = giving.flatMap((giver) => (isPart(giver.slot) ? [giver.slot] : []))[0] ?? slot;
   const { name } = partOf(body, slot);
   const instead = fitting(body, slot).map((method) => method.name);
-  tell(model, view, curriculumParts, [pathOf(slot), pathOf(from), ["curriculum"]], {
+  reportAt(model, view, curriculumParts, [pathOf(slot), pathOf(from), ["curriculum"]], {
     message: `The ${slot} \`${name}\` needs ${words[need]}, which \`${partOf(body, from).name}\` does not provide. Choose the ${from} ${quoted(giving.map((giver) => giver.name))}, or the ${slot} ${quoted(instead)}.`,
     related: [{ at: placeOf(view.body, ...pathOf(from)), message: `gives no ${need.replace("_", " ")}` }],
-    mends: [
+    fileFixes: [
       ...giving.map((giver) => choose(model, view, from, giver.name, giving.length === 1)),
       ...instead.slice(0, 5).map((method) => choose(model, view, slot, method, false)),
     ],
@@ -82,7 +82,7 @@ function choose(
 ): Fix | undefined {
   const path = pathIn(view, placeOf(view.body, ...pathOf(slot)), ...pathOf(slot));
   const written = edits.at(path);
-  // The other method's parameters would be left behind: the whole choice is written anew, unless it is the name alone.
+  // The other method's parameters would stay: the whole choice is replaced, unless it is only a name.
   const bare = written?.kind === "map" && written.entries.size === 1;
   const at = bare ? [...path, "use"] : path;
   return edits.set(at, name, `Change \`${pathOf(slot).join(".")}\` to \`${name}\``, preferred);

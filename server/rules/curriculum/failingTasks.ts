@@ -6,7 +6,7 @@ import type { Failing, SlotName } from "../../core/declaration.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const rollouts = 8;
 /** Beside one that half succeeds, an even share is ½. */
@@ -72,7 +72,7 @@ function shareOf(body: StageBody): number | undefined {
     const known = knownOf(Float64Array.from(scores));
     return create(sampler, context).probabilities(known, { step: 0, stageStep: 0 })[1];
   } catch (error) {
-    // Parameters that do not fit one another have a finding of their own.
+    // Parameters that do not fit one another have a diagnostic of their own.
     if (error instanceof UserError) return undefined;
     throw error;
   }
@@ -81,7 +81,7 @@ function shareOf(body: StageBody): number | undefined {
 const guards =
   "Add `curriculum.admission: nonzero_variance`, which leaves out groups without a success, and a floor, e.g. `curriculum.sampler: { use: proportional, floor: 0.5 }`; or choose a signal that is 0 where all fail and where all succeed, e.g. `variance`.";
 
-function tellSampler(model: ConfigModel, view: StageView): void {
+function reportSampler(model: ConfigModel, view: StageView): void {
   const { curriculum } = view.config.body;
   if (failingOf(curriculum.admission) === "left_out") return;
   const { signal, sampler } = curriculum;
@@ -94,10 +94,10 @@ function tellSampler(model: ConfigModel, view: StageView): void {
       ? `${name} ${own.kept}`
       : `By its formula ${name} over \`${signal.declaration.name}\` gives ${Math.round(100 * share!)} % of the draws to a task that always fails, when the other task succeeds half of the time`;
   const path = ["curriculum", "admission"];
-  tell(model, view, failingTasks, [["curriculum", "sampler"], ["curriculum", "signal"], ["curriculum"]], {
+  reportAt(model, view, failingTasks, [["curriculum", "sampler"], ["curriculum", "signal"], ["curriculum"]], {
     severity: "info",
     message: `${how}. If some tasks cannot be solved, most rollouts go to them and teach nothing. ${guards}`,
-    mends: [
+    fileFixes: [
       model.edits.set(
         pathIn(view, placeOf(view.body, "curriculum", "sampler"), ...path),
         "nonzero_variance",
@@ -108,11 +108,11 @@ function tellSampler(model: ConfigModel, view: StageView): void {
   });
 }
 
-function tellAdmission(model: ConfigModel, view: StageView): void {
+function reportAdmission(model: ConfigModel, view: StageView): void {
   const { admission, sampler } = view.config.body.curriculum;
   const own = failingOf(admission);
   if (typeof own !== "object" || (shareOf(view.config.body) ?? 1) <= guarded) return;
-  tell(model, view, failingTasks, [["curriculum", "admission"], ["curriculum"]], {
+  reportAt(model, view, failingTasks, [["curriculum", "admission"], ["curriculum"]], {
     severity: "info",
     message: `\`${admission.declaration.name}\` ${own.kept}, and the sampler \`${sampler.declaration.name}\` does not draw these less. If some tasks cannot be solved, most rollouts go to them and teach nothing. Choose another admission, e.g. \`success_band\`, or let the sampler draw by a signal that is 0 where all fail: \`signal: variance\`, \`estimator: ema\`, \`sampler: { use: proportional, floor: 0.1 }\`.`,
   });
@@ -126,8 +126,8 @@ export const failingTasks: Rule = {
   check(model) {
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
-      tellSampler(model, view);
-      tellAdmission(model, view);
+      reportSampler(model, view);
+      reportAdmission(model, view);
     }
   },
 };

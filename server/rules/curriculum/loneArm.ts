@@ -1,7 +1,7 @@
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Declaration } from "../../core/declaration.ts";
 import { environmentOf } from "../tasks/environments.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const many = ({ name, gives = [] }: Declaration): boolean =>
   gives.includes("tasks") || gives.includes("points") || name === "fields";
@@ -20,11 +20,11 @@ export const loneArm: Rule = {
       if (kind !== "rl" || sampler.declaration.name === "uniform" || !isOwn(place) || !isLone(body)) continue;
       // Written once for all stages: one of them may well begin with a single arm.
       if (place.stage === undefined && choosing.length > 0) continue;
-      tell(model, view, loneArm, [path, ["curriculum"]], {
+      reportAt(model, view, loneArm, [path, ["curriculum"]], {
         severity: "warning",
         message: `There is one arm to draw from, \`${body.tasks[0]?.name ?? ""}\`: \`${sampler.declaration.name}\` has nothing to choose.`,
         related: [{ at: placeOf(view.body, "tasks"), message: "the only arm" }],
-        mends: [model.edits.remove(pathIn(view, place, ...path), "Remove the sampler", false)],
+        fileFixes: [model.edits.remove(pathIn(view, place, ...path), "Remove the sampler", false)],
       });
     }
   },

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isReadable, sibling, unusable } from "../nearFile.ts";
-import { firstTime, mine, placeOf, tell, type Rule } from "../rule.ts";
+import { firstTime, mine, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Files of past curricula exist. A run that goes on has what it needs of them in its checkpoint: no error. */
 export const pastCurriculum: Rule = {
@@ -20,7 +20,7 @@ export const pastCurriculum: Rule = {
         if (isReadable(absolute)) return;
         const path = ["curriculum", "sampler", "from", String(i)];
         const { hint, fixes } = sibling(absolute, mine(file, placeOf(view.body, ...path)) ?? root.origin);
-        tell(model, view, pastCurriculum, [path], {
+        reportAt(model, view, pastCurriculum, [path], {
           severity: "warning",
           message: `${unusable(absolute, file)}, and a new run cannot start without it.${hint}`,
           fixes,

@@ -3,7 +3,7 @@ import { linesOfTask } from "../../core/datasetLines.ts";
 import { perReading } from "../../lib/perObject.ts";
 import { comparesSiblings } from "../../config/siblings.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /** Fields in which data sets say how often a model solved a task. */
@@ -50,10 +50,10 @@ export const sameOutcome: Rule = {
         if (found === undefined || !(share(rollout.group) > 0.5)) continue;
         const enough = [4, 8, 16, 32, 64].find((group) => group > rollout.group && share(group) <= 0.5);
         const path = pathIn(view, placeOf(view.body, "rollout", "group"), "rollout", "group");
-        tell(model, view, sameOutcome, [["rollout", "group"], ["tasks"]], {
+        reportAt(model, view, sameOutcome, [["rollout", "group"], ["tasks"]], {
           severity: "warning",
           message: `By the \`${found.field}\` of the first ${found.rates.length} lines of \`${basename(found.file)}\` ${percent(share(rollout.group))} of the groups of ${rollout.group} would be all correct or all wrong (mean of pⁿ + (1 − p)ⁿ): nothing is learned from them.`,
-          mends: [
+          fileFixes: [
             enough === undefined
               ? undefined
               : model.edits.set(

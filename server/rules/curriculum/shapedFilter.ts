@@ -1,5 +1,5 @@
 import { scheduledRange } from "../ranges.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** The shapes of `length` that give another number for every length; the others are level nearly everywhere. */
 const differsAlways = (shape: unknown, name: string): boolean =>
@@ -25,13 +25,13 @@ export const shapedFilter: Rule = {
       if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) continue;
       const refill = model.edits.text(["curriculum", "admission", "refill"]);
       const kept = refill === undefined ? "" : `, refill: ${refill}`;
-      tell(model, view, shapedFilter, paths, {
+      reportAt(model, view, shapedFilter, paths, {
         severity: "warning",
         message: `\`nonzero_variance\` compares combined rewards, and \`${shaping.name}\` differs with every length, so groups in which \`${answer.name}\` is the same for all rollouts pass the filter. Filter by success instead.`,
         related: [
           { at: placeOf(view.body, "reward", "terms", shaping.name), message: `\`${shaping.name}\`` },
         ],
-        mends: [
+        fileFixes: [
           placeOf(view.body, "curriculum", "admission")?.stage !== undefined
             ? undefined
             : model.edits.set(

@@ -1,7 +1,7 @@
 /** `estimator: static` reads a number of every arm, and not every division's arms have one. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What a single task has. */
 const ofTasks = ["prompt_length", "solution_length", "steps", "field"];
@@ -76,15 +76,15 @@ function complain(
   model: ConfigModel,
   view: StageView,
   message: string,
-  mends: readonly (Fix | undefined)[],
+  fileFixes: readonly (Fix | undefined)[],
 ): void {
   const estimator = ["curriculum", "estimator"];
   const arms = ["curriculum", "arms"];
   const places = [[...estimator, "by"], estimator, arms];
   // A stage that has changed the arms alone is where it went wrong.
   const late = [arms, estimator].map((path) => placeOf(view.body, ...path)?.stage !== undefined);
-  tell(model, view, staticNumber, late[0] === true && late[1] === false ? [arms] : places, {
+  reportAt(model, view, staticNumber, late[0] === true && late[1] === false ? [arms] : places, {
     message,
-    mends,
+    fileFixes,
   });
 }

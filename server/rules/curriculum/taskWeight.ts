@@ -25,7 +25,7 @@ export const taskWeight: Rule = {
           key: underneath(view, at, `tasks.${index}.weight`),
           at,
           tags: ["unnecessary"],
-          mends: [
+          fileFixes: [
             edits.remove(
               pathIn(view, at, "tasks", nameOf(item, "task") ?? index, "weight"),
               "Remove `weight`",

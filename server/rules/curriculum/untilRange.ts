@@ -1,13 +1,13 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { conditionsOf, type WrittenCondition } from "./conditionsOf.ts";
-import { metricRange, type Span } from "../ranges.ts";
+import { metricRange, type ValueRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { at as nodeAt, type Rule } from "../rule.ts";
 
 type Side = "above" | "below";
 
 /** A bound that the metric always or never keeps; it has to be crossed, not only reached. */
-function verdictOf(side: Side, bound: number, [least, most]: Span): "never" | "always" | undefined {
+function verdictOf(side: Side, bound: number, [least, most]: ValueRange): "never" | "always" | undefined {
   if (side === "above") return bound >= most ? "never" : bound < least ? "always" : undefined;
   return bound <= least ? "never" : bound > most ? "always" : undefined;
 }
@@ -33,7 +33,7 @@ function checkSide(
   view: StageView,
   { condition: until, place }: WrittenCondition,
   side: Side,
-  range: Span,
+  range: ValueRange,
 ): void {
   const bound = until[side];
   const at = nodeAt(view.written, ...place, side)?.origin;
@@ -50,17 +50,17 @@ function checkSide(
     message: `${lies} and ${then}.`,
     key: `${view.path}.${place.join(".")}.${side}`,
     at,
-    mends: [mend(model, ["stages", view.config.name, ...place, side], side, bound, range)],
+    fileFixes: [boundFix(model, ["stages", view.config.name, ...place, side], side, bound, range)],
   });
 }
 
 /** A percentage is written as a fraction; another bound goes a tenth of the range inside. */
-function mend(
+function boundFix(
   { edits }: ConfigModel,
   path: readonly string[],
   side: Side,
   bound: number,
-  [least, most]: Span,
+  [least, most]: ValueRange,
 ): Fix | undefined {
   if (least === 0 && most === 1 && bound > 1 && bound < 100)
     return edits.set(path, shown(bound / 100), `Change to ${shown(bound / 100)} (= ${bound} / 100)`);

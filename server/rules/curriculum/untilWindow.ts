@@ -20,9 +20,9 @@ export const untilWindow: Rule = {
     const all = stages.flatMap((view) => conditionsOf(view).map((written) => ({ view, ...written })));
     for (const { view, condition: until, place } of all) {
       const { steps, name, kind } = view.config;
-      // Only rl stages are evaluated: that another waits for it is a finding of its own.
+      // Only rl stages are evaluated; a condition of another kind has its own diagnostic.
       if (kind !== "rl" && kind !== "alternate" && until.metric.startsWith("eval/")) continue;
-      // A metric that is not there has no values in any number of steps: it is told elsewhere.
+      // A missing metric has no values in any number of steps; another rule reports it.
       const { exact, open } = metricsOf(config, view.config);
       if (!exact.includes(until.metric) && !open.some((start) => until.metric.startsWith(start))) continue;
       const bounded = until.above !== undefined || until.below !== undefined;
@@ -39,7 +39,7 @@ export const untilWindow: Rule = {
         message: `The condition is never checked: it needs ${wanted} values of \`${until.metric}\`${sum}, and ${steps} steps give at most ${there}.`,
         key: `${view.path}.${place.join(".")}.window`,
         at,
-        mends: [
+        fileFixes: [
           least < 1
             ? undefined
             : edits.set(

@@ -1,5 +1,5 @@
 import { givenBy, hasRatio, helps } from "../../core/config/guidanceFacts.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const guidanceContext: Rule = {
   id: "guidance-context",
@@ -12,16 +12,16 @@ export const guidanceContext: Rule = {
       const paths = [["guidance", "context"], ["guidance", "ratio"], ["guidance"]];
       const at = placeOf(view.body, "guidance", "context");
       if (givenBy(guidance).place === "response")
-        tell(model, view, guidanceContext, paths, {
+        reportAt(model, view, guidanceContext, paths, {
           severity: "warning",
           message: `\`guidance.source: ${guidance.source.declaration.name}\` puts its help into the response, not into the prompt, so there is nothing to strip: remove \`context\`.`,
-          mends: [model.edits.remove(pathIn(view, at, "guidance", "context"), "Remove `context`")],
+          fileFixes: [model.edits.remove(pathIn(view, at, "guidance", "context"), "Remove `context`")],
         });
       else if (guidance.ratio.declaration.name === "same_context" && hasRatio(objective))
-        tell(model, view, guidanceContext, paths, {
+        reportAt(model, view, guidanceContext, paths, {
           message:
             "A stripped rollout does not train in the context it was generated in, so `guidance.ratio: same_context` does not fit: choose `true_behaviour`, `recomputed`, `shaped`, `multiple_importance` or `mixture`.",
-          mends: ["true_behaviour", "recomputed"].map((use) =>
+          fileFixes: ["true_behaviour", "recomputed"].map((use) =>
             model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
           ),
         });

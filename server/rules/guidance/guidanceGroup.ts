@@ -1,5 +1,5 @@
 import { helps } from "../../core/config/guidanceFacts.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const guidanceGroup: Rule = {
   id: "guidance-group",
@@ -10,11 +10,11 @@ export const guidanceGroup: Rule = {
       const { guidance, rollout } = view.config.body;
       if (view.config.kind !== "rl" || !helps(guidance) || rollout.group > 1) continue;
       if (guidance.trigger.declaration.name !== "all_fail" || guidance.place === "append") continue;
-      tell(model, view, guidanceGroup, [["guidance", "trigger"], ["rollout", "group"], ["guidance"]], {
+      reportAt(model, view, guidanceGroup, [["guidance", "trigger"], ["rollout", "group"], ["guidance"]], {
         severity: "warning",
         message:
           "With `rollout.group: 1` the helped rollout is alone in its group, so it has nothing to be compared with: use a group of at least 2, or `guidance.place: append`.",
-        mends: [
+        fileFixes: [
           model.edits.set(
             pathIn(view, placeOf(view.body, "guidance"), "guidance", "place"),
             "append",

@@ -1,6 +1,6 @@
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Idle {
   readonly key: string;
@@ -80,11 +80,11 @@ export const guidanceIdle: Rule = {
       for (const { key, message } of idle(view.config.body)) {
         const at = placeOf(view.body, "guidance", key);
         if (!isOwn(at)) continue;
-        tell(model, view, guidanceIdle, [["guidance", key]], {
+        reportAt(model, view, guidanceIdle, [["guidance", key]], {
           severity: "warning",
           message,
           tags: ["unnecessary"],
-          mends: [model.edits.remove(pathIn(view, at, "guidance", key), `Remove \`${key}\``, false)],
+          fileFixes: [model.edits.remove(pathIn(view, at, "guidance", key), `Remove \`${key}\``, false)],
         });
       }
     }

@@ -1,6 +1,6 @@
 import { helps } from "../../core/config/guidanceFacts.ts";
 import { longestPrompt } from "../models/contextLength.ts";
-import { tell, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** Help in the prompt that leaves no room, whatever is in it. */
 export const guidanceLength: Rule = {
@@ -24,9 +24,9 @@ export const guidanceLength: Rule = {
         ["guidance"],
       ];
       const whole = prompt + around + view.config.body.rollout.max_tokens;
-      tell(model, view, guidanceLength, paths, {
+      reportAt(model, view, guidanceLength, paths, {
         message: `The prompt (up to ${prompt} tokens) and the text around the help (${around}) fill the model's context of ${size.context}: no rollout can be helped. Shorten the template, or set \`model.context\` to at least ${whole}.`,
-        mends: [
+        fileFixes: [
           model.edits.set(["model", "context"], String(whole), `Change \`model.context\` to ${whole}`, false),
         ],
       });

@@ -1,12 +1,12 @@
 import { givenBy, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-type Wanted = "solution" | "answer";
+type HelpMaterial = "solution" | "answer";
 
 /** Built-in environments write solutions; a dataset has what its keys say, and its answer for a solution. */
-function has(task: TaskConfig, what: Wanted): boolean {
+function has(task: TaskConfig, what: HelpMaterial): boolean {
   const { source } = task;
   const { answer, solution } = source.params;
   if (source.declaration.name === "dataset")
@@ -19,7 +19,7 @@ function has(task: TaskConfig, what: Wanted): boolean {
 function asks({
   guidance,
   curriculum,
-}: StageBody): { readonly path: readonly string[]; readonly what: Wanted }[] {
+}: StageBody): { readonly path: readonly string[]; readonly what: HelpMaterial }[] {
   const { reads } = givenBy(guidance);
   const wanted = helps(guidance) && (reads === "solution" || reads === "answer") ? reads : undefined;
   return [
@@ -44,10 +44,10 @@ export const guidanceNeeds: Rule = {
         if (first === undefined) continue;
         const all = without.length === tasks.length;
         const names = without.map(({ task }) => `\`${task.name}\``).join(", ");
-        tell(model, view, guidanceNeeds, [[...path, "use"], path], {
+        reportAt(model, view, guidanceNeeds, [[...path, "use"], path], {
           severity: all ? "error" : "warning",
           message: `\`${path.join(".")}\` is made from the tasks' ${what}, but ${all ? "no task has one" : `those of ${names} have none, so they get no help`}.`,
-          mends: [
+          fileFixes: [
             path.at(-1) === "start"
               ? model.edits.remove(
                   pathIn(view, placeOf(view.body, ...path), ...path),

@@ -1,21 +1,21 @@
 import { objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
 import { givenBy, givenTrains, hasRatio, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-interface Problem {
+interface RatioProblem {
   readonly message: string;
   /** Ratios that fit, likeliest first. */
   readonly fit: readonly string[];
   readonly severity: "error" | "warning";
-  /** Parameters of the ratio that mend it, likeliest first. */
+  /** Parameters of the ratio that fix it, likeliest first. */
   readonly params?: readonly (readonly [name: string, value: string])[];
 }
 
 /** Ratios that give tokens a loss of their own, which no anchor is read for. */
 const own: readonly string[] = ["shaped", "imitation"];
 
-function problemOf({ guidance, objective }: StageBody): Problem | undefined {
+function problemOf({ guidance, objective }: StageBody): RatioProblem | undefined {
   const ratio = guidance.ratio.declaration.name;
   const gives = givenBy(guidance);
   if (ratio === "true_behaviour" && givenTrains(guidance) && gives.likely !== true)
@@ -87,9 +87,9 @@ export const guidanceRatio: Rule = {
       ];
       const { fit, params = [], ...finding } = problem;
       const at = placeOf(view.body, "guidance", "ratio");
-      tell(model, view, guidanceRatio, paths, {
+      reportAt(model, view, guidanceRatio, paths, {
         ...finding,
-        mends: [
+        fileFixes: [
           ...fit.map((use) =>
             model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
           ),

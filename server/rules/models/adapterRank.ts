@@ -17,7 +17,7 @@ export const adapterRank: Rule = {
       key: "model.adapter.rank",
       at,
       related: [{ at: placeOf(root, "model", "size", "width"), message: "the width" }],
-      mends: [
+      fileFixes: [
         edits.set(
           ["model", "adapter", "rank"],
           String(fitting),

@@ -14,15 +14,15 @@ export function longestPrompt(task: TaskConfig): number {
   return environment.kind === "made" ? environment.longestPrompt : 0;
 }
 
-type Rollout = StageBody["rollout"];
+type RolloutBlock = StageBody["rollout"];
 
 /** The `max_tokens` with which all attempts fit into so many tokens. */
-function longestThatFits(rollout: Rollout, room: number): number {
+function longestThatFits(rollout: RolloutBlock, room: number): number {
   const each = episodeTokens({ ...rollout, max_tokens: 1 }) - episodeTokens({ ...rollout, max_tokens: 0 });
   return Math.floor((room - episodeTokens({ ...rollout, max_tokens: 0 })) / each);
 }
 
-function responseWords(rollout: Rollout): string {
+function responseWords(rollout: RolloutBlock): string {
   if (!hasAttempts(rollout)) return `a response of ${rollout.max_tokens}`;
   return `an episode of ${attemptsOf(rollout)} attempts (\`rollout.shape: ${rollout.shape.declaration.name}\`) with the messages between them, up to ${episodeTokens(rollout)},`;
 }
@@ -115,7 +115,7 @@ export const contextLength: Rule = {
         message,
         key: underneath(view, at, "rollout.max_tokens"),
         at,
-        mends: [
+        fileFixes: [
           most < 1
             ? undefined
             : edits.set(

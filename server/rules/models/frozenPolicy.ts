@@ -1,5 +1,5 @@
 import { scheduledRange } from "../ranges.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Some number that multiplies every gradient is not 0. */
 export const frozenPolicy: Rule = {
@@ -18,12 +18,12 @@ export const frozenPolicy: Rule = {
           : false;
       const where = zero ? path : ["objective", "factor"];
       if ((!zero && !silent) || !isOwn(placeOf(view.body, ...where))) continue;
-      tell(model, view, frozenPolicy, [where], {
+      reportAt(model, view, frozenPolicy, [where], {
         severity: "warning",
         message: zero
           ? "The learning rate is 0, so no update changes anything."
           : "The objective's factor is 0 and there is no other loss, so no update changes anything.",
-        mends: [
+        fileFixes: [
           model.edits.remove(
             pathIn(view, placeOf(view.body, ...where), ...where),
             `Remove \`${where.join(".")}\`: its default trains`,

@@ -43,7 +43,7 @@ export const idleCopy: Rule = {
         message: `The copy \`${one.name}\` never changes: ${why}.`,
         key: `models.${one.name}`,
         at,
-        mends: one.of === "policy" ? [sooner(model, one.name)] : [],
+        fileFixes: one.of === "policy" ? [sooner(model, one.name)] : [],
       });
     }
   },

@@ -5,14 +5,14 @@ import { modelsOf } from "../../core/channelNames.ts";
 import { headsOf, lackOfHeads, valueHeadsOf } from "../advantage/heads.ts";
 import { lacksOptimizer } from "./models.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
-interface Problem {
+interface LearnerProblem {
   readonly message: string;
-  /** A value that mends it, at a path of the config, or of the entry of `auxiliary`. */
-  readonly mend?: {
+  /** A value that fixes it, at a path of the config, or of the entry of `auxiliary`. */
+  readonly fix?: {
     readonly of: "config" | "entry";
     readonly path: readonly string[];
     readonly value: string;
@@ -20,14 +20,14 @@ interface Problem {
 }
 
 /** What keeps a learner from learning; undefined: nothing. */
-function problemOf(config: RunConfig, { model, objective }: LearnerPlan): Problem | undefined {
+function problemOf(config: RunConfig, { model, objective }: LearnerPlan): LearnerProblem | undefined {
   const found = config.models.find(({ name }) => name === model);
   if (model !== "policy" && found === undefined)
     return { message: `The learner trains \`${model}\`, but there is no such model: add it to \`models\`.` };
   if (found?.kind === "copy")
     return {
       message: `\`${model}\` is a copy that only follows \`${found.of}\`: train \`${found.of}\` instead.`,
-      mend: { of: "entry", path: ["model"], value: found.of },
+      fix: { of: "entry", path: ["model"], value: found.of },
     };
   if (found?.kind === "perceptron")
     return {
@@ -44,7 +44,7 @@ function lackingHeads(
   config: RunConfig,
   model: string,
   { channels }: LearnerPlan["objective"],
-): Problem | undefined {
+): LearnerProblem | undefined {
   const lack = lackOfHeads(channels, valueHeadsOf(config, model) ?? []);
   if (lack === undefined) return undefined;
   const { missing, narrow, value } = lack;
@@ -55,7 +55,7 @@ function lackingHeads(
       : `reads a value per vocabulary entry, but ${quoted(narrow)} of the model gives only one value`;
   return {
     message: `The learner ${problem}: write \`${path.join(".")}: ${value}\`.`,
-    mend: { of: "config", path, value },
+    fix: { of: "config", path, value },
   };
 }
 
@@ -64,7 +64,7 @@ function otherProblem(
   config: RunConfig,
   model: string,
   objective: LearnerPlan["objective"],
-): Problem | undefined {
+): LearnerProblem | undefined {
   const { heads = [] } = objective;
   const known = ["policy", ...alwaysModels, ...config.models.map(({ name }) => name)];
   const unknown = modelsOf(objective).find((name) => !known.includes(name));
@@ -72,7 +72,7 @@ function otherProblem(
     const value = `{ polyak: { of: ${model}, tau: 0.1 } }`;
     return {
       message: `The learner's objective reads \`${unknown}\`, but there is no such model: to make it a slow copy, write \`models.${unknown}: ${value}\`.`,
-      mend: { of: "config", path: ["models", unknown], value },
+      fix: { of: "config", path: ["models", unknown], value },
     };
   }
   const lacking = heads.filter((one) => headsOf(config, one.model)?.includes(one.head) === false);
@@ -86,12 +86,12 @@ function otherProblem(
 function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
   const found = lacksOptimizer(model, plan.model) ? undefined : problemOf(model.config, plan);
   if (found === undefined) return;
-  const { message, mend } = found;
+  const { message, fix: mend } = found;
   const at = ["auxiliary", String(plan.index)];
   const from = placeOf(view.body, ...at);
-  tell(model, view, learner, [[...at, "model"], [...at, "objective"], at], {
+  reportAt(model, view, learner, [[...at, "model"], [...at, "objective"], at], {
     message,
-    mends: [
+    fileFixes: [
       mend &&
         model.edits.set(
           mend.of === "config" ? mend.path : pathIn(view, from, "auxiliary", plan.index, ...mend.path),
@@ -113,9 +113,9 @@ export const learner: Rule = {
       for (const plan of plannedLearners(body)) check(model, view, plan);
       if (!drawsActions(body)) continue;
       const paths = [["objective", "value", "actions"], ["objective", "actions"], ["objective"]];
-      tell(model, view, learner, paths, {
+      reportAt(model, view, learner, paths, {
         message: "`actions: drawn` needs a learner of `auxiliary`: this loss reads only recorded actions.",
-        mends: paths.slice(0, 2).flatMap((path) => {
+        fileFixes: paths.slice(0, 2).flatMap((path) => {
           const origin = placeOf(view.body, ...path);
           const where = pathIn(view, origin, ...path);
           return origin === undefined

@@ -23,17 +23,17 @@ function checkModel(model: ConfigModel, own: ModelConfig, path: readonly string[
   if (facts === undefined) return;
   const { base, tokenizer } = own;
   if (base !== "tiny") {
-    // One that is not there, or whose place is known to the run alone, is told elsewhere or then.
+    // Another rule reports a missing model; a model whose path only the run knows is reported by the run.
     if (base.startsWith("${env:") || !isReadable(base)) return;
     const look = facts.look(base);
-    if (look.kind === "unfit") tellOf(model, [...path, "base"], look.problem, base);
+    if (look.kind === "unfit") reportModel(model, [...path, "base"], look.problem, base);
   } else if (tokenizer?.use === "bpe" && tokenizer.file !== undefined) {
     const problem = facts.vocabularyProblem(tokenizer.file);
-    if (problem !== undefined) tellOf(model, [...path, "tokenizer", "file"], problem, tokenizer.file);
+    if (problem !== undefined) reportModel(model, [...path, "tokenizer", "file"], problem, tokenizer.file);
   }
 }
 
-function tellOf(
+function reportModel(
   { file, root, report }: ConfigModel,
   path: readonly string[],
   problem: string,

@@ -29,7 +29,7 @@ function checkSize(
       message: `\`${key}.width\` ${width} over \`${key}.heads\` ${heads} must be a whole even number.`,
       key: `${key}.heads`,
       at: find("heads", "width") ?? root.origin,
-      mends: fitting(heads, width, (n) => width % n === 0 && (width / n) % 2 === 0).map((n) =>
+      fileFixes: fitting(heads, width, (n) => width % n === 0 && (width / n) % 2 === 0).map((n) =>
         edits.set([...path, "heads"], String(n), `Change \`heads\` to ${n} (= ${width} / ${width / n})`),
       ),
     });
@@ -39,7 +39,7 @@ function checkSize(
       message: `\`${key}.kv_heads\` ${kv_heads} must divide \`${key}.heads\` ${heads}.`,
       key: `${key}.kv_heads`,
       at: find("kv_heads", "heads") ?? root.origin,
-      mends: fitting(kv_heads, heads, (n) => heads % n === 0).map((n) =>
+      fileFixes: fitting(kv_heads, heads, (n) => heads % n === 0).map((n) =>
         edits.set(
           [...path, "kv_heads"],
           String(n),
@@ -50,7 +50,7 @@ function checkSize(
   }
 }
 
-/** Farther from what is written nobody looks for a number that fits. */
+/** A number that fits is searched no farther from the written one than this. */
 const farthest = 4096;
 
 /** The nearest divisor of `whole` that fits, if any does. */

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { perceptronKeys } from "../../config/grammar/modelFields.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
-import { unknownName, type Finding } from "../../config/check/report.ts";
+import { unknownName, type DiagnosticReport } from "../../config/check/report.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
 import { at as nodeAt, keyOf, mine, type Rule } from "../rule.ts";
 
@@ -12,7 +12,7 @@ const copyKeys = ["ema", "polyak"] as const;
 const usual = "{ use: adamw, lr: 1.0e-5 }";
 
 type Complain = (
-  found: Pick<Finding, "message" | "severity" | "fixes" | "mends">,
+  found: Pick<DiagnosticReport, "message" | "severity" | "fixes" | "fileFixes">,
   ...keys: readonly string[]
 ) => void;
 
@@ -29,7 +29,7 @@ export const registeredModel: Rule = {
   },
 };
 
-/** Puts a finding on the key that is there, else on the model's name. */
+/** Puts a diagnostic on the key if it exists, else on the model's name. */
 function complainer({ report, file, root }: ConfigModel, name: string, node: MapNode): Complain {
   return (found, ...keys) => {
     const at =
@@ -81,7 +81,7 @@ function checkPerceptron(model: ConfigModel, name: string, node: MapNode, compla
   checkTraining(model, name, node, complain);
 }
 
-/** Whether what a model lacks to train is told here: other rules need not say that it is frozen. */
+/** Whether this rule reports what a model lacks to train, so that other rules need not report that it is frozen. */
 export const lacksOptimizer = ({ root }: Pick<ConfigModel, "root">, name: string): boolean => {
   const node = nodeAt(root, "models", name);
   return valueOf(child(node, "trains")) === true && child(node, "optimizer") === undefined;
@@ -94,7 +94,7 @@ function checkTraining(model: ConfigModel, name: string, node: MapNode, complain
     complain(
       {
         message: `\`models.${name}\` trains, so it needs an \`optimizer\`, e.g. \`optimizer: ${usual}\`.`,
-        mends: [
+        fileFixes: [
           model.edits.set(["models", name, "optimizer"], usual, `Give it \`optimizer: ${usual}\``, false),
         ],
       },

@@ -1,4 +1,4 @@
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Whether anything has trained the policy before its first rl stage. */
 const entersTrained = ({ config, stages }: Parameters<Rule["check"]>[0]): boolean =>
@@ -23,7 +23,7 @@ export const untrainedReference: Rule = {
         if (other !== "reference" || coefficient === 0 || !isOwn(placeOf(view.body, ...path))) continue;
         // A stage that refreshes the reference has a trained one.
         if (view.config.on_enter.refreshReference && view !== model.stages[0]) continue;
-        tell(model, view, untrainedReference, [[...path, "model"], path], {
+        reportAt(model, view, untrainedReference, [[...path, "model"], path], {
           severity: "info",
           message:
             "The reference is a `tiny` model with random weights that no earlier stage trains, so the KL term pulls towards noise: begin with an sft stage, or with a trained `model.base`.",

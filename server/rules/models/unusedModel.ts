@@ -29,7 +29,7 @@ export const unusedModel: Rule = {
         key: `models.${name}`,
         at,
         tags: ["unnecessary"],
-        mends: [edits.remove(["models", name], `Remove the model \`${name}\``, false)],
+        fileFixes: [edits.remove(["models", name], `Remove the model \`${name}\``, false)],
       });
     }
   },

@@ -1,5 +1,5 @@
 import type { KlConfig } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const acts = ({ coefficient, mask, turns }: KlConfig): boolean =>
   coefficient !== 0 && mask === "all" && turns === undefined;
@@ -24,11 +24,11 @@ export const doubleKl: Rule = {
         if (first < 0 || first > index || !acts(entry)) continue;
         const path = ["kl", String(index)];
         if (!isOwn(placeOf(view.body, ...path))) continue;
-        tell(model, view, doubleKl, [path], {
+        reportAt(model, view, doubleKl, [path], {
           severity: "warning",
           message: `The divergence from \`${entry.model}\` is already penalised in the ${entries[first]?.place}, and here in the ${entry.place} again.`,
           related: [{ at: placeOf(view.body, "kl", String(first)), message: "the other penalty" }],
-          mends: [
+          fileFixes: [
             model.edits.remove(
               pathIn(view, placeOf(view.body, ...path), "kl", index),
               "Remove this entry",

@@ -3,7 +3,7 @@ import type { Matter, SlotName } from "../../core/declaration.ts";
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { Choice, StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Whether the sampler draws from another distribution than the model's at temperature 1. */
 function filters({ rollout }: StageBody): boolean {
@@ -97,17 +97,17 @@ const keyed = ({ advantage, objective }: StageBody): Idle[] => [
     : []),
 ];
 
-function tellIdle(model: ConfigModel, view: StageView, { path, name, acts }: Idle): void {
+function reportIdle(model: ConfigModel, view: StageView, { path, name, acts }: Idle): void {
   const { body } = view.config;
   const [first] = acts;
   if (first === undefined || acts.some((matter) => has[matter](body))) return;
   const { without, add } = lacking[first];
   const logged = first === "logged";
   const branch = pathIn(view, placeOf(view.body, "rollout", "branch"), "rollout", "branch");
-  tell(model, view, idleChoice, [path], {
+  reportAt(model, view, idleChoice, [path], {
     severity: logged ? "warning" : "info",
     message: `\`${name}\` ${without}${logged ? ", correct or wrong" : ": it changes nothing"}. Add ${add}.`,
-    mends:
+    fileFixes:
       first === "branches"
         ? [model.edits.set(branch, "{ use: top_entropy, k: 4, children: 3 }", "Let rollouts branch", false)]
         : [],
@@ -116,17 +116,17 @@ function tellIdle(model: ConfigModel, view: StageView, { path, name, acts }: Idl
 
 const replayKeys = ["share", "weight", "every", "draw", "rescore", "admission", "place", "updates"] as const;
 
-/** Keys that say how to replay, where nobody says what; `use: none` in a stage switches it off and is meant. */
-function tellSourceless(model: ConfigModel, view: StageView): void {
+/** Keys that say how to replay while no source says what. `use: none` in a stage switches replay off on purpose. */
+function reportSourceless(model: ConfigModel, view: StageView): void {
   const { replay } = view.config.body;
   if (replay.source.declaration.name !== "none" || replay.select.declaration.name === "none") return;
   const layer = (key: string): string => placeOf(view.body, "replay", key)?.layer ?? "default";
   const key = replayKeys.find((one) => layer(one) !== "default");
   if (key === undefined || layer("use") !== "default") return;
-  tell(model, view, idleChoice, [["replay", key]], {
+  reportAt(model, view, idleChoice, [["replay", key]], {
     severity: "warning",
     message: `\`replay.${key}\` does nothing, because no source is named and so nothing is replayed. Add \`replay: { use: file, path: … }\`, or \`use: window\` for rollouts of this run.`,
-    mends: [
+    fileFixes: [
       model.edits.set(
         pathIn(view, placeOf(view.body, "replay"), "replay", "use"),
         "window",
@@ -145,8 +145,8 @@ export const idleChoice: Rule = {
     for (const view of model.stages) {
       const { kind, body } = view.config;
       if (kind !== "rl") continue;
-      for (const idle of [...declared(body), ...keyed(body)]) tellIdle(model, view, idle);
-      tellSourceless(model, view);
+      for (const idle of [...declared(body), ...keyed(body)]) reportIdle(model, view, idle);
+      reportSourceless(model, view);
     }
   },
 };

@@ -1,5 +1,5 @@
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Objectives whose range bounds the ratio, and the keys that say so. */
 const ranges: Readonly<Record<string, readonly string[]>> = {
@@ -36,7 +36,7 @@ export const idleClip: Rule = {
       if (view.config.kind !== "rl" || written.length === 0 || !isFresh(model, view)) continue;
       const all = rollout.prompts * rollout.group;
       const half = rollout.prompts % 2 === 0 ? all / 2 : undefined;
-      tell(
+      reportAt(
         model,
         view,
         idleClip,
@@ -45,7 +45,7 @@ export const idleClip: Rule = {
           severity: "info",
           message: `Each step is one update on rollouts of the same policy, so every ratio is 1 and ${written.map((key) => `\`${key}\``).join(" and ")} never ${written.length === 1 ? "acts" : "act"}.`,
           tags: ["unnecessary"],
-          mends:
+          fileFixes:
             half === undefined || placeOf(view.body, "update", "mini_batch")?.layer === "file"
               ? []
               : [

@@ -1,6 +1,6 @@
 import { scheduledRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Idle {
   readonly path: readonly string[];
@@ -40,10 +40,10 @@ export const idleReplay: Rule = {
       if (kind !== "rl" || body.replay.source.declaration.name === "none") continue;
       const found = idle(view, model.capped);
       if (found === undefined || !isOwn(placeOf(view.body, ...found.path))) continue;
-      tell(model, view, idleReplay, [found.path], {
+      reportAt(model, view, idleReplay, [found.path], {
         severity: "warning",
         message: `Nothing is ever replayed: ${found.why}.`,
-        mends: [
+        fileFixes: [
           model.edits.remove(
             pathIn(view, placeOf(view.body, ...found.path), ...found.path),
             `Remove \`${found.path.join(".")}\`: its default replays`,

@@ -24,7 +24,7 @@ export const klFull: Rule = {
               : `Only the log-probs of sampled tokens are known for \`${model}\`: choose the estimator k1, k2 or k3, or another model.`,
           key: underneath(view, at, join(`kl.${index}`, key)),
           at,
-          mends: [
+          fileFixes: [
             place === "reward" && !stored
               ? edits.set(pathIn(view, item?.origin, "kl", index, "place"), "loss", "Change to `place: loss`")
               : undefined,

@@ -1,4 +1,4 @@
-import { pathIn, placeOf, tell, isOwn, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, isOwn, type Rule } from "../rule.ts";
 
 /** The warm-up ends before the run does. */
 export const lateWarmup: Rule = {
@@ -19,10 +19,10 @@ export const lateWarmup: Rule = {
         perStep * (placeOf(view.body, ...path)?.stage === undefined ? totalSteps(model.stages) : steps);
       if (warmup < updates || replay.source.declaration.name !== "none") continue;
       const tenth = Math.max(1, Math.floor(updates / 10));
-      tell(model, view, lateWarmup, [path], {
+      reportAt(model, view, lateWarmup, [path], {
         severity: "warning",
         message: `The warm-up takes ${warmup} optimiser steps, but the run has only ${updates} (${updates / perStep} steps × ${perStep}), so it never reaches the learning rate.`,
-        mends: [
+        fileFixes: [
           model.edits.set(
             pathIn(view, placeOf(view.body, ...path), ...path),
             String(tenth),

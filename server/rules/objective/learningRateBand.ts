@@ -1,8 +1,8 @@
 import { weightsOfBase } from "../../config/baseFacts.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-interface Band {
+interface LearningRateRange {
   readonly what: string;
   /** As published recipes have it. */
   readonly usual: readonly [number, number];
@@ -14,7 +14,7 @@ interface Band {
 const isTiny = (base: string): boolean =>
   base === "tiny" || (weightsOfBase(base) ?? Number.POSITIVE_INFINITY) < 2e7;
 
-function bandOf({ config: { model } }: ConfigModel): Band {
+function bandOf({ config: { model } }: ConfigModel): LearningRateRange {
   if (model.adapter !== undefined)
     return { what: "a low-rank adapter", usual: [1e-5, 2e-4], far: [1e-7, 5e-3] };
   if (model.base === "tiny")
@@ -41,11 +41,11 @@ export const learningRateBand: Rule = {
       if (lr >= least && lr <= most) continue;
       const [from, to] = band.usual;
       const factor = lr < from ? from / lr : lr / to;
-      tell(model, view, learningRateBand, [path], {
+      reportAt(model, view, learningRateBand, [path], {
         // A tiny model is for trying things out.
         severity: isTiny(model.config.model.base) ? "info" : "warning",
         message: `\`lr: ${text(lr)}\` is ${Math.round(factor)} times ${lr < from ? "below" : "above"} the usual range for ${band.what}, ${text(from)} to ${text(to)}.`,
-        mends:
+        fileFixes:
           model.stages.length > 1
             ? []
             : [

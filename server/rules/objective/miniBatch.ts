@@ -21,7 +21,7 @@ export const miniBatch: Rule = {
       const key = underneath(view, at, "update.mini_batch");
       const path = pathIn(view, placeOf(view.body, "update", "mini_batch"), "update", "mini_batch");
       if (size <= all && all % size === 0 && size % rollout.group === 0) continue;
-      const mends = nearestSizes(all, size, rollout.group).map((value, index) =>
+      const fileFixes = nearestSizes(all, size, rollout.group).map((value, index) =>
         edits.set(path, String(value), titleOf(value, all, rollout.group), index === 0),
       );
       const product = `${rollout.prompts} prompts × ${rollout.group} rollouts = ${all}`;
@@ -32,7 +32,7 @@ export const miniBatch: Rule = {
           message: `A step has only ${product} rollouts, fewer than \`update.mini_batch\` ${size}, so each step is one update on all of them.`,
           key,
           at,
-          mends,
+          fileFixes,
         });
       } else if (all % size !== 0) {
         report({
@@ -40,7 +40,7 @@ export const miniBatch: Rule = {
           message: `\`update.mini_batch\` ${size} does not divide a step's rollouts (${product}), so the last update would have only ${all % size}. Use ${divisors(all, size).join(" or ")}.`,
           key,
           at,
-          mends,
+          fileFixes,
         });
       } else {
         report({
@@ -49,7 +49,7 @@ export const miniBatch: Rule = {
           message: `\`update.mini_batch\` ${size} is not a multiple of \`rollout.group\` ${rollout.group}, so groups are split between updates.`,
           key,
           at,
-          mends,
+          fileFixes,
         });
       }
     }

@@ -24,7 +24,7 @@ export const objectiveHead: Rule = {
             : `The objective reads a value per vocabulary entry, which ${narrow.join(", ")} ${narrow.length === 1 ? "does" : "do"} not give: write \`model.value_heads: ${value}\`.`,
         key: underneath(view, at, "objective"),
         at,
-        mends: [edits.set(["model", "value_heads"], value, `Set \`model.value_heads\` to \`${value}\``)],
+        fileFixes: [edits.set(["model", "value_heads"], value, `Set \`model.value_heads\` to \`${value}\``)],
       });
     }
   },

@@ -1,5 +1,5 @@
 import type { StageBody } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What of a stage trains on rollouts of older weights. */
 function olderBy({
@@ -55,11 +55,11 @@ export const offPolicy: Rule = {
       const correction = `{ use: truncate, numerator: ${lack.from}, denominator: behaviour }`;
       const paths = [older.path, ["objective", "anchor"], ["objective"]];
       if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) continue;
-      tell(model, view, offPolicy, paths, {
+      reportAt(model, view, offPolicy, paths, {
         severity: "warning",
         message: `Here ${older.words}, and ${lack.why}, so the gradient is biased. Add the correction \`${correction}\`, or choose an objective with a ratio to the behaviour policy.`,
         related: [{ at: placeOf(view.body, "objective"), message: "the objective" }],
-        mends: [
+        fileFixes: [
           body.objective.correction.length > 0
             ? undefined
             : model.edits.set(

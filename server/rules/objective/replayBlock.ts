@@ -57,7 +57,7 @@ export const replayBlock: Rule = {
         key: underneath(view, at, `replay.${key}`),
         at,
         ...(severity === "warning" ? { tags: ["unnecessary"] } : {}),
-        mends: [edits.remove(pathIn(view, at, "replay", key), `Remove \`${key}\``)],
+        fileFixes: [edits.remove(pathIn(view, at, "replay", key), `Remove \`${key}\``)],
       });
     }
   },

@@ -1,12 +1,12 @@
 import { basename, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { tell, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** Rows of a log hold a number or more for each token: its first lines are longer than a dataset's. */
 const bytes = 2 * 1024 * 1024;
 
-/** Terms that the first rows of a log were paid by; undefined: it was not read, or its rows have no terms. */
+/** Terms that scored the first rows of a log; undefined: it was not read, or its rows have no terms. */
 function termsOf(path: string): ReadonlySet<string> | undefined {
   const rows = (datasetLines(path, bytes) ?? []).flatMap(({ row }) => (row === undefined ? [] : [row]));
   const named = rows.map(({ rewards, errors }) => [...keysOf(rewards), ...keysOf(errors)]);
@@ -19,7 +19,7 @@ const keysOf = (value: unknown): string[] =>
 
 const list = (names: Iterable<string>): string => [...names].map((name) => `\`${name}\``).join(", ");
 
-/** Replayed rollouts are paid by the terms that their log names. */
+/** The terms that a log names reward its replayed rollouts. */
 export const replayTerms: Rule = {
   id: "replay-terms",
   title: "Rollout log whose reward terms have other names",
@@ -43,10 +43,10 @@ function check(model: ConfigModel, view: StageView): void {
   const message = none
     ? `Nothing of \`${basename(path)}\` can train: its rollouts were scored by ${list(logged)}, but the config's terms are ${list(own)}. Give the terms the log's names, or score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`
     : `\`${basename(path)}\` has no value of ${list(lacking)}, so only ${list(own.filter((name) => logged.has(name)))} rewards its rollouts. Score the responses again with \`replay.rescore: { use: recomputed, terms: again }\`.`;
-  tell(model, view, replayTerms, [["replay", "path"], ["replay"]], {
+  reportAt(model, view, replayTerms, [["replay", "path"], ["replay"]], {
     severity: none ? "error" : "warning",
     message,
-    mends: [
+    fileFixes: [
       model.edits.set(
         ["replay", "rescore"],
         "{ use: recomputed, terms: again }",

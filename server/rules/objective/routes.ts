@@ -1,9 +1,9 @@
 import type { RoutePlace } from "../../core/blocks/routes.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-/** What a place needs that nobody has written: as the end of a sentence, and what to write. */
+/** What a route's target still needs: as the end of a sentence, and what to write. */
 const lacks = (to: RoutePlace, { kl, objective }: StageBody): string | undefined => {
   if (to === "distil" && !kl.some(({ mask, place }) => mask === "distilled" && place === "loss"))
     return "no `kl` entry with `place: loss` has `mask: distilled`, so these rollouts stay with the objective. Add one";
@@ -37,10 +37,10 @@ function checkPlaces(model: ConfigModel, view: StageView): void {
     const { kl } = view.config.body;
     const acting =
       to === "distil" ? kl.findIndex(({ place, shown }) => place === "loss" && shown !== undefined) : -1;
-    tell(model, view, routes, [path], {
+    reportAt(model, view, routes, [path], {
       severity: "warning",
       message: `The route leads to \`${to}\`, but ${lack}.`,
-      mends: [
+      fileFixes: [
         acting < 0
           ? undefined
           : model.edits.set(
@@ -68,13 +68,13 @@ export const routes: Rule = {
       checkPlaces(model, view);
       for (const { path, to } of unreached(view))
         if (isOwn(placeOf(view.body, ...path)))
-          tell(model, view, routes, [path], {
+          reportAt(model, view, routes, [path], {
             severity: "warning",
             message: `This acts on rollouts that a route sends to \`${to}\`, but no route does. Add \`route: [{ when: wrong, to: ${to} }]\`.`,
           });
       view.config.body.kl.forEach(({ model: other, shown }, index) => {
         if (shown !== undefined && other === "behaviour")
-          tell(
+          reportAt(
             model,
             view,
             routes,

@@ -1,20 +1,20 @@
-import type { Finding } from "../../config/check/report.ts";
+import type { DiagnosticReport } from "../../config/check/report.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { join, type SourceNode } from "../../config/text/node.ts";
 import { at as nodeAt, firstTime, type Rule } from "../rule.ts";
 
-interface Place {
+interface LocatedSchedule {
   readonly node: SourceNode;
   readonly path: string;
 }
 
-const none: readonly Place[] = [];
+const none: readonly LocatedSchedule[] = [];
 
 /** Every schedule in a tree with its path from there. Stages share most of theirs. */
-const schedulesIn = perObject((node: SourceNode): readonly Place[] => {
+const schedulesIn = perObject((node: SourceNode): readonly LocatedSchedule[] => {
   if (node.kind === "map" && node.entries.has("schedule") && node.entries.has("over"))
     return [{ node, path: "" }];
-  const found: Place[] = [];
+  const found: LocatedSchedule[] = [];
   const add = (key: string | number, value: SourceNode): void => {
     if (value.kind === "scalar") return;
     for (const below of schedulesIn(value))
@@ -49,7 +49,7 @@ export const scheduleEnd: Rule = {
         const end = numberAt(node, "start") + numberAt(node, "over");
         if (end <= last) continue;
         const place = nodeAt(node, "over")?.origin ?? node.origin;
-        const fixes: Finding["fixes"] =
+        const fixes: DiagnosticReport["fixes"] =
           last > numberAt(node, "start") && nodeAt(node, "over")?.kind === "scalar"
             ? [
                 {

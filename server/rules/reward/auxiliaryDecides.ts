@@ -2,13 +2,13 @@ import type { Fix } from "../../config/check/diagnostic.ts";
 import type { AdvantageConfig, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { scheduledRange, termRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { firstTime, isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { firstTime, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 import { admitsAllWrong, formOf, paysWrongAnswers, rolesOf, type Form } from "./termRoles.ts";
 
 /** Baselines that ask only whether a reward reaches a bound, or that take advantages from elsewhere. */
 const bounded: ReadonlySet<string> = new Set(["pass_at_k", "given"]);
 
-/** Where equal answers are told apart by one term alone, what divides by the spread makes any weight of it the same. */
+/** If one term alone distinguishes equal answers, dividing by the spread cancels its weight. */
 export const auxiliaryDecides: Rule = {
   id: "auxiliary-decides",
   title: "Auxiliary term that alone decides groups with equal answers",
@@ -40,7 +40,7 @@ export function divisorOf({ baseline, scale, whiten, per_source }: AdvantageConf
   return whitens ? { key: "whiten", name: "whiten", within: "step" } : undefined;
 }
 
-/** Terms that wrong answers are paid by beside those that judge answers. */
+/** Terms that reward wrong answers, other than those that judge answers. */
 export function decidingTerms(body: StageBody): readonly RewardTermConfig[] {
   const found = new Set<RewardTermConfig>();
   for (const { name } of body.tasks) {
@@ -53,7 +53,7 @@ export function decidingTerms(body: StageBody): readonly RewardTermConfig[] {
 
 const heaviest = ({ weight }: RewardTermConfig): number => Math.max(...scheduledRange(weight).map(Math.abs));
 
-/** The advantage of the one rollout that is paid, in a group in which no other is. */
+/** The advantage of the only rollout of a group that a term rewards. */
 function reach({ advantage, rollout: { group: n } }: StageBody, difference: number): number | undefined {
   const { declaration, params } = advantage.scale;
   if (declaration.name === "sign") return 1;
@@ -77,13 +77,13 @@ function inspect(model: ConfigModel, view: StageView, term: RewardTermConfig, di
   // Against a large epsilon a small weight counts for what it is.
   if (most !== undefined && most < 0.5 * (reach(body, Number.MAX_VALUE ** 0.5) ?? 0)) return;
   const isLoud = divisor.within === "group" && (form === "gradual" || form === "blind");
-  tell(model, view, auxiliaryDecides, paths, {
+  reportAt(model, view, auxiliaryDecides, paths, {
     severity: isLoud ? "warning" : "info",
     message: `${where(divisor, term)}${effect(divisor, term, most, body.rollout.group)}${known(form, term)} ${advice(form)}`,
     related: [
       { at: placeOf(view.body, "advantage", divisor.key), message: `\`${divisor.name}\` divides by it` },
     ],
-    mends: mends(model, view, term),
+    fileFixes: fixesFor(model, view, term),
   });
 }
 
@@ -114,7 +114,7 @@ const advice = (form: Form): string =>
       ? "If you do not want that, reward it only when the answer is correct (`reward.combine: product`), or use `advantage.scale: none`."
       : "Reward it only when the answer is correct (`reward.combine: product`), leave such groups out, or use `advantage.scale: none`.";
 
-function mends({ edits }: ConfigModel, view: StageView, term: RewardTermConfig): (Fix | undefined)[] {
+function fixesFor({ edits }: ConfigModel, view: StageView, term: RewardTermConfig): (Fix | undefined)[] {
   const { reward, curriculum } = view.config.body;
   const atTop = (...path: readonly string[]): boolean => placeOf(view.body, ...path)?.stage === undefined;
   const path = (...keys: readonly string[]): ReturnType<typeof pathIn> =>

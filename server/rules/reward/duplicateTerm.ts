@@ -2,16 +2,16 @@ import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { appliesTo } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { at as nodeAt, isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const kindOf = perObject(({ declaration, params, use }: RewardTermConfig["term"]) =>
   JSON.stringify([declaration.name, params, declaration.name === "user" ? use : ""]),
 );
 
-type Terms = readonly RewardTermConfig[];
+type RewardTerms = readonly RewardTermConfig[];
 
 /** Terms of one kind; most configs have none. */
-const repeated = perObject((terms: Terms): readonly Terms[] => {
+const repeated = perObject((terms: RewardTerms): readonly RewardTerms[] => {
   const kinds = new Map<string, RewardTermConfig[]>();
   for (const term of terms) {
     const kind = `${kindOf(term.term)} ${term.attempts}`;
@@ -27,7 +27,7 @@ export const duplicateTerm: Rule = {
   why: "Two terms that use one method with the same parameters, over the same attempts, give every rollout the same value. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight in the config is not the weight that acts.\n\nKeep one of them, with the weight you want.",
   check(model) {
     // Stages that share their terms would say the same again.
-    const told = new Map<Terms, Set<string>>();
+    const told = new Map<RewardTerms, Set<string>>();
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
       const { terms } = view.config.body.reward;
@@ -44,8 +44,8 @@ export const duplicateTerm: Rule = {
   },
 };
 
-/** Those of some terms that meet in some task: one finding tells of all of them. */
-function meeting(view: StageView, terms: Terms): RewardTermConfig[][] {
+/** Terms that apply to a common task: one diagnostic covers all of them. */
+function meeting(view: StageView, terms: RewardTerms): RewardTermConfig[][] {
   const groups: RewardTermConfig[][] = [];
   for (const term of terms) {
     const meets = groups.find(([first]) => first !== undefined && shared(view, first, term));
@@ -78,11 +78,11 @@ function report(
         ? `their weights ${shown(first)} and ${shown(second)} cancel, so neither has any effect`
         : `together they weigh ${shown(first)} + ${shown(second)} = ${sum}`;
   const merged = sum === undefined || sum === 0 ? undefined : merging(model, view, earlier, later, sum);
-  tell(model, view, duplicateTerm, [path(later), path(earlier)], {
+  reportAt(model, view, duplicateTerm, [path(later), path(earlier)], {
     severity: "warning",
     message: `\`${later.name}\` gives the same values as \`${earlier.name}\`: ${then}.${others === 0 ? "" : ` ${others} more ${others === 1 ? "term does" : "terms do"} too.`}`,
     related: [{ at: placeOf(view.body, ...path(earlier)), message: `\`${earlier.name}\`` }],
-    mends: [merged],
+    fileFixes: [merged],
   });
 }
 

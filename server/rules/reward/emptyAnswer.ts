@@ -1,10 +1,10 @@
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { decidingTerms, divisorOf } from "./auxiliaryDecides.ts";
 import { scheduledRange } from "../ranges.ts";
-import { firstTime, isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { firstTime, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 import { admitsAllWrong } from "./termRoles.ts";
 
-/** No term pays best where nothing is answered. */
+/** No term rewards the empty answer most. */
 export const emptyAnswer: Rule = {
   id: "empty-answer",
   title: "Term that rewards the empty answer",
@@ -18,10 +18,10 @@ export const emptyAnswer: Rule = {
         const found = payFor(term, body);
         const path = ["reward", "terms", term.name];
         if (found === undefined || !isOwn(placeOf(view.body, ...path)) || !fresh(term.term)) continue;
-        tell(model, view, emptyAnswer, [[...path, found.key], path], {
+        reportAt(model, view, emptyAnswer, [[...path, found.key], path], {
           severity: found.severity,
           message: found.message,
-          mends: [
+          fileFixes: [
             model.edits.set(
               pathIn(view, placeOf(view.body, "rollout", "min_tokens"), "rollout", "min_tokens"),
               "1",
@@ -47,7 +47,7 @@ function payFor(term: RewardTermConfig, body: StageBody): Pay | undefined {
   const { declaration, params } = term.term;
   if (declaration.name === "format") return emptyFormat(term.name, params);
   const { shape } = params;
-  // Where the spread is divided by, the finding about that says this, too.
+  // If the advantage is divided by the spread, the diagnostic about that says this too.
   const isTold = divisorOf(body.advantage) !== undefined && body.rollout.group > 1;
   if (declaration.name !== "length" || isTold || !admitsAllWrong(body)) return undefined;
   if (shape !== "linear" && shape !== "group_relative") return undefined;

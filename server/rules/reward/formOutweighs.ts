@@ -1,7 +1,7 @@
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { appliesTo, paidRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { at as nodeAt, isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const width = (term: RewardTermConfig): number | undefined => {
   const range = paidRange(term);
@@ -35,7 +35,7 @@ function checkTerms(
 ): void {
   const answers = terms.filter(({ term }) => term.declaration.judges === "answer");
   const best = answers.reduce((sum, term) => sum + (width(term) ?? 0), 0);
-  // A function of one's own may judge answers too: how much it pays is not known.
+  // A user's function may judge answers too, and its range is unknown.
   if (answers.length === 0 || best === 0 || terms.some(({ term }) => term.declaration.judges === undefined))
     return;
   for (const term of terms) {
@@ -47,14 +47,14 @@ function checkTerms(
     const { weight } = term;
     const half = typeof weight === "number" ? round((0.5 * best * Math.abs(weight)) / own) : undefined;
     const inStage = nodeAt(view.body, ...path, "weight")?.origin.stage !== undefined;
-    tell(model, view, formOutweighs, [[...path, "weight"], path], {
+    reportAt(model, view, formOutweighs, [[...path, "weight"], path], {
       severity: "warning",
       message: `\`${term.name}\` can change the reward by ${round(own)}, and ${names} only by ${round(best)}, so a well-formed wrong response may earn more than a correct one.`,
       related: answers.map((one) => ({
         at: placeOf(view.body, "reward", "terms", one.name),
         message: `judges the answer, changes the reward by ${round(width(one) ?? 0)}`,
       })),
-      mends:
+      fileFixes:
         half === undefined || inStage || typeof weight !== "number"
           ? []
           : [

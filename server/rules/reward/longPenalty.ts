@@ -1,6 +1,6 @@
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-/** A term on the length pays differently for some length that a response can have. */
+/** A length term gives different values for some lengths that a response can have. */
 export const longPenalty: Rule = {
   id: "length-limit",
   title: "Length penalty that no response reaches",
@@ -21,13 +21,13 @@ export const longPenalty: Rule = {
         const at = wide ? ["reward", "terms", name, "cache"] : path;
         if (!isOwn(placeOf(view.body, ...at)) && !isOwn(placeOf(view.body, "reward", "terms", name)))
           continue;
-        tell(model, view, longPenalty, [at, ["reward", "terms", name]], {
+        reportAt(model, view, longPenalty, [at, ["reward", "terms", name]], {
           severity: "warning",
           message: wide
             ? `\`${name}\`: \`cache\` ${cache} is longer than \`limit\` ${limit}, so even the shortest response is punished.`
             : `\`${name}\` begins to punish beyond ${limit - cache} tokens, but a response has at most ${rollout.max_tokens}, so every response gets the same.`,
           related: [{ at: placeOf(view.body, "rollout", "max_tokens"), message: "the longest response" }],
-          mends:
+          fileFixes:
             wide || typeof own !== "number"
               ? []
               : [

@@ -3,27 +3,27 @@ import { perReading } from "../../lib/perObject.ts";
 import type { RewardTermConfig, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import { appliesTo } from "../ranges.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-type Wanted = "answer" | "equation";
-const words: Readonly<Record<Wanted, string>> = {
+type TaskNeed = "answer" | "equation";
+const words: Readonly<Record<TaskNeed, string>> = {
   answer: "an answer",
   equation: "`numbers` and a `target`",
 };
 
 /** What a reward reads of its tasks, by its name. */
-const reads: ReadonlyMap<string, Wanted> = new Map([
+const reads: ReadonlyMap<string, TaskNeed> = new Map([
   ["exact_match", "answer"],
   ["numeric", "answer"],
   ["reference_probability", "answer"],
   ["equation", "equation"],
 ]);
 
-type Source = TaskConfig["source"];
+type TaskSourceConfig = TaskConfig["source"];
 
 /** What tasks of a source have not. */
-const lackOf = perReading((source: Source): ReadonlySet<Wanted> => {
-  const found = new Set<Wanted>();
+const lackOf = perReading((source: TaskSourceConfig): ReadonlySet<TaskNeed> => {
+  const found = new Set<TaskNeed>();
   if (!hasAnswer(source)) found.add("answer");
   if (!hasFields(source, ["numbers", "target"])) found.add("equation");
   return found;
@@ -35,16 +35,16 @@ function lacks({ term }: RewardTermConfig, { source }: TaskConfig): string | und
   return wanted !== undefined && lackOf(source).has(wanted) ? words[wanted] : undefined;
 }
 
-function hasAnswer(source: Source): boolean {
+function hasAnswer(source: TaskSourceConfig): boolean {
   const { declaration, params } = source;
-  // A file that is not there is the first thing to mend.
+  // A file that is not there is the first thing to fix.
   if (declaration.name === "dataset")
     return params["answer"] !== undefined || linesOfTask(source) === undefined;
   const environment = environmentOf({ source });
   return environment.kind !== "made" || environment.answers;
 }
 
-function hasFields(source: Source, fields: readonly string[]): boolean {
+function hasFields(source: TaskSourceConfig, fields: readonly string[]): boolean {
   if (source.declaration.name === "dataset")
     return (
       linesOfTask(source)?.every(
@@ -75,11 +75,11 @@ export const missingAnswer: Rule = {
             ["reward", "terms", term.name, "use"],
             ["reward", "terms", term.name],
           ];
-          tell(model, view, missingAnswer, paths, {
+          reportAt(model, view, missingAnswer, paths, {
             severity: "warning",
             message: `\`${term.term.declaration.name}\` needs ${what}, but the tasks of \`${task.name}\` have none, so it fails on every rollout of them and none trains.`,
             related: [{ at: placeOf(view.body, "tasks", String(index)), message: `does not have ${what}` }],
-            mends: [(mend ??= restricted(model, view, term)).fix],
+            fileFixes: [(mend ??= restricted(model, view, term)).fix],
           });
         }
       }

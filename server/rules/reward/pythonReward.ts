@@ -25,7 +25,7 @@ export const pythonReward: Rule = {
           message: `The reward \`${name}\` is Python (\`${basename(String(term.params["file"]))}\`), and this version runs only TypeScript and JavaScript rewards. Write it as \`export function score({ prompt, response, task })\` in a .ts or .js file, or remove the term.`,
           key: underneath(view, at, `reward.terms.${name}.use`),
           at,
-          mends: [edits.remove(path, `Remove the term \`${name}\``, false)],
+          fileFixes: [edits.remove(path, `Remove the term \`${name}\``, false)],
         });
       }
     }

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
 import { signatureOf, type Signature } from "../../config/check/signatures/index.ts";
-import type { Finding } from "../../config/check/report.ts";
+import type { DiagnosticReport } from "../../config/check/report.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, firstTime, isOwn, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, firstTime, isOwn, reportAt, type Rule } from "../rule.ts";
 
 /** What every call is given: see the reward host's `ScoreInput`. */
 const given = ["prompt", "response", "task", "finish", "index", "group", "length", "step", "args"];
@@ -89,13 +89,13 @@ function unread(
         : `It takes ${listed(known)}.`
       : `Did you mean \`${meant}\`?`;
   const path = ["reward", "terms", term.name, "args", key];
-  const mends = [
+  const fileFixes = [
     meant === undefined ? undefined : model.edits.rename(path, meant, `Change to \`${meant}\``),
     meant === undefined ? model.edits.remove(path, `Remove \`${key}\``, false) : undefined,
   ];
   say(model, view, term, ["args", key], `does not take the argument \`${key}\`. ${hint}`, {
     tags: ["unnecessary"],
-    mends,
+    fileFixes,
   });
 }
 
@@ -105,7 +105,7 @@ function say(
   term: RewardTermConfig,
   below: readonly string[],
   what: string,
-  more: Pick<Finding, "tags" | "mends"> = {},
+  more: Pick<DiagnosticReport, "tags" | "fileFixes"> = {},
 ): void {
   const path = ["reward", "terms", term.name];
   const { file, export: name } = term.term.params;
@@ -113,7 +113,7 @@ function say(
     isOwn(nodeAt(view.body, ...one)?.origin),
   );
   if (places.length === 0) return;
-  tell(model, view, rewardArguments, places, {
+  reportAt(model, view, rewardArguments, places, {
     severity: "warning",
     message: `\`${String(name)}\` of \`${basename(String(file))}\` ${what}`,
     ...more,

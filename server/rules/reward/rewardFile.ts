@@ -6,7 +6,7 @@ import { replace } from "../../config/check/report.ts";
 import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts";
 import { unfitFile } from "../nearFile.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import type { Finding } from "../../config/check/report.ts";
+import type { DiagnosticReport } from "../../config/check/report.ts";
 
 /** A reward's file exists and has the function; found by parsing, nothing is executed. */
 export const rewardFile: Rule = {
@@ -38,13 +38,13 @@ export const rewardFile: Rule = {
   },
 };
 
-interface Problem {
+interface RewardFileProblem {
   readonly message: string;
   readonly better?: string;
-  readonly severity?: Finding["severity"];
+  readonly severity?: DiagnosticReport["severity"];
 }
 
-function problemOf(path: string, term: RewardTermConfig, config: string): Problem | undefined {
+function problemOf(path: string, term: RewardTermConfig, config: string): RewardFileProblem | undefined {
   const shown = relative(dirname(config), path);
   const inConfig = (name: string): string => {
     const short = relative(dirname(config), name);

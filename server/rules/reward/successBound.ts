@@ -1,5 +1,5 @@
 import { paidRange, scheduledRange, termRange } from "../ranges.ts";
-import { placeOf, tell, type Rule } from "../rule.ts";
+import { placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** `reward.success.at_least` lies within what the deciding terms pay. */
 export const successBound: Rule = {
@@ -23,10 +23,10 @@ export const successBound: Rule = {
           ["reward", "terms", term.name],
         ];
         if (paths.every((path) => placeOf(view.body, ...path)?.layer === "default")) continue;
-        tell(model, view, successBound, paths, {
+        reportAt(model, view, successBound, paths, {
           severity: "warning",
           message: `\`${term.name}\` gives between ${least} and ${most}, so ${success.at_least > most ? "no" : "every"} rollout is a success at \`at_least: ${success.at_least}\`.${weighted ? " The weight does not count here." : ""}`,
-          mends: [
+          fileFixes: [
             model.edits.set(
               ["reward", "success", "at_least"],
               String(most > 0 ? most : (least + most) / 2),

@@ -1,7 +1,7 @@
 import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { appliesTo } from "../ranges.ts";
-import { tell, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** The term that decides on a task's rollouts, and the terms that judge its answers. */
 function judges(
@@ -41,10 +41,10 @@ export const successForm: Rule = {
           ["reward", "success", "terms"],
           ["reward", "terms", decides.name],
         ];
-        tell(model, view, successForm, paths, {
+        reportAt(model, view, successForm, paths, {
           severity: "warning",
           message: `A rollout counts as solved by \`${decides.name}\`, which looks only at form, while ${names.map((name) => `\`${name}\``).join(" and ")} ${names.length === 1 ? "judges" : "judge"} the answer: name ${names.length === 1 ? "it" : "them"} in \`reward.success.terms\`.`,
-          mends: [
+          fileFixes: [
             model.edits.set(
               ["reward", "success", "terms"],
               `[${names.join(", ")}]`,

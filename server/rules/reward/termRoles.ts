@@ -1,4 +1,4 @@
-/** Which reward terms say whether an answer is right, and which are paid beside them, as far as the config tells. */
+/** Which reward terms judge whether an answer is correct, and which only add to them, as far as the config shows. */
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { appliesTo, scheduledRange, termRange } from "../ranges.ts";
@@ -11,7 +11,7 @@ export interface TermRoles {
 
 const acts = ({ weight }: RewardTermConfig): boolean => scheduledRange(weight).some((end) => end !== 0);
 
-/** Of the terms that a task's rollouts are paid by. */
+/** Of the terms that score a task's rollouts. */
 export function rolesOf({ terms, success }: StageBody["reward"], task: string): TermRoles {
   const applying = terms.filter((term) => appliesTo(term, task));
   const named =
@@ -28,11 +28,11 @@ export function rolesOf({ terms, success }: StageBody["reward"], task: string): 
   };
 }
 
-/** Whether a wrong answer is paid by the auxiliary terms, too. Of a combiner that is not known nothing is claimed. */
+/** Whether the auxiliary terms also reward a wrong answer. Nothing is claimed about an unknown combiner. */
 export function paysWrongAnswers({ combine }: StageBody["reward"], { answers }: TermRoles): boolean {
   const { name } = combine.declaration;
   if (name === "sum" || name === "progress") return true;
-  // A factor of 0 takes everything away, a negative one does not. What a function of one's own pays is not known.
+  // A factor of 0 removes the whole reward, a negative one does not. The range of a user's function is unknown.
   return name === "product" && answers.every((term) => (termRange(term) ?? [0])[0] < 0);
 }
 

@@ -1,7 +1,7 @@
 import { mine, keyOf, type Rule } from "../rule.ts";
 import { listed } from "../../lib/suggest.ts";
 
-/** A term that pays no rollout of any stage: removed by each, or for tasks that none of them draws. */
+/** A term that scores no rollout of any stage: every stage removes it, or none draws its tasks. */
 export const unusedTerm: Rule = {
   id: "unused-term",
   title: "Unused reward term",
@@ -15,7 +15,7 @@ export const unusedTerm: Rule = {
         return here !== undefined && (here.tasks?.some(drawn) ?? true);
       });
       if (used) continue;
-      // An unknown task name is its own finding; this would be its echo.
+      // An unknown task name has its own diagnostic, which this one would only repeat.
       const known = new Set(
         [...config.top.tasks, ...rl.flatMap((view) => view.config.body.tasks)].map(({ name }) => name),
       );
@@ -34,7 +34,7 @@ export const unusedTerm: Rule = {
         key: `reward.terms.${term.name}`,
         at,
         tags: ["unnecessary"],
-        mends:
+        fileFixes:
           // A stage that removes it, or a list that names it, would be left with nothing to name.
           rl.length > 1 || config.top.reward.success.terms?.includes(term.name) === true
             ? []

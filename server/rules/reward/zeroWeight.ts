@@ -1,7 +1,7 @@
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { scheduledRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, isOwn, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, isOwn, reportAt, type Rule } from "../rule.ts";
 
 /** Whether it decides what a success is: then it is worth computing without pay. */
 const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTermConfig): boolean =>
@@ -19,7 +19,7 @@ const paysSomewhere = ({ stages }: ConfigModel, { name }: RewardTermConfig): boo
     ),
   );
 
-/** Some step pays by each term. */
+/** Every term has a weight in some step. */
 export const zeroWeight: Rule = {
   id: "zero-weight",
   title: "Reward weight that is 0 throughout",
@@ -49,11 +49,11 @@ function checkTerm(model: ConfigModel, view: StageView, term: RewardTermConfig, 
         ? `is 0 until step ${typeof term.weight === "number" ? 0 : term.weight.start}, and there are ${last} steps`
         : undefined;
   if (why === undefined) return;
-  tell(model, view, zeroWeight, [["reward", "terms", term.name, "weight"]], {
+  reportAt(model, view, zeroWeight, [["reward", "terms", term.name, "weight"]], {
     severity: "warning",
     message: `The weight of \`${term.name}\` ${why}, so the term is computed but changes no reward.`,
     tags: ["unnecessary"],
-    mends:
+    fileFixes:
       node.origin.stage !== undefined || model.stages.length > 1
         ? []
         : [model.edits.remove(["reward", "terms", term.name], `Remove the term \`${term.name}\``, false)],

@@ -1,5 +1,5 @@
 import { branches, childrenOf, firstsOf } from "../../core/config/branchFacts.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const branchGroup: Rule = {
   id: "branch-group",
@@ -18,10 +18,10 @@ export const branchGroup: Rule = {
         ["rollout", "branch", "children"],
         ["rollout", "branch"],
       ];
-      tell(model, view, branchGroup, paths, {
+      reportAt(model, view, branchGroup, paths, {
         severity: "error",
         message: `A group of ${rollout.group} is not n1 · (1 + ${each - 1}): first rollouts and \`rollout.branch.children: ${each - 1}\` branches of each make groups of ${each}, ${2 * each}, ${3 * each}, …`,
-        mends: [
+        fileFixes: [
           model.edits.set(path, String(more), `Change \`rollout.group\` to ${more}`),
           fewer > 0
             ? model.edits.set(path, String(fewer), `Change \`rollout.group\` to ${fewer}`, false)

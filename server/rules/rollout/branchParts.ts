@@ -1,7 +1,7 @@
 import { branches } from "../../core/config/branchFacts.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What else has a say in where rollouts begin, with the key that says it. */
 function* others({ guidance, curriculum, rollout }: StageBody): Generator<{
@@ -36,10 +36,10 @@ export const branchParts: Rule = {
       for (const { path, what } of others(body)) {
         const at = placeOf(view.body, ...path);
         const own = placeOf(view.body, "rollout", "branch");
-        tell(model, view, branchParts, [path, path.slice(0, 1), ["rollout", "branch"]], {
+        reportAt(model, view, branchParts, [path, path.slice(0, 1), ["rollout", "branch"]], {
           severity: "error",
           message: `\`rollout.branch: ${body.rollout.branch.declaration.name}\` sets where rollouts of a group begin, but ${what}.`,
-          mends: [
+          fileFixes: [
             model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
             model.edits.remove(pathIn(view, own, "rollout", "branch"), "Remove `rollout.branch`", false),
           ],

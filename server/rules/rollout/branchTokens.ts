@@ -1,5 +1,5 @@
 import { branches } from "../../core/config/branchFacts.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const branchTokens: Rule = {
   id: "branch-tokens",
@@ -15,17 +15,17 @@ export const branchTokens: Rule = {
       if (characters && typeof least === "number" && least > 1) {
         const at = placeOf(view.body, "rollout", "branch", "min_characters");
         const path = pathIn(view, at, "rollout", "branch", "min_characters");
-        tell(model, view, branchTokens, [["rollout", "branch", "min_characters"]], {
+        reportAt(model, view, branchTokens, [["rollout", "branch", "min_characters"]], {
           severity: "error",
           message: `This model reads one character per token, but branches leave before tokens of at least ${least} characters, so there are no branches: lower \`rollout.branch.min_characters\`, or give the model a vocabulary.`,
-          mends: [
+          fileFixes: [
             model.edits.remove(path, "Remove `min_characters`: tokens of one character then count"),
             model.edits.set(["model", "tokenizer"], "{ use: bpe }", "Give the model a vocabulary", false),
           ],
         });
       }
       if (rollout.max_tokens > 1) continue;
-      tell(
+      reportAt(
         model,
         view,
         branchTokens,

@@ -24,7 +24,7 @@ export const minTokens: Rule = {
         key: underneath(view, at, "rollout.min_tokens"),
         at,
         related: [{ at: placeOf(view.body, "rollout", "max_tokens"), message: `at most ${max_tokens}` }],
-        mends: [
+        fileFixes: [
           edits.set(
             path("min_tokens"),
             String(max_tokens),

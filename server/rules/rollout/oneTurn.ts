@@ -1,11 +1,11 @@
 import type { StageBody } from "../../core/config/resolved.ts";
 import { hasAttempts } from "../../core/config/shapeFacts.ts";
-import { isOwn, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
-type Path = readonly string[];
+type SettingPath = readonly string[];
 
 /** Where a stage's body speaks of turns. */
-function* turnsNamed(body: StageBody): Generator<Path> {
+function* turnsNamed(body: StageBody): Generator<SettingPath> {
   if (body.advantage.level === "turn") yield ["advantage", "level"];
   for (const [index, { declaration }] of body.mask.entries())
     if (declaration.name === "turns") yield ["mask", String(index)];
@@ -35,11 +35,11 @@ export const oneTurn: Rule = {
         continue;
       for (const path of turnsNamed(body)) {
         if (!isOwn(placeOf(view.body, ...path))) continue;
-        tell(model, view, oneTurn, [path], {
+        reportAt(model, view, oneTurn, [path], {
           severity: "info",
           message: `Every rollout is a single turn, so \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response as its first turn.`,
           tags: ["unnecessary"],
-          mends: [
+          fileFixes: [
             model.edits.remove(
               pathIn(view, placeOf(view.body, ...path), ...path),
               `Remove \`${path.at(-1)}\``,

@@ -2,7 +2,7 @@ import { branches } from "../../core/config/branchFacts.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { hasAttempts } from "../../core/config/shapeFacts.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Other {
   readonly path: readonly string[];
@@ -55,7 +55,7 @@ export const shapeParts: Rule = {
       );
       if (!hasAttempts(body.rollout)) {
         if (body.curriculum.start.declaration.name !== "mid_episode") continue;
-        tell(
+        reportAt(
           model,
           view,
           shapeParts,
@@ -67,7 +67,7 @@ export const shapeParts: Rule = {
             severity: "error",
             message:
               "`curriculum.start: mid_episode` continues from the middle of an episode, but every rollout is a single response: choose `rollout.shape: multi_attempt` or `self_correct`.",
-            mends: [
+            fileFixes: [
               model.edits.set(
                 pathIn(view, shape, "rollout", "shape"),
                 "multi_attempt",
@@ -80,10 +80,10 @@ export const shapeParts: Rule = {
       }
       for (const { path, what } of others(body)) {
         const at = placeOf(view.body, ...path);
-        tell(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
+        reportAt(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
           severity: "error",
           message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several attempts, but ${what}.`,
-          mends: [
+          fileFixes: [
             model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
             remove,
           ],

@@ -1,4 +1,4 @@
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const shapeTries: Rule = {
   id: "shape-tries",
@@ -10,7 +10,7 @@ export const shapeTries: Rule = {
       const { low, high } = shape.params;
       if (typeof low !== "number" || typeof high !== "number" || low <= high) continue;
       const at = placeOf(view.body, "rollout", "shape", "low");
-      tell(
+      reportAt(
         model,
         view,
         shapeTries,
@@ -22,7 +22,7 @@ export const shapeTries: Rule = {
         {
           severity: "error",
           message: `\`low\` ${low} is more than \`high\` ${high}: an episode cannot have at least ${low} attempts and at most ${high}.`,
-          mends: [
+          fileFixes: [
             model.edits.set(
               pathIn(view, at, "rollout", "shape", "low"),
               String(high),

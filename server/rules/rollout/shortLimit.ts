@@ -1,5 +1,5 @@
 import { environmentOf } from "../tasks/environments.ts";
-import { isOwn, at as nodeAt, pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, at as nodeAt, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** A written solution of each difficulty fits into a response. */
 export const shortLimit: Rule = {
@@ -24,10 +24,10 @@ export const shortLimit: Rule = {
         const at = nodeAt(view.body, "rollout", "max_tokens")?.origin;
         const [value, least] = worst;
         const what = value === "" ? `\`${task.name}\`` : `\`${task.name}/${value}\``;
-        tell(model, view, shortLimit, paths, {
+        reportAt(model, view, shortLimit, paths, {
           severity: "warning",
           message: `The shortest solutions of ${what} have ${least} characters, but \`rollout.max_tokens\` is ${rollout.max_tokens} and a token is one character, so no solution fits: raise \`rollout.max_tokens\`, or leave the difficulty out.`,
-          mends: [
+          fileFixes: [
             edits.set(
               pathIn(view, isOwn(at) ? at : placeOf(view.body, "rollout"), "rollout", "max_tokens"),
               String(least + 1),

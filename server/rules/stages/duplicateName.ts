@@ -43,14 +43,14 @@ function duplicates(
       // Items that a parent brought in are not at their index in this file.
       const own =
         edits?.at([path, index])?.origin.range === written.range || edits?.at([path, index]) === item;
-      const mends = own ? [edits?.set([path, index, "name"], other, `Name it \`${other}\``)] : [];
+      const fileFixes = own ? [edits?.set([path, index, "name"], other, `Name it \`${other}\``)] : [];
       const related = [{ at: before.origin, message: `the first \`${name}\`` }];
-      report({ rule: duplicateName.id, message, key: join(path, index), at: written, mends, related });
+      report({ rule: duplicateName.id, message, key: join(path, index), at: written, fileFixes, related });
     } else seen.set(name, item);
   });
 }
 
-/** A name with the least number that nobody has, looked for once for each name. */
+/** A name with the lowest free number, searched once for each name. */
 function freeNames(names: readonly (string | undefined)[]): (name: string) => string {
   const taken = new Set(names);
   const found = new Map<string, string>();

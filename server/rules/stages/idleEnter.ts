@@ -54,7 +54,7 @@ export const idleEnter: Rule = {
           key: `${view.path}.on_enter`,
           at,
           tags: ["unnecessary"],
-          mends:
+          fileFixes:
             actions.length > 1 || nodeAt(view.written, "on_enter")?.kind === "map"
               ? []
               : [model.edits.remove(["stages", view.config.name, "on_enter"], "Remove `on_enter`")],

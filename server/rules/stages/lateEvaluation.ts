@@ -16,7 +16,7 @@ export const lateEvaluation: Rule = {
       message: `With \`evaluation.every\` ${config.evaluation.every} and only ${steps} steps, held-out tasks are measured before and after training, but never during it.`,
       key: "evaluation.every",
       at,
-      mends: [
+      fileFixes: [
         edits.set(
           ["evaluation", "every"],
           String(fitting),

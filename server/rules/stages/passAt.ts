@@ -21,7 +21,7 @@ export const passAt: Rule = {
       key: "evaluation.pass_at",
       at,
       related: [{ at: placeOf(root, "evaluation", "samples"), message: `${samples} answers a task` }],
-      mends: [
+      fileFixes: [
         edits.set(["evaluation", "samples"], String(most), `Change \`samples\` to ${most} (= the largest k)`),
         fitting.length === 0
           ? undefined

@@ -27,7 +27,7 @@ export const repeatedStage: Rule = {
         key: view.path,
         at,
         related: [{ at: before.written?.origin, message: "the same stage" }],
-        mends: [
+        fileFixes: [
           edits.remove(["stages", view.config.name], `Remove the stage \`${view.config.name}\``, false),
         ],
       });

@@ -21,7 +21,7 @@ function jsonIn(file: string): unknown {
   try {
     return JSON.parse(readText(file, limits.modelJson));
   } catch {
-    // What is wrong with the file is told when it is opened.
+    // Opening the file reports what is wrong with it.
     return undefined;
   }
 }
@@ -61,7 +61,7 @@ const adapterSchema = z.object({ r: z.number() });
 /** What keeps a checkpoint from the mean of adapters of this rank, as far as its files tell. */
 function adapterApart(path: string, rank: number): string | undefined {
   const folder = folderOf(path);
-  // What is wrong with a folder without a model is told when it is opened.
+  // Opening a folder without a model reports what is wrong with it.
   if (folder === undefined) return undefined;
   const file = join(folder, "adapter_config.json");
   if (!existsSync(file))
@@ -79,7 +79,7 @@ function apart(own: Sizes | undefined, other: Sizes | undefined): string | undef
   return key === undefined ? undefined : `its ${key} is ${other![key]}, the policy's is ${own![key]}`;
 }
 
-interface Problem {
+interface StageMergeProblem {
   readonly message: string;
   /** Names that would do. */
   readonly known?: readonly string[];
@@ -89,7 +89,7 @@ function problemOf(
   { config, stages, file }: ConfigModel,
   index: number,
   source: MergeSource,
-): Problem | undefined {
+): StageMergeProblem | undefined {
   const before = stages.slice(0, index);
   switch (source.kind) {
     case "stage": {
@@ -133,7 +133,11 @@ function partsOf({ config, written }: StageView): { source: MergeSource; place: 
 }
 
 /** What may have been meant. */
-function nearTo(source: MergeSource, { known = [] }: Problem, at: Origin): ReturnType<typeof sibling> {
+function nearTo(
+  source: MergeSource,
+  { known = [] }: StageMergeProblem,
+  at: Origin,
+): ReturnType<typeof sibling> {
   if (source.kind === "checkpoint" && !existsSync(source.path)) return sibling(source.path, at);
   if (source.kind === "checkpoint" || known.length === 0) return { hint: "", fixes: [] };
   return unknownName(source.name, known, at);

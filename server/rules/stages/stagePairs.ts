@@ -2,7 +2,7 @@ import type { TaskConfig } from "../../core/config/resolved.ts";
 import { lacksOptimizer } from "../models/models.ts";
 import { placeIn } from "../placeIn.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, keyOf, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, keyOf, reportAt, type Rule } from "../rule.ts";
 
 const hasPairs = ({ source }: TaskConfig): boolean =>
   source.params["chosen"] !== undefined && source.params["rejected"] !== undefined;
@@ -22,7 +22,7 @@ function checkTasks(model: ConfigModel, view: StageView): void {
       message: `\`${name}\` (${kind}) learns from pairs of answers, but the tasks of \`${task.name}\` have ${half ? "only one answer of the two" : "none"}: ${fields}, or let the policy generate them with \`pairs: rollouts\`.`,
       key: `${view.path}.tasks.${task.name}`,
       at: at ?? model.root.origin,
-      mends: [
+      fileFixes: [
         model.edits.set(
           ["stages", name, "pairs"],
           "rollouts",
@@ -73,7 +73,7 @@ export const stagePairs: Rule = {
       if (pairs === "dataset") checkTasks(model, view);
       if (kind === "reward_model") checkModel(model, view);
       if (pairs === "rollouts" && body.rollout.group < 2)
-        tell(model, view, stagePairs, [["rollout", "group"]], {
+        reportAt(model, view, stagePairs, [["rollout", "group"]], {
           message:
             "With `rollout.group` 1 a rollout has nothing to be compared with: set `rollout.group` to 2 or more.",
         });

@@ -13,19 +13,19 @@ function checkCrossfade({ stages, report, edits }: ConfigModel, view: StageView,
     return report({
       ...common,
       message: "There is no earlier rl stage to fade from: remove `crossfade`.",
-      mends: remove,
+      fileFixes: remove,
     });
   if (view.config.kind !== "rl")
     return report({
       ...common,
       message: "Only rl stages can fade from one to the next: remove `crossfade`.",
-      mends: remove,
+      fileFixes: remove,
     });
   if (crossfade.over > steps)
     report({
       ...common,
       message: `The stage ends after ${steps} steps, before its crossfade of ${crossfade.over} steps is over, so it never trains on its own tasks and weights alone.`,
-      mends: [
+      fileFixes: [
         edits.set(
           ["stages", name, "crossfade", "over"],
           String(steps),
@@ -52,7 +52,7 @@ function checkCarryOver({ stages, report, edits }: ConfigModel, view: StageView,
     message: `\`carry_over\` does nothing here: ${idle}.`,
     key: `${view.path}.on_enter.carry_over`,
     at,
-    mends: [
+    fileFixes: [
       edits.remove(["stages", view.config.name, "on_enter", "carry_over"], "Remove `carry_over`", false),
     ],
   });

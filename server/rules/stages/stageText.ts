@@ -33,7 +33,7 @@ export const stageText: Rule = {
             : `\`kind: ${kind}\` predicts text, so its task \`${name}\` must be a \`corpus\`: write \`tasks: [{ corpus: FILE, predict: ${wanted[kind].replace(/`.*/, "")} }]\`.`,
           key: `${view.path}.tasks.${name}`,
           at,
-          mends: ofText
+          fileFixes: ofText
             ? [
                 foretelling(kind).map((predict) =>
                   edits.set(

@@ -43,7 +43,7 @@ function idle({ report, edits }: ConfigModel, view: StageView, keys: readonly st
       key: `${view.path}.${key}`,
       at,
       tags: ["unnecessary"],
-      mends: [edits.remove(["stages", view.config.name, key], `Remove \`${key}\``, false)],
+      fileFixes: [edits.remove(["stages", view.config.name, key], `Remove \`${key}\``, false)],
     });
   }
 }

@@ -44,7 +44,7 @@ export const unreachableStage: Rule = {
         key: `${view.path}.until`,
         at,
         related: [{ at: keyOf(before.written, "until"), message: `\`${before.config.name}\` ends here` }],
-        mends: [
+        fileFixes: [
           edits.remove(["stages", view.config.name], `Remove the stage \`${view.config.name}\``, false),
         ],
       });

@@ -11,7 +11,7 @@ import { changed, type Origin } from "../../config/text/node.ts";
 import { replace, unknownName } from "../../config/check/report.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, firstTime, placeOf, tell, type Rule } from "../rule.ts";
+import { at as nodeAt, firstTime, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"];
 
@@ -35,14 +35,14 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   if (lines === undefined || typeof dataset !== "string") return;
   const path = ["tasks", String(index)];
   if (hasNoLines(dataset)) {
-    tell(model, view, datasetField, [[...path, "dataset"], path], {
+    reportAt(model, view, datasetField, [[...path, "dataset"], path], {
       message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object per line.`,
     });
     return;
   }
   const broken = lines.find(({ row }) => row === undefined);
   if (broken !== undefined) {
-    tell(model, view, datasetField, [[...path, "dataset"], path], {
+    reportAt(model, view, datasetField, [[...path, "dataset"], path], {
       message: isParquet(dataset)
         ? `\`${basename(dataset)}\` is not a Parquet file, or is incomplete.`
         : `Line ${broken.line + 1} of \`${basename(dataset)}\` is not a JSON object: a dataset has one per line.`,
@@ -72,21 +72,21 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
 function checkBraces(
   model: ConfigModel,
   view: StageView,
-  { lines, path, template }: Pick<Asked, "lines" | "path"> & { readonly template: string },
+  { lines, path, template }: Pick<FieldReference, "lines" | "path"> & { readonly template: string },
 ): void {
   const field = template.trim();
   const isField = lines.some(({ row }) => row !== undefined && Object.hasOwn(row, field));
   const at = placeOf(view.body, ...path);
   if (!isField || at === undefined) return;
   const meant = `"{${field}}"`;
-  tell(model, view, datasetField, [path], {
+  reportAt(model, view, datasetField, [path], {
     severity: "warning",
     message: `Without braces \`${field}\` is plain text, the same for every line. The lines have a field of that name: did you mean \`${meant}\`?`,
     fixes: [replace(at.range, meant, `Change to \`${meant}\``)],
   });
 }
 
-interface Asked {
+interface FieldReference {
   readonly lines: readonly DatasetLine[];
   readonly dataset: string;
   readonly path: readonly string[];
@@ -97,7 +97,7 @@ interface Asked {
 function checkField(
   model: ConfigModel,
   view: StageView,
-  { lines, dataset, path, field, braces }: Asked,
+  { lines, dataset, path, field, braces }: FieldReference,
 ): void {
   const lacking = lines.find(({ row }) => row !== undefined && !hasField(row, field));
   if (lacking?.row === undefined) return;
@@ -110,7 +110,7 @@ function checkField(
   const written = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
   const whole =
     better === undefined ? undefined : written?.replaceAll(shown, braces ? `{${better}}` : better);
-  tell(model, view, datasetField, [path, path.slice(0, 2)], {
+  reportAt(model, view, datasetField, [path, path.slice(0, 2)], {
     message: isParquet(dataset)
       ? `\`${basename(dataset)}\` has no column \`${field}\`. ${hint}`.trim()
       : `Line ${lacking.line + 1} of \`${basename(dataset)}\` has no field \`${field}\`. ${hint}`.trim(),

@@ -39,7 +39,7 @@ const environmentIn = perReading((source: TaskConfig["source"]): Environment => 
   if (["dataset", "generated"].includes(source.declaration.name)) return { kind: "unread" };
   const { corpus } = source.params;
   const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
-  // A corpus that is not there is told elsewhere; another one may stand there the next time.
+  // Another rule reports a missing corpus. The file may exist the next time.
   if (file === undefined) return { kind: "unread" };
   const key = JSON.stringify([source.declaration.name, source.params, file?.mtimeMs, file?.size]);
   const found = known.get(key) ?? ask(source);

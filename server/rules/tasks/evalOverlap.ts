@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { perObject } from "../../lib/perObject.ts";
 import type { Choice, StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { isOwn, placeOf, tell, type Rule } from "../rule.ts";
+import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const fileOf = ({ source }: TaskConfig): string | undefined => {
   const { dataset } = source.params;
@@ -34,10 +34,10 @@ export const evalOverlap: Rule = {
 
 /** Of a file's entries the first, and the first that has other templates. */
 interface Readers {
-  readonly first: Entry;
-  other: Entry | undefined;
+  readonly first: TaskEntry;
+  other: TaskEntry | undefined;
 }
-interface Entry {
+interface TaskEntry {
   readonly task: TaskConfig;
   readonly index: number;
 }
@@ -70,11 +70,11 @@ function overlappingTasks(model: ConfigModel, view: StageView): void {
     const other = apart === true ? readers?.first : readers?.other;
     const path = ["tasks", String(index)];
     if (file === undefined || other === undefined || !isOwn(placeOf(view.body, ...path))) continue;
-    // Of two entries of one list the later one is told.
+    // Of two entries of one list the later one is reported.
     const own = indexByName(measured).get(task.name) ?? -1;
     if (placeOf(view.body, "tasks")?.stage === undefined && own < other.index) continue;
     const inTop = placeOf(model.root, "tasks", String(other.index));
-    tell(model, view, evalOverlap, [[...path, "prompt"], path], {
+    reportAt(model, view, evalOverlap, [[...path, "prompt"], path], {
       severity: "warning",
       message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.task.name}\`, so the two hold out different lines, and each trains on lines that evaluate the other: use the same templates.`,
       related: [{ at: inTop, message: `\`${other.task.name}\` reads the same file` }],
@@ -99,7 +99,7 @@ function overlappingFiles(model: ConfigModel, view: StageView): void {
     const index = model.config.top.tasks.findIndex((task) => fileOf(task) === file);
     const task = model.config.top.tasks[index];
     if (task === undefined || !isOwn(placeOf(view.body, ...path))) continue;
-    tell(model, view, evalOverlap, [path], {
+    reportAt(model, view, evalOverlap, [path], {
       severity: "warning",
       message: `\`${basename(file)}\` is read whole here, including the lines that \`${task.name}\` holds out for evaluation: keep demonstrations in a file of their own.`,
       related: [{ at: placeOf(model.root, "tasks", String(index)), message: "evaluated from the same file" }],

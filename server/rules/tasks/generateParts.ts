@@ -1,12 +1,12 @@
 import type { GenerateConfig, StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, tell, type Rule } from "../rule.ts";
+import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Misfit {
   /** Below `tasks.<index>`. */
   readonly path: readonly string[];
   readonly message: string;
   /** A value in its place that fits. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 /** Transforms after which the parent's answer is not the child's. */
@@ -14,7 +14,7 @@ const newAnswer = new Set(["evolve", "recombine", "concepts", "feedback"]);
 /** Transforms that need no author. */
 const byItself = new Set(["mask_span", "critique"]);
 
-/** Tasks that nobody's program can make or read: a file's lines. */
+/** Tasks that no program can make or read: a file's lines. */
 const fileOnly = ({ from }: GenerateConfig, tasks: readonly TaskConfig[]): boolean => {
   const sources = tasks.filter(
     ({ name, generate }) => generate === undefined && (from?.includes(name) ?? true),
@@ -47,7 +47,7 @@ function* misfits(
       path: ["author"],
       message:
         "A program cannot make tasks from concepts: let a model write them (`author: policy`, `model` or `endpoint`).",
-      mend: "policy",
+      fix: "policy",
     };
   const fix = "let a model write (`author: policy` or `endpoint`) with `answer: inherit` or `vote`";
   if (file && who === "program" && what !== "concepts" && !byItself.has(what ?? ""))
@@ -56,13 +56,13 @@ function* misfits(
     yield {
       path: ["answer"],
       message: `A file of tasks cannot work out a new task's answer: ${fix}.`,
-      mend: newAnswer.has(what ?? "") ? "vote" : "inherit",
+      fix: newAnswer.has(what ?? "") ? "vote" : "inherit",
     };
   if (writes && whence === "inherit" && newAnswer.has(what ?? ""))
     yield {
       path: ["answer"],
       message: `\`${what}\` makes tasks with other answers, but \`inherit\` gives them their parent's: choose \`verifier\`, \`vote\` or \`none\`.`,
-      mend: file ? "vote" : "verifier",
+      fix: file ? "vote" : "verifier",
     };
 }
 
@@ -76,16 +76,22 @@ export const generateParts: Rule = {
       for (const [index, task] of body.tasks.entries()) {
         const { generate } = task;
         if (generate === undefined) continue;
-        for (const { path, message, mend } of misfits({ ...task, generate }, body)) {
+        for (const { path, message, fix: mend } of misfits({ ...task, generate }, body)) {
           const item = ["tasks", String(index)];
           const where = pathIn(view, placeOf(view.body, ...item), "tasks", task.name, "generate", ...path);
-          tell(model, view, generateParts, [[...item, "generate", ...path], [...item, "generate"], item], {
-            severity: "error",
-            message,
-            ...(mend === undefined
-              ? {}
-              : { mends: [model.edits.set(where, mend, `Set \`${path.join(".")}\` to \`${mend}\``)] }),
-          });
+          reportAt(
+            model,
+            view,
+            generateParts,
+            [[...item, "generate", ...path], [...item, "generate"], item],
+            {
+              severity: "error",
+              message,
+              ...(mend === undefined
+                ? {}
+                : { fileFixes: [model.edits.set(where, mend, `Set \`${path.join(".")}\` to \`${mend}\``)] }),
+            },
+          );
         }
       }
     }

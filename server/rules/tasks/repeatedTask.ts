@@ -22,7 +22,7 @@ export const repeatedTask: Rule = {
           key: `tasks.${name}`,
           at,
           related: [{ at: placeOf(root, "tasks", String(first)), message: "the same tasks" }],
-          mends: [edits.remove(["tasks", index], `Remove \`${name}\``, false)],
+          fileFixes: [edits.remove(["tasks", index], `Remove \`${name}\``, false)],
         });
     }
   },

@@ -4,10 +4,10 @@ import { fieldsBeside, hasField, linesOfTask } from "../../core/datasetLines.ts"
 import { unknownName } from "../../config/check/report.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { placeOf, tell, type Rule } from "../rule.ts";
+import { placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Somebody who reads a field of each task's data. */
-interface Asker {
+interface FieldReader {
   readonly path: readonly string[];
   readonly field: string;
   /** Without the field in every task a run cannot go on; else the tasks that have none stay without help. */
@@ -16,7 +16,7 @@ interface Asker {
 
 const textOf = (value: unknown): string[] => (typeof value === "string" ? [value] : []);
 
-function askersOf({ curriculum, guidance }: StageBody): Asker[] {
+function askersOf({ curriculum, guidance }: StageBody): FieldReader[] {
   const { arms, signal, estimator } = curriculum;
   const { params } = guidance.source;
   const fields = Array.isArray(arms.params["fields"]) ? arms.params["fields"] : [];
@@ -37,17 +37,21 @@ function askersOf({ curriculum, guidance }: StageBody): Asker[] {
   ];
 }
 
-const asker = (path: readonly string[], field: string, needed: boolean): Asker => ({ path, field, needed });
+const asker = (path: readonly string[], field: string, needed: boolean): FieldReader => ({
+  path,
+  field,
+  needed,
+});
 
-interface Lack {
+interface MissingField {
   /** What lacks it, as a sentence begins. */
   readonly who: string;
   /** Fields that are there in its stead. */
   readonly others: readonly string[];
 }
 
-/** undefined: its lines have the field, or nobody can tell before its tasks are made. */
-function lackOf({ source }: TaskConfig, field: string): Lack | undefined {
+/** undefined: its lines have the field, or it is unknown until the tasks are made. */
+function lackOf({ source }: TaskConfig, field: string): MissingField | undefined {
   const without = linesOfTask(source)?.find(({ row }) => row !== undefined && !hasField(row, field));
   if (without?.row === undefined) return undefined;
   const file = basename(String(source.params["dataset"]));
@@ -67,7 +71,7 @@ export const taskField: Rule = {
   },
 };
 
-function inspect(model: ConfigModel, view: StageView, { path, field, needed }: Asker): void {
+function inspect(model: ConfigModel, view: StageView, { path, field, needed }: FieldReader): void {
   const { tasks } = view.config.body;
   const lacks = tasks.flatMap((task) => lackOf(task, field) ?? []);
   const [first] = lacks;
@@ -75,7 +79,7 @@ function inspect(model: ConfigModel, view: StageView, { path, field, needed }: A
   const at = placeOf(view.body, ...path);
   const { hint, fixes } = at === undefined ? { hint: "", fixes: [] } : unknownName(field, first.others, at);
   const helpless = lacks.length === tasks.length ? ", so no rollout is helped" : ", so its tasks get no help";
-  tell(model, view, taskField, [path, path.slice(0, -1), path.slice(0, 2)], {
+  reportAt(model, view, taskField, [path, path.slice(0, -1), path.slice(0, 2)], {
     severity: needed ? "error" : "warning",
     message: `${first.who} has no field \`${field}\`${needed ? "" : helpless}. ${hint}`.trim(),
     fixes,

@@ -3,7 +3,12 @@ import { Algorithm } from "../../algorithm/algorithm.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";
-import { probed, probeReport, type Probe, type ProbeReport } from "../../analysis/evaluation/probes.ts";
+import {
+  probed,
+  probeReport,
+  type EvaluationProbe,
+  type ProbeReport,
+} from "../../analysis/evaluation/probes.ts";
 import type { Clock } from "../../core/basics.ts";
 import { randomStream } from "../../lib/random.ts";
 import { openCheckpoint } from "../checkpoint/checkpoints.ts";
@@ -19,7 +24,7 @@ export interface Examined extends Evaluated {
 
 const clock: Clock = { step: 0, stageStep: 0 };
 
-async function probedBy(probe: Probe, exam: Examination, plain: Evaluated): Promise<ProbeReport> {
+async function probedBy(probe: EvaluationProbe, exam: Examination, plain: Evaluated): Promise<ProbeReport> {
   const found = probed(
     probe,
     exam.tasks.map(({ task }) => task),
@@ -55,7 +60,7 @@ export async function examine(
   path: string,
   config: RunConfig,
   keep?: (answered: Answered) => void,
-  probes: readonly Probe[] = [],
+  probes: readonly EvaluationProbe[] = [],
   tell: (message: string) => void = () => undefined,
 ): Promise<Examined> {
   const policy = await openCheckpoint(path, config.seed, {

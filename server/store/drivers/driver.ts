@@ -15,14 +15,14 @@ import {
   sqliteDriver,
 } from "../../lib/natives.ts";
 import type { Database } from "./database.ts";
-import { holdStore, type Hold, type Kind } from "./hold.ts";
+import { holdStore, type Hold, type DriverKind } from "./hold.ts";
 import { openLibsql, type LibsqlConstructor } from "./libsqlDriver.ts";
 import { openWasm, type WasmConstructor } from "./wasmDriver.ts";
 
 type BetterConstructor = new (path: string, options?: BetterSqlite.Options) => BetterSqlite.Database;
 type Open = (path: string, readonly: boolean) => Database;
 
-export interface Opened {
+export interface OpenedDatabase {
   readonly database: Database;
   /** What `gradus doctor` and the daemon's status name. */
   readonly driver: string;
@@ -38,7 +38,7 @@ const common = [
   "journal_size_limit = 67108864",
 ];
 /** The WebAssembly driver has settled how it writes (`openWasm`); its journal must be on the disk before the file is. */
-const pragmas: Readonly<Record<Kind, readonly string[]>> = {
+const pragmas: Readonly<Record<DriverKind, readonly string[]>> = {
   // NORMAL under WAL loses at most the last transactions in a power cut; their log is still there to be read again.
   native: ["journal_mode = WAL", "synchronous = NORMAL", ...common],
   wasm: ["synchronous = FULL", ...common],
@@ -51,7 +51,7 @@ const pragmas: Readonly<Record<Kind, readonly string[]>> = {
 export function openDatabase(
   path: string,
   options: { readonly anyThread?: boolean; readonly readonly?: boolean } = {},
-): Opened {
+): OpenedDatabase {
   if (isMainThread && options.anyThread !== true)
     throw new Error("SQLite belongs to the store's thread, never to the main thread.");
   const readonly = options.readonly ?? false;
@@ -96,7 +96,7 @@ const closing = (database: Database, hold: Hold | undefined): Database => ({
   },
 });
 
-function load(): { open: Open; driver: string; kind: Kind } {
+function load(): { open: Open; driver: string; kind: DriverKind } {
   const name = sqliteDriver();
   try {
     if (name === "node-sqlite3-wasm")

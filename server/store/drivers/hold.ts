@@ -7,7 +7,7 @@ import { z } from "zod";
 import { isAlive, ownIdentity } from "../../../shared/daemon/process.ts";
 import { UserError } from "../../../shared/errors.ts";
 
-export type Kind = "native" | "wasm";
+export type DriverKind = "native" | "wasm";
 export interface Hold {
   release(): void;
 }
@@ -26,7 +26,7 @@ const none: Hold = { release: () => undefined };
 export const holdPath = (database: string): string => `${database}.held`;
 
 /** @throws UserError while a living process has the file open with the other kind of SQLite */
-export function holdStore(database: string, kind: Kind): Hold {
+export function holdStore(database: string, kind: DriverKind): Hold {
   const path = holdPath(database);
   const own = JSON.stringify({ ...ownIdentity(), kind });
   for (let attempt = 0; attempt < 100; attempt++) {

@@ -27,7 +27,7 @@ export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<vo
   const { metrics, first, last, most } = wanted;
   const width = widthFor(first, last, most);
   const window = Math.max(width, windowSteps, widthFor(first, last, mostWindows));
-  const series = new Map(metrics.map((metric) => [metric, new Reading(width)]));
+  const series = new Map(metrics.map((metric) => [metric, new BucketedSeries(width)]));
   const parts = partsOf(metrics, wanted.stacks);
   for (let begin = Math.floor(first / window) * window; begin <= last; begin += window) {
     const [after, before] = [Math.max(begin, first) - 1, Math.min(begin + window, last + 1)];
@@ -55,7 +55,7 @@ function partsOf(metrics: readonly string[], stacks: readonly Stack[]): readonly
   return [...taken.filter((stack) => stack.metrics.length > 0), ...alone];
 }
 
-class Reading {
+class BucketedSeries {
   readonly buckets: Buckets;
   #total = 0;
   readonly #head: RecordedPoints & { steps: number[]; values: (number | null)[] } = { steps: [], values: [] };

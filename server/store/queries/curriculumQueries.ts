@@ -14,7 +14,7 @@ import { laneColumns } from "./steps.ts";
 import type { TaskQueries } from "./taskQueries.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 
-/** Milliseconds that one question may spend on rollouts nobody has read yet: the next one reads on. */
+/** Milliseconds that one question may spend on rollouts that are not read yet: the next one reads on. */
 const patience = 30;
 
 const dead = "r.size > 0 AND r.successes <= 0";
@@ -59,7 +59,7 @@ export class CurriculumQueries {
     columns,
     lanes,
   }: ParamsOf<typeof curriculumQuery>): CurriculumOverview {
-    const run = this.runs.known(id);
+    const run = this.runs.existing(id);
     this.readOn(id);
     const last = Math.max(from, Math.min(to ?? run.step, run.step));
     const width = Math.max(1, Math.ceil((last - from + 1) / columns));

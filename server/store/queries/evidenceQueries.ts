@@ -25,7 +25,7 @@ const still = 10;
 const spokenOf =
   /^(reward\/|groups\/|policy\/|eval\/(pass@\d+|greedy)$|update\/(grad_norm|clip_fraction)$|rollout\/truncated$|memory\/(peak|predicted|rss)$|time\/total$|tokens\/)/;
 
-/** As many as a finding has room for, of all terms. */
+/** As many as a diagnostic has room for, of all terms. */
 const kindsOfFailure = 50;
 
 export interface FileRuns {
@@ -79,7 +79,7 @@ export class EvidenceQueries {
 
   /** Steps that have groups, ascending. */
   rolloutSteps(run: string): readonly number[] {
-    this.runs.known(run);
+    this.runs.existing(run);
     return rows<{ step: number }>(
       this.statements
         .of(`SELECT DISTINCT r.step FROM grp r ${effective} WHERE r.run = ? ORDER BY r.step`)
@@ -89,7 +89,7 @@ export class EvidenceQueries {
 
   /** Where in the log the rollouts of a step lie that were written to train in it. */
   rolloutPlaces(run: string, step: number): readonly RecordPlace[] {
-    this.runs.known(run);
+    this.runs.existing(run);
     while (this.unread.next(run, { step }));
     return rows<RecordPlace>(
       this.statements
@@ -157,7 +157,7 @@ export class EvidenceQueries {
           `SELECT r.name, r.terms FROM rollout r ${effective} WHERE r.run = ? AND r.step = ? AND r.use = 'train'`,
         )
         .all(id, last),
-    ).map(({ name, terms }) => ({ group: name, rewards: parse<Terms>(terms).rewards ?? {} }));
+    ).map(({ name, terms }) => ({ group: name, rewards: parse<RewardedRow>(terms).rewards ?? {} }));
     return suspects.map(({ term }) => ({ term, step: last, ...differing(term, found) }));
   }
 }
@@ -180,7 +180,7 @@ function untilMetrics(config: JsonObject): ReadonlySet<string> {
   );
 }
 
-interface Terms {
+interface RewardedRow {
   readonly rewards?: Readonly<Record<string, unknown>>;
 }
 

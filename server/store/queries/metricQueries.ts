@@ -21,7 +21,7 @@ export class MetricQueries {
   ) {}
 
   names({ run }: ParamsOf<typeof metricsNames>): ResultOf<typeof metricsNames> {
-    this.runs.known(run);
+    this.runs.existing(run);
     return {
       names: rows<{ name: string }>(
         this.statements.of("SELECT name FROM series WHERE run = ? ORDER BY name").all(run),
@@ -47,7 +47,7 @@ export class MetricQueries {
     buckets,
     stacks = [],
   }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
-    const run = this.runs.known(id);
+    const run = this.runs.existing(id);
     const attempts = this.attempts(id);
     if (buckets !== undefined) {
       const wanted = { metrics, stacks, first: from + 1, last: Math.min(to, run.step), most: buckets };

@@ -33,7 +33,7 @@ export class RecordQueries {
   ) {}
 
   groups({ run, by, names, limit, ...part }: ParamsOf<typeof groupsQuery>): ResultOf<typeof groupsQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     const among = names.length === 0 ? "" : ` AND ${laneColumns[by]} IN (SELECT value FROM json_each(?))`;
     const found = rows<GroupRow & { admitted: number | boolean }>(
       this.statements
@@ -53,7 +53,7 @@ export class RecordQueries {
     after,
     ...part
   }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     while (this.unread.next(run, part));
     const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
     const filter = `r.run = ?${isWhole(part) ? "" : " AND r.step BETWEEN ? AND ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
@@ -103,9 +103,9 @@ export class RecordQueries {
     return found === undefined ? undefined : parse(found.list);
   }
 
-  /** Of every attempt: what happened stays told. */
+  /** Of every attempt: recorded events stay. */
   events({ run, limit }: ParamsOf<typeof eventsQuery>): ResultOf<typeof eventsQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     const found = rows<EventRowOfTable>(
       this.statements
         .of(
@@ -129,7 +129,7 @@ export class RecordQueries {
   }
 
   evaluations({ run }: ParamsOf<typeof evaluationsQuery>): ResultOf<typeof evaluationsQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     const found = rows<{ step: number; role: EvaluationRow["role"]; metrics: string }>(
       this.statements
         .of(
@@ -148,7 +148,7 @@ export class RecordQueries {
 
   /** What became of every stage's tasks, in the order in which the stages ended. */
   matrix({ run }: ParamsOf<typeof matrixQuery>): ResultOf<typeof matrixQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     const found = rows<{ step: number; stage: string; metrics: string }>(
       this.statements
         .of(

@@ -40,7 +40,7 @@ export class RunQueries {
   }
 
   show({ run: id }: { readonly run: string }): RunDetail {
-    const run = this.known(id);
+    const run = this.existing(id);
     const attempts = rows<{
       attempt: number;
       started_at: string | null;
@@ -115,7 +115,7 @@ export class RunQueries {
   }
 
   /** @throws UserError when there is no such run */
-  known(id: string): RunState {
+  existing(id: string): RunState {
     const found = this.statements.of("SELECT * FROM run WHERE id = ?").get(id);
     if (found === undefined)
       throw new UserError(`There is no run ${id} in this store.`, {

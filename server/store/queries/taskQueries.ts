@@ -28,7 +28,7 @@ export class TaskQueries {
   ) {}
 
   tasks({ run, source, limit }: ParamsOf<typeof tasksQuery>): ResultOf<typeof tasksQuery> {
-    this.runs.known(run);
+    this.runs.existing(run);
     const found = rows<TaskRow>(
       this.statements
         .of(

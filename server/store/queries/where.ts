@@ -48,7 +48,7 @@ const texts = new Set([
 const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, criteria.<term>["criterion"], length(response), length(prompt)`;
 const comparisons = new Set(["==", "=", "!=", "<", "<=", ">", ">=", "contains"]);
 
-interface Token {
+interface QueryToken {
   readonly kind: "name" | "number" | "text" | "sign" | "end";
   readonly value: string;
   readonly at: number;
@@ -57,8 +57,8 @@ interface Token {
 const pattern =
   /\s*(?:(?<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)|(?<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?<name>[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w/@-]*)?)|(?<sign>&&|\|\||==|!=|<=|>=|[<>=!()[\]]))/y;
 
-function scan(source: string): Token[] {
-  const tokens: Token[] = [];
+function scan(source: string): QueryToken[] {
+  const tokens: QueryToken[] = [];
   pattern.lastIndex = 0;
   while (pattern.lastIndex < source.trimEnd().length) {
     const begin = pattern.lastIndex;
@@ -97,7 +97,7 @@ class Parser {
 
   constructor(
     private readonly source: string,
-    private readonly tokens: readonly Token[],
+    private readonly tokens: readonly QueryToken[],
   ) {}
 
   all(): Compiled {
@@ -106,10 +106,10 @@ class Parser {
     return { sql, parameters: this.parameters };
   }
 
-  private peek(): Token {
+  private peek(): QueryToken {
     return this.tokens[this.position] ?? { kind: "end", value: "", at: this.source.length };
   }
-  private next(): Token {
+  private next(): QueryToken {
     const token = this.peek();
     this.position++;
     return token;
@@ -173,7 +173,7 @@ class Parser {
     return `coalesce(${left} ${equal ? "=" : token.value} ?, 0)`;
   }
 
-  private literal(token: Token): string | number {
+  private literal(token: QueryToken): string | number {
     if (token.kind === "number") return Number(token.value);
     if (token.kind === "text") return unquoted(token.value);
     if (token.kind === "name" && (token.value === "true" || token.value === "false"))
@@ -214,7 +214,7 @@ class Parser {
   }
 
   /** `rewards.correct` or `rewards["any name"]`. */
-  private term(token: Token): string | undefined {
+  private term(token: QueryToken): string | undefined {
     const dot = token.value.indexOf(".");
     return dot === -1 ? this.quoted("a term's name") : token.value.slice(dot + 1);
   }

@@ -5,7 +5,7 @@ import { it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { stringify } from "yaml";
 import { z } from "zod";
-import { allFindings } from "../../../server/rules/load.ts";
+import { allDiagnostics } from "../../../server/rules/load.ts";
 import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { some } from "../../support/thorough.ts";
@@ -45,7 +45,7 @@ it("at every key that takes a number", async () => {
     const given =
       top === "model" ? { model: { base: "tiny", ...z.looseObject({}).parse(inner) } } : { [top]: inner };
     const { user: before } = process.cpuUsage();
-    allFindings(join("nowhere", "absurd.gradus.yaml"), {
+    allDiagnostics(join("nowhere", "absurd.gradus.yaml"), {
       text: stringify({ ...base, ...given }),
       models: modelFacts,
     });

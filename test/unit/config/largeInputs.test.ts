@@ -10,7 +10,7 @@ import { foreignKind } from "../../../server/config/foreign.ts";
 import { readForeign } from "../../../server/frameworks/convert/read.ts";
 import { readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";
-import { halfRead } from "../../../server/language/half/halfRead.ts";
+import { tolerantParse } from "../../../server/language/tolerant/tolerantParse.ts";
 import { toJson } from "../../../server/config/text/node.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-large-"));
@@ -91,7 +91,7 @@ describe("aliases that multiply", () => {
 
   it("stop neither the editor's reader of half-written text nor its formatter", () => {
     const text = `${bomb(12)}\nbroken: [`;
-    const read = cpu(() => halfRead(text, { file: "f", folder: "/", via: [], layer: "file" }));
+    const read = cpu(() => tolerantParse(text, { file: "f", folder: "/", via: [], layer: "file" }));
     assert.ok(read.value !== undefined && JSON.stringify(toJson(read.value)).length < 2_000_000);
     const laidOut = cpu(() => formatting("file:///f.yaml", `${bomb(12)}\n${config}`));
     assert.deepEqual(laidOut.value, []);

@@ -39,7 +39,7 @@ test("a stage's number of steps is replaced where it stands, and nothing else", 
 
 test("a config that has been changed since the run is left alone, and so is a number from elsewhere", () => {
   refused({ text: `${authored}\n` }, /changed since this run/);
-  refused({ was: 200 }, /200 steps of stage warm-up are not written/);
-  refused({ stage: "late", was: 9 }, /not written as a number/);
+  refused({ was: 200 }, /does not set the 200 steps of stage warm-up/);
+  refused({ stage: "late", was: 9 }, /as a number/);
   refused({ stage: "none" }, /stage none/);
 });

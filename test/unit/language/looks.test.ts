@@ -48,7 +48,7 @@ describe("a hover", () => {
     assert.match(value, /Without this line: `32`, from \[base\.gradus\.yaml:4\]\(file:.*#L4\)/);
   });
   it("has what runs have shown behind its first paragraph", () => {
-    const paragraphs = hover("clipped", { evidence: () => "seen", beside: "picture" }).split("\n\n");
+    const paragraphs = hover("clipped", { evidence: () => "seen", extra: "picture" }).split("\n\n");
     assert.match(paragraphs[0]!, /^\*\*clipped\*\*/);
     assert.deepEqual(paragraphs.slice(1, 3), ["seen", "picture"]);
   });

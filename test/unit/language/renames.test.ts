@@ -29,7 +29,7 @@ const files = [...configs("examples"), ...configs("test/fixtures/config")];
 function opened(file: string, text: string): { open: OpenConfig; index: ConfigFiles } {
   const open = new OpenConfigs().get(TextDocument.create(pathToFileURL(file).href, "gradus-yaml", 1, text));
   const wishes = { lenses: false, suggest: false, drawsRun: false, trusted: false, client: {}, folders: [] };
-  return { open, index: new ConfigFiles({ configs: () => [open], wishes: () => wishes }) };
+  return { open, index: new ConfigFiles({ configs: () => [open], editor: () => wishes }) };
 }
 
 /** But of recorded logs: no rename reaches the names of terms in them. */

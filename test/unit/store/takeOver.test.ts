@@ -9,7 +9,7 @@ import { after, test } from "node:test";
 import { UserError } from "../../../shared/errors.ts";
 import { ownIdentity, processStart } from "../../../shared/daemon/process.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
-import { holdPath, type Kind } from "../../../server/store/drivers/hold.ts";
+import { holdPath, type DriverKind } from "../../../server/store/drivers/hold.ts";
 import { sqliteDriver, type SqliteDriver } from "../../../server/lib/natives.ts";
 import { Store } from "../../../server/store/store.ts";
 import { newFolder, plain, values, write } from "./support.ts";
@@ -35,7 +35,7 @@ const open = (driver: SqliteDriver, path: string) =>
   using(driver, () => openDatabase(path, { anyThread: true }));
 
 /** A process of another program, as the holder of a file. */
-function holder(path: string, kind: Kind): ChildProcess {
+function holder(path: string, kind: DriverKind): ChildProcess {
   const child = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1e6)"], { stdio: "ignore" });
   children.push(child);
   const { pid } = child;
@@ -108,7 +108,7 @@ test("a lock that a killed process left is not in the way", () => {
 
 test("the two kinds never have a file together", async () => {
   const path = join(base, "shared.sqlite");
-  const cases: readonly (readonly [Kind, SqliteDriver, boolean])[] = [
+  const cases: readonly (readonly [DriverKind, SqliteDriver, boolean])[] = [
     ["wasm", "node-sqlite3-wasm", false],
     ["wasm", native, false],
     ["native", "node-sqlite3-wasm", false],

@@ -10,15 +10,15 @@ const telling = 64;
 /** From this share of successes on, an arm has nothing left to teach. */
 const mastered = 0.995;
 
-interface Tally {
+interface ArmTally {
   readonly arm: string;
   successes: number;
   rollouts: number;
   step: number;
 }
 
-function tallies(groups: readonly GroupTally[]): Tally[] {
-  const byArm = new Map<string, Tally>();
+function tallies(groups: readonly GroupTally[]): ArmTally[] {
+  const byArm = new Map<string, ArmTally>();
   for (const { arm, successes, rollouts, step } of groups) {
     const tally = byArm.get(arm) ?? { arm, successes: 0, rollouts: 0, step };
     tally.successes += successes;
@@ -36,7 +36,7 @@ function extreme({
   successes,
   rollouts,
   step,
-}: Tally): Pick<Sighting & { level: "finding" }, "message" | "rollouts"> | undefined {
+}: ArmTally): Pick<Sighting & { level: "finding" }, "message" | "rollouts"> | undefined {
   if (rollouts < telling) return undefined;
   const rollout = { step, where: `${inArm(arm)} && ${training}` };
   if (successes === 0)
@@ -49,7 +49,7 @@ function extreme({
   return undefined;
 }
 
-function ofTask(view: RunView, task: string, all: readonly Tally[]): Sighting[] {
+function ofTask(view: RunView, task: string, all: readonly ArmTally[]): Sighting[] {
   const own = all.filter(({ arm }) => arm === task || arm.startsWith(`${task}/`));
   if (own.length === 0) return [];
   const reads = [{ path: `tasks.${task}`, except: ["weight"] }, { path: "reward.success" }];
@@ -69,7 +69,7 @@ function ofTask(view: RunView, task: string, all: readonly Tally[]): Sighting[] 
           },
         ];
   });
-  const share = ({ arm, successes, rollouts }: Tally): string =>
+  const share = ({ arm, successes, rollouts }: ArmTally): string =>
     `${arm === task ? "" : `${arm.slice(task.length + 1)}: `}${formatFraction(successes / rollouts)}`;
   const shares = own.slice(0, 6).map(share).join(", ");
   const label = `solved ${shares}${own.length > 6 ? ", …" : ""}`;

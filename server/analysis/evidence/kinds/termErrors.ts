@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url";
 import { plural } from "../../../../shared/format.ts";
 import { placeText } from "../../../../shared/failureText.ts";
 import { mostRewards, said } from "../../../../shared/outcome.ts";
-import type { EvidenceKind, Finding } from "../kind.ts";
+import type { EvidenceKind, DiagnosticSighting } from "../kind.ts";
 import { lastWhere } from "../numbers.ts";
 import type { RunRecord } from "../record.ts";
 import { member } from "../where.ts";
@@ -10,7 +10,7 @@ import { member } from "../where.ts";
 export const termErrors: EvidenceKind = {
   id: "run-term-errors",
   see: (view) =>
-    view.keys("reward.terms").flatMap((term): Finding[] => {
+    view.keys("reward.terms").flatMap((term): DiagnosticSighting[] => {
       const points = view.recent(`reward/${term}/errors`);
       const last = lastWhere(points, (value) => value > 0);
       if (last === undefined) return [];
@@ -35,7 +35,7 @@ export const termErrors: EvidenceKind = {
 };
 
 /** The lines that threw, each once. */
-function placesOf(term: string, failures: RunRecord["failures"]): NonNullable<Finding["places"]> {
+function placesOf(term: string, failures: RunRecord["failures"]): NonNullable<DiagnosticSighting["places"]> {
   const own = failures.filter((failure) => failure.term === term && failure.file !== null);
   const byPlace = new Map(own.toReversed().map((failure) => [placeText(failure), failure]));
   return [...byPlace.values()].toReversed().map(({ file, line, column, message }) => ({

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import { loadConfig } from "../../../../server/rules/load.ts";
-import { see, type Seen } from "../../../../server/analysis/evidence/index.ts";
+import { see, type RunSightings } from "../../../../server/analysis/evidence/index.ts";
 import { lastRunOf, readings, type Readings } from "../../../../server/analysis/evidence/readings.ts";
 import { storedRun, type StoredRun } from "../../../support/storedRun.ts";
 
@@ -11,7 +11,7 @@ const text = readFileSync("test/fixtures/evidence/seen.gradus.yaml", "utf8");
 
 describe("evidence of a recorded run", { timeout: 120_000 }, () => {
   let run: StoredRun;
-  let seen: Seen;
+  let seen: RunSightings;
   before(async () => {
     run = await storedRun(text);
     const { record } = run.store.queries.fileRuns([run.file]);

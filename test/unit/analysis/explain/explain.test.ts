@@ -334,7 +334,11 @@ test("bad rollouts are refused with the line and what to do", async () => {
   });
   await refuses(penalty, [bare(0), bare(1)], /needs "logp_old"/, 0);
   const infinite = [
-    [one, { logp_new: [-1, "-Infinity"] }, /"logp_new" is -Infinity at token 1 of the rollout, which trains/],
+    [
+      one,
+      { logp_new: [-1, "-Infinity"] },
+      /"logp_new" is -Infinity at token 1 of the rollout, and that token trains/,
+    ],
     [one, { logp_old: [-1, "-Infinity"] }, /"logp_old" is -Infinity at token 1/],
     [kl, { logp_ref: [-1, "Infinity"] }, /"logp_ref" is Infinity at token 1/],
     [penalty, { logp_old: [-1, -2], logp_ref: [-1, "-Infinity"] }, /"logp_ref" is -Infinity at token 1/],

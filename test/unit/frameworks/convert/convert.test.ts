@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { parse } from "yaml";
-import { allFindings, loadConfig } from "../../../../server/rules/load.ts";
+import { allDiagnostics, loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
 import type { Framework } from "../../../../server/frameworks/index.ts";
@@ -58,7 +58,7 @@ describe("converted configurations", () => {
       const path = join(folder, `${peer}.gradus.yaml`);
       writeFileSync(path, result.config);
       // Their Python rewards have to be written in TypeScript: that is told on the line, and all that is.
-      const findings = allFindings(path, {}).filter(
+      const findings = allDiagnostics(path, {}).filter(
         ({ severity, rule }) => severity === "error" && rule !== "python-reward",
       );
       assert.deepEqual(

@@ -1,7 +1,7 @@
 /** Maps and lists of a half-written text, by the indentation of its lines. */
 import { mapNode, type MapEntry, type SourceNode } from "../../config/text/node.ts";
 import { InlineReader } from "./inline.ts";
-import { columnOf, type Line } from "./lines.ts";
+import { columnOf, type SourceLine } from "./lines.ts";
 import { plainEnd } from "./scalars.ts";
 
 export class BlockReader extends InlineReader {
@@ -83,7 +83,7 @@ export class BlockReader extends InlineReader {
   }
 
   /** A key that is half written has no colon yet. */
-  private loneWord(entries: Map<string, MapEntry>, start: number, line: Line): void {
+  private loneWord(entries: Map<string, MapEntry>, start: number, line: SourceLine): void {
     this.line++;
     const end = plainEnd(this.text, start, line.to, false);
     const word = this.text.slice(start, end);

@@ -5,8 +5,8 @@
 import type { Position, Range } from "../../lib/lines.ts";
 import type { TextEdit } from "../../config/check/diagnostic.ts";
 import type { Origin, SourceNode } from "../../config/text/node.ts";
-import { halfRead } from "./halfRead.ts";
-import { Watch, type Token } from "./watch.ts";
+import { tolerantParse } from "./tolerantParse.ts";
+import { Watch, type WatchedScalar } from "./watch.ts";
 import { depthAt } from "./indent.ts";
 import type { Step } from "../spot.ts";
 
@@ -15,9 +15,9 @@ export interface Cursor {
   readonly path: readonly Step[];
   /** `either`: where a value may begin, or on a line of its own, in a list or at the root, a key. */
   readonly writing: "key" | "value" | "either";
-  /** What the scalar has before and behind the cursor, quotes aside. */
+  /** What the scalar has before and after the cursor, quotes aside. */
   readonly before: string;
-  readonly behind: string;
+  readonly after: string;
   /** What an accepted word replaces; within the quotes. */
   readonly range: Range;
   /** The quote that the word stands in, and whether it is closed. */
@@ -32,11 +32,11 @@ export interface Cursor {
   readonly flow: "[" | "{" | undefined;
   /** A key whose colon is there already. */
   readonly colon: boolean;
-  /** Directly behind a colon: a space has to come first. */
+  /** Directly after a colon: a space has to come first. */
   readonly gap: boolean;
   /** Among the dashes of a list, where its own is missing. */
   readonly dash: boolean;
-  /** A separator has to follow: a word stands behind the cursor. */
+  /** A separator has to follow: a word is after the cursor. */
   readonly comma: boolean;
   /** Nothing follows on the line but a comment. */
   readonly last: boolean;
@@ -53,7 +53,7 @@ export interface Cursor {
 const mark = "\uE000";
 
 /** A line as it is read: the cursor between its head and tail, and by how many columns reading has moved it. */
-interface Place {
+interface CursorLine {
   readonly lines: readonly string[];
   readonly line: number;
   readonly head: string;
@@ -65,10 +65,10 @@ export function cursorAt(text: string, { line, character }: Position): Cursor | 
   const lines = text.split("\n");
   const whole = (lines[line] ?? "").replace(/\r$/, "");
   const at = Math.min(character, whole.length);
-  const place: Place = { lines, line, head: whole.slice(0, at), tail: whole.slice(at), moved: 0 };
+  const place: CursorLine = { lines, line, head: whole.slice(0, at), tail: whole.slice(at), moved: 0 };
   const found = beforeQuote(place) ?? read(place);
   if (found === undefined) return undefined;
-  if (found.before === "" && /^\s+\S/.test(found.behind))
+  if (found.before === "" && /^\s+\S/.test(found.after))
     return found.token.flow === undefined ? undefined : separated(place);
   return snapped(place, found) ?? behindColon(place, found) ?? cursor(place, found);
 }
@@ -82,20 +82,20 @@ interface Found {
   readonly holder: Origin | undefined;
   readonly holderKind: "map" | "list" | "root";
   readonly before: string;
-  readonly behind: string;
-  readonly token: Token;
+  readonly after: string;
+  readonly token: WatchedScalar;
   readonly root: SourceNode;
   /** Offset at which the line begins. */
   readonly from: number;
 }
 
-function read({ lines, line, head, tail }: Place, insert = mark): Found | undefined {
+function read({ lines, line, head, tail }: CursorLine, insert = mark): Found | undefined {
   const above = lines.slice(0, line).reduce((sum, each) => sum + each.length + 1, 0);
   const whole = [...lines];
   whole[line] = head + insert + tail;
   const text = whole.join("\n");
   const watch = new Watch(above + head.length);
-  const root = halfRead(text, { file: "cursor", folder: "", via: [], layer: "file" }, watch);
+  const root = tolerantParse(text, { file: "cursor", folder: "", via: [], layer: "file" }, watch);
   const { token } = watch;
   if (root === undefined || token === undefined || token.start < above) return undefined;
   const sought = find(root, [], undefined, "root", []);
@@ -105,19 +105,19 @@ function read({ lines, line, head, tail }: Place, insert = mark): Found | undefi
       ? [token.start, token.end]
       : [token.start + 1, token.end - (token.closed ? 1 : 0)];
   const before = text.slice(start, watch.offset);
-  return { ...sought, root, token, from: above, before, behind: text.slice(watch.offset + mark.length, end) };
+  return { ...sought, root, token, from: above, before, after: text.slice(watch.offset + mark.length, end) };
 }
 
 /** The cursor stands before an opening quote: what is accepted takes the place of all up to the closing one. */
-function beforeQuote(place: Place): Found | undefined {
+function beforeQuote(place: CursorLine): Found | undefined {
   const { head, tail } = place;
   if (!/^["']/.test(tail) || !/(?:^|[\s[{,])$/.test(head)) return undefined;
   const inside = read({ ...place, head: head + tail.slice(0, 1), tail: tail.slice(1) });
   const mark = inside?.token.quote;
   if (inside === undefined || mark === undefined || !inside.token.closed) return undefined;
-  if (inside.before !== "" || inside.behind.includes("\n")) return undefined;
+  if (inside.before !== "" || inside.after.includes("\n")) return undefined;
   const token = { ...inside.token, quote: undefined, closed: false };
-  return { ...inside, token, behind: `${mark}${inside.behind}${mark}` };
+  return { ...inside, token, after: `${mark}${inside.after}${mark}` };
 }
 
 type Sought = Pick<Found, "path" | "on" | "keys" | "holder" | "holderKind">;
@@ -148,8 +148,8 @@ function find(
   return undefined;
 }
 
-/** A word stands behind the cursor, in brackets: they are two, and the comma between them is missing. */
-function separated(place: Place): Cursor | undefined {
+/** A word is after the cursor, in brackets: there are two words, and the comma between them is missing. */
+function separated(place: CursorLine): Cursor | undefined {
   const found = read(place, `${mark},`);
   return found === undefined ? undefined : { ...cursor(place, found), comma: true };
 }
@@ -158,7 +158,7 @@ function separated(place: Place): Cursor | undefined {
  * On a line that holds nothing but a word, indentation is what the editor or the person made of it: it is taken for
  * the nearest that means something.
  */
-function snapped(place: Place, { token }: Found): Cursor | undefined {
+function snapped(place: CursorLine, { token }: Found): Cursor | undefined {
   const { head, tail, lines, line } = place;
   if (token.flow !== undefined || !/^\s*[\w./@+-]*$/.test(head) || !/^[\w./@+-]*\s*$/.test(tail))
     return undefined;
@@ -171,8 +171,8 @@ function snapped(place: Place, { token }: Found): Cursor | undefined {
   return found === undefined ? undefined : cursor(moved, found);
 }
 
-/** `key:` and the cursor behind it: the value is read as if a space stood between. */
-function behindColon(place: Place, { token, before }: Found): Cursor | undefined {
+/** The cursor directly after `key:`: the value is read as if a space were between them. */
+function behindColon(place: CursorLine, { token, before }: Found): Cursor | undefined {
   if (token.quote !== undefined || !/^[\w.-]+:[^\s:]*$/.test(before)) return undefined;
   const colon = place.head.length - before.length + before.indexOf(":");
   const head = `${place.head.slice(0, colon + 1)} ${place.head.slice(colon + 1)}`;
@@ -182,10 +182,10 @@ function behindColon(place: Place, { token, before }: Found): Cursor | undefined
   return { ...cursor(spaced, found), gap: true, lacks: 0 };
 }
 
-function cursor(place: Place, found: Found): Cursor {
+function cursor(place: CursorLine, found: Found): Cursor {
   const { line, head, tail, moved } = place;
-  const { token, from, before, behind } = found;
-  const end = Math.min(head.length + behind.length, head.length + tail.length);
+  const { token, from, before, after } = found;
+  const end = Math.min(head.length + after.length, head.length + tail.length);
   const range = {
     start: { line, character: Math.max(0, head.length - before.length - moved) },
     end: { line, character: Math.max(0, end - moved) },
@@ -200,7 +200,7 @@ function cursor(place: Place, found: Found): Cursor {
     path: found.path,
     writing: found.on === "key" ? "key" : list || ownLine || found.holderKind === "root" ? "either" : "value",
     before,
-    behind,
+    after,
     range,
     quote: token.quote === undefined ? undefined : { mark: token.quote, closed: token.closed },
     root: found.root,
@@ -222,7 +222,7 @@ function cursor(place: Place, found: Found): Cursor {
 }
 
 /** The indentation of the next line that says something. */
-function nextDepth({ lines, line }: Place): number {
+function nextDepth({ lines, line }: CursorLine): number {
   const next = lines.slice(line + 1, line + 200).find((text) => !/^\s*(?:#.*)?$/.test(text));
   return next === undefined ? -1 : next.length - next.trimStart().length;
 }

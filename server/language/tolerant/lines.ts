@@ -5,13 +5,13 @@ import type { Position, Range } from "../../lib/lines.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, unquoted } from "./scalars.ts";
 import type { Watch } from "./watch.ts";
 
-export interface Line {
+export interface SourceLine {
   /** Offsets: of the line, of what stands in it, and of its end. */
   readonly from: number;
   readonly start: number;
   readonly to: number;
 }
-export const columnOf = ({ from, start }: Line): number => start - from;
+export const columnOf = ({ from, start }: SourceLine): number => start - from;
 
 export interface Key {
   readonly name: string;
@@ -22,7 +22,7 @@ export interface Key {
 }
 
 export class LineReader {
-  protected readonly lines: readonly Line[];
+  protected readonly lines: readonly SourceLine[];
   /** The line that is read next. */
   protected line = 0;
 
@@ -35,7 +35,7 @@ export class LineReader {
   }
 
   /** The next line that says something. */
-  protected peek(): Line | undefined {
+  protected peek(): SourceLine | undefined {
     for (; this.line < this.lines.length; this.line++) {
       const line = this.lines[this.line];
       if (line !== undefined && line.start < line.to && !this.silent(line) && !this.isNonsense(line))
@@ -45,20 +45,20 @@ export class LineReader {
   }
 
   /** A line that is not deeper than the one before has to begin something. */
-  protected isNonsense(line: Line): boolean {
+  protected isNonsense(line: SourceLine): boolean {
     const above = this.lines[this.line - 1];
     const isText = above !== undefined && above.start < above.to && columnOf(line) > columnOf(above);
     return !isText && !this.begins(line);
   }
 
-  protected begins({ start, to }: Line): boolean {
+  protected begins({ start, to }: SourceLine): boolean {
     if (this.isDash(start) || "[{\"'*&!|>?".includes(this.text[start] ?? "")) return true;
     if (this.keyAt(start, to) !== undefined || this.watch.within(start, to)) return true;
     return /^[\w./+-][\w./@+-]*\s*(?:#|$)/.test(this.text.slice(start, to));
   }
 
   /** The next line that is deeper than `column`: text only where nothing else is. */
-  protected below(column: number): Line | undefined {
+  protected below(column: number): SourceLine | undefined {
     for (;;) {
       const next = this.peek();
       if (next === undefined || columnOf(next) <= column || this.begins(next)) return next;
@@ -70,12 +70,12 @@ export class LineReader {
     }
   }
 
-  protected silent({ from, start, to }: Line): boolean {
+  protected silent({ from, start, to }: SourceLine): boolean {
     if (this.text[start] === "#") return true;
     return start === from && /^(?:---|\.\.\.|%\w)/.test(this.text.slice(start, Math.min(to, start + 4)));
   }
 
-  protected current(): Line {
+  protected current(): SourceLine {
     return this.lines[this.line] ?? { from: this.text.length, start: this.text.length, to: this.text.length };
   }
 
@@ -142,8 +142,8 @@ export class LineReader {
   }
 }
 
-function linesOf(text: string): Line[] {
-  const lines: Line[] = [];
+function linesOf(text: string): SourceLine[] {
+  const lines: SourceLine[] = [];
   let from = text.startsWith("\uFEFF") ? 1 : 0;
   while (from <= text.length) {
     const feed = text.indexOf("\n", from);

@@ -1,5 +1,5 @@
 /** The scalar at an offset that somebody watches, in offsets; the bracket that is open around it. */
-export interface Token {
+export interface WatchedScalar {
   readonly start: number;
   /** Behind a closing quote. */
   readonly end: number;
@@ -9,7 +9,7 @@ export interface Token {
 }
 
 export class Watch {
-  token: Token | undefined;
+  token: WatchedScalar | undefined;
 
   /** `offset`: of the character to be found; -1 for none. */
   constructor(readonly offset: number) {}
@@ -18,15 +18,15 @@ export class Watch {
     return start <= this.offset && this.offset < end;
   }
 
-  private note(token: Token): void {
+  private note(token: WatchedScalar): void {
     if (this.within(token.start, token.end)) this.token = token;
   }
 
-  plain(start: number, end: number, flow?: Token["flow"]): void {
+  plain(start: number, end: number, flow?: WatchedScalar["flow"]): void {
     this.note({ start, end, quote: undefined, closed: false, flow });
   }
 
-  quoted(start: number, end: number, quote: string, closed: boolean, flow?: Token["flow"]): void {
+  quoted(start: number, end: number, quote: string, closed: boolean, flow?: WatchedScalar["flow"]): void {
     this.note({ start, end, quote: quote === "'" ? "'" : '"', closed, flow });
   }
 }

@@ -1,23 +1,23 @@
-/** Everything that has one sensible mend, mended: what `source.fixAll` does to a text. */
+/** Applies every preferred fix: what `source.fixAll` does to a text. */
 import type { Diagnostic, Fix } from "../config/check/diagnostic.ts";
 import { applyEdits, touch } from "../config/text/textEdits.ts";
 import { loadConfig } from "./load.ts";
 
-/** What one mend uncovers the next round mends; more rounds than these would be two mends that undo each other. */
+/** A fix can reveal another diagnostic, which the next round fixes. More rounds than these would mean two fixes that undo each other. */
 const rounds = 8;
 
-export const mendAll = (file: string, text: string): string =>
-  mendRounds(text, (now) => loadConfig(file, { text: now }).diagnostics);
+export const fixAll = (file: string, text: string): string =>
+  fixRounds(text, (now) => loadConfig(file, { text: now }).diagnostics);
 
-/** Mends what `check` finds, and what that uncovers, until nothing is left to mend. */
-export function mendRounds(
+/** Fixes what `check` finds, and what that reveals, until nothing is left to fix. */
+export function fixRounds(
   text: string,
   check: (text: string) => readonly Pick<Diagnostic, "fixes">[],
 ): string {
   const seen = [text];
   for (let round = 0; round < rounds; round++) {
     const now = seen.at(-1) ?? text;
-    const edits = sensible(check(now)).flatMap(({ edits }) => [...edits]);
+    const edits = preferredFixes(check(now)).flatMap(({ edits }) => [...edits]);
     const next = applyEdits(now, edits);
     if (seen.includes(next)) return now;
     seen.push(next);
@@ -25,10 +25,10 @@ export function mendRounds(
   return text;
 }
 
-/** The preferred mends that do not touch each other's text. */
-export function sensible(findings: readonly Pick<Diagnostic, "fixes">[]): Fix[] {
+/** The preferred fixes that do not touch each other's text. */
+export function preferredFixes(diagnostics: readonly Pick<Diagnostic, "fixes">[]): Fix[] {
   const chosen: Fix[] = [];
-  for (const { fixes } of findings) {
+  for (const { fixes } of diagnostics) {
     const [fix] = fixes.filter(({ preferred }) => preferred === true);
     const taken = chosen.flatMap(({ edits }) => edits);
     if (fix !== undefined && !fix.edits.some((edit) => taken.some((other) => touch(edit.range, other.range))))

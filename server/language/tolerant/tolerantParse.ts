@@ -8,7 +8,7 @@ import type { Origin, SourceNode } from "../../config/text/node.ts";
 import { BlockReader } from "./blocks.ts";
 import { Watch } from "./watch.ts";
 
-export const halfRead = (
+export const tolerantParse = (
   text: string,
   base: Omit<Origin, "range">,
   watch: Watch = new Watch(-1),
@@ -18,7 +18,7 @@ export const halfRead = (
 export function wholeTree({ text, file, loaded }: OpenText): SourceNode | undefined {
   const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
   if (!broken) return loaded.source;
-  return halfRead(text, { file, folder: dirname(file), via: [], layer: "file" });
+  return tolerantParse(text, { file, folder: dirname(file), via: [], layer: "file" });
 }
 
 interface OpenText {

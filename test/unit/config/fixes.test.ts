@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { mendAll } from "../../../server/rules/mendAll.ts";
+import { fixAll } from "../../../server/rules/fixAll.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { applyEdits } from "../../../server/config/text/textEdits.ts";
 
@@ -50,8 +50,8 @@ describe("mends", () => {
             );
         });
     it(`${name.replace(".gradus.yaml", "")}: all at once, and then no more`, () => {
-      const once = mendAll(file, text);
-      assert.equal(mendAll(file, once), once);
+      const once = fixAll(file, text);
+      assert.equal(fixAll(file, once), once);
       if (found.some(({ fixes }) => fixes.some(({ preferred }) => preferred === true)))
         assert.notEqual(once, text);
     });

@@ -1,4 +1,4 @@
-/** One way to pay a step's rollouts: combined rewards and advantages by a stage's config. */
+/** Scores a step's rollouts: combined rewards and advantages by a stage's config. */
 import { UserError } from "../../../shared/errors.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
@@ -8,21 +8,21 @@ import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
-import type { Paid } from "./compare.ts";
+import type { StepScores } from "./compare.ts";
 import { noModels } from "./noModels.ts";
 
-export interface Pay extends Paid {
+export interface ScoredStep extends StepScores {
   /** Why there are no advantages, where there are none. */
   readonly note: string | undefined;
 }
 
-export function pay(
+export function scoreStep(
   body: StageBody,
   clock: Clock,
   columns: readonly RewardColumn[],
   unmasked: Batch,
   stats: Stats,
-): Pay {
+): ScoredStep {
   const algorithm = new Algorithm(
     body,
     contextOf(body, { random: keyedRandom("rescore"), models: noModels }),
@@ -30,7 +30,7 @@ export function pay(
   const batch = algorithm.masked(unmasked);
   const { combined } = algorithm.rewards(columns, batch, clock);
   const totals = combined.total.map((total, row) => (combined.errored[row] === 1 ? Number.NaN : total));
-  const none = (note: string): Pay => ({
+  const none = (note: string): ScoredStep => ({
     columns,
     totals,
     advantages: new Float64Array(batch.rows).fill(Number.NaN),

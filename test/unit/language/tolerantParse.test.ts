@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { toJson, type Origin, type SourceNode } from "../../../server/config/text/node.ts";
 import { parseSource } from "../../../server/config/text/source.ts";
-import { halfRead } from "../../../server/language/half/halfRead.ts";
+import { tolerantParse } from "../../../server/language/tolerant/tolerantParse.ts";
 
 const origin: Omit<Origin, "range"> = { file: "f", folder: "", via: [], layer: "file" };
 const read = (text: string): unknown => {
-  const root = halfRead(text, origin);
+  const root = tolerantParse(text, origin);
   return root === undefined ? undefined : toJson(root);
 };
 
@@ -54,7 +54,7 @@ describe("reading half-written text", () => {
         const parsed = parseSource(file, text, origin);
         if (parsed.diagnostics.length > 0) continue;
         assert.deepEqual(read(text), parsed.root === undefined ? undefined : toJson(parsed.root), file);
-        assert.deepEqual(places(halfRead(text, origin)), places(parsed.root), file);
+        assert.deepEqual(places(tolerantParse(text, origin)), places(parsed.root), file);
       }
     }
   });
