@@ -7,9 +7,11 @@ import { measured, option } from "./report.ts";
 const [tasks, steps] = [option("tasks", 1_000_000), option("steps", 100)];
 const setting = `${tasks.toLocaleString("en")} tasks, ${prompts} a step, 8 rollouts each`;
 
-/** Those over points, mixtures and models know no pool of tasks; the others by what they are written as. */
+/** Those of the fast contract, without samplers of points and of mixtures, which have no pool of tasks. */
+const plain = ["epsilon_greedy"];
 const sampled = samplers.filter(
-  ({ takes = [] }) => !takes.some((need) => need === "points" || need === "mixtures"),
+  ({ name, takes = [] }) =>
+    !plain.includes(name) && !takes.some((need) => need === "points" || need === "mixtures"),
 );
 const estimated = [
   "ema",

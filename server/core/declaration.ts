@@ -7,7 +7,17 @@ import type { OptimizerChoice } from "./slots/optimizer.ts";
 import type { z } from "zod";
 import type { Random } from "../lib/random.ts";
 import type { TaskSource } from "./slots/tasks.ts";
-import type { Admission, Arms, Budget, Estimator, Refill, Sampler, Signal } from "./slots/curriculum.ts";
+import type {
+  Admission,
+  Arms,
+  Budget,
+  Estimator,
+  EstimatorExtensions,
+  Refill,
+  Sampler,
+  SamplerExtensions,
+  Signal,
+} from "./slots/curriculum.ts";
 import type {
   GuidanceAmount,
   GuidanceRatio,
@@ -32,8 +42,8 @@ export interface SlotMethods {
   task: TaskSource;
   arms: Arms;
   signal: Signal;
-  estimator: Estimator;
-  sampler: Sampler;
+  estimator: Estimator & EstimatorExtensions;
+  sampler: Sampler & SamplerExtensions;
   admission: Admission;
   refill: Refill;
   budget: Budget;
@@ -106,11 +116,11 @@ export interface Offers {
 
 /**
  * What parts of a curriculum give one another:
- *   rate — the signal measures successes, in [0, 1]; by_rollout — it says something of each rollout;
- *   estimate — the estimator tells arms apart; spread — and how sure it is; posterior — and can draw from its belief;
- *   foresight — it can tell of tasks that nobody has tried, where a sampler names those it compares;
+ *   rate — the signal measures successes, in [0, 1]; by_rollout — it measures each rollout;
+ *   estimate — the estimator tells arms apart; spread — and has standard deviations; posterior — and can be drawn from;
+ *   foresight — it predicts tasks without rollouts, where a sampler names those it compares;
  *   tasks — each arm is one task; points — arms are points of a box, which a sampler may choose from;
- *   mixtures — what is believed is of shares of arms, and not of single ones.
+ *   mixtures — estimates are shares of a mixture of arms, not of single arms.
  */
 export type Capability =
   "rate" | "by_rollout" | "estimate" | "spread" | "posterior" | "foresight" | "tasks" | "points" | "mixtures";

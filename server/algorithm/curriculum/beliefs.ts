@@ -1,24 +1,23 @@
-/** What is known of the arms, as samplers see it: what is believed, how much was seen and drawn, which are alike. */
-import { Alike } from "../../core/arms/classes.ts";
-import { Column } from "../../core/arms/column.ts";
+/** What is believed of the arms, as samplers see it: estimates, counts, and which arms are equal. */
+import type { Clock, Saved } from "../../core/basics.ts";
+import type { ArmColumn, ArmSet } from "../../core/slots/arms.ts";
 import type {
   Admission,
-  ArmSet,
   Division,
   Estimator,
-  Known,
-  Sampler,
+  EstimatorExtensions,
   Signal,
-  Reading,
 } from "../../core/slots/curriculum.ts";
-import type { Clock, Saved } from "../../core/basics.ts";
+import type { ArmPool, FastSampler, Reading } from "../../core/slots/fastArms.ts";
+import { Column } from "../../methods/curriculum/column.ts";
+import { ClassedArms } from "../../methods/curriculum/fast/armClasses.ts";
 
-/** The curriculum's parts that say something of an arm. */
+/** The parts that beliefs come from. */
 export interface Believers {
   readonly division: Division;
   readonly signal: Signal;
-  readonly estimator: Estimator;
-  readonly sampler: Sampler;
+  readonly estimator: Estimator & EstimatorExtensions;
+  readonly sampler: FastSampler;
   readonly admission: Admission;
 }
 
@@ -28,169 +27,172 @@ const sum = (values: ArrayLike<number>): number => {
   return total;
 };
 
+/** 1 for each arm that may be drawn. */
+function openColumn(size: number, closed: ReadonlySet<number>, only?: ReadonlySet<number>): Uint8Array {
+  const open = new Uint8Array(size).fill(only === undefined ? 1 : 0);
+  if (only !== undefined) for (const arm of only) open[arm] = 1;
+  for (const arm of closed) open[arm] = 0;
+  return open;
+}
+
 export class Beliefs {
-  /** How much was seen and drawn, by arm and in all. */
-  private readonly seen = new Column(0);
-  private readonly drawn = new Column(0);
-  private totals = { seen: 0, drawn: 0 };
-  /** The arms by what the sampler tells them apart by; undefined: it looks at each. */
-  private readonly alike: Alike | undefined;
-  /** Arms that have changed since a sampler asked; undefined: each may have. */
-  private news: Set<number> | undefined;
+  /** Rollouts observed and groups drawn, by arm and in all. */
+  private readonly rollouts = new Column(0);
+  private readonly groups = new Column(0);
+  private totals = { rollouts: 0, groups: 0 };
+  /** The arms in classes of the sampler's rule; undefined: it has none. */
+  private readonly classed: ClassedArms | undefined;
+  /** Arms that have changed since the sampler asked; undefined: all may have. */
+  private changes: Set<number> | undefined;
 
   constructor(private readonly parts: Believers) {
-    const { estimator, sampler } = parts;
-    const { reads } = sampler;
-    if (parts.division.once !== true || reads === undefined) return;
-    const readings = reads.map((reading) => this.readingsOf(reading));
-    // What stands in the order as it is compared need not be asked for again.
-    const bare = estimator.alike === undefined && sampler.rank === undefined;
-    const value = bare && reads.includes("value") ? readings.slice(0, reads.indexOf("value")) : undefined;
-    this.alike = new Alike(readings.flat(), value?.flat().length);
+    const rule = parts.sampler.classes;
+    if (parts.division.once !== true || rule === undefined) return;
+    const readings = rule.reads.map((reading) => this.readingsOf(reading));
+    // Where the sort key is the estimate itself, it need not be computed again.
+    const isPlain = this.columns === undefined && rule.rank === undefined;
+    const before =
+      isPlain && rule.reads.includes("estimate")
+        ? readings.slice(0, rule.reads.indexOf("estimate"))
+        : undefined;
+    this.classed = new ClassedArms(readings.flat(), before?.flat().length);
   }
 
-  /** Numbers of an arm that make up what a sampler reads of it. */
+  /** Where `endStep` may change all estimates: the columns they are functions of, if the estimator tells them. */
+  private get columns(): readonly ArmColumn[] | undefined {
+    const changes = this.parts.estimator.fast?.changes;
+    return changes === "observed" ? undefined : changes;
+  }
+
+  /** The numbers of an arm that make up a reading. */
   private readingsOf(reading: Reading): ((arm: number) => number)[] {
     const { division, estimator, sampler } = this.parts;
     switch (reading) {
-      case "value":
+      case "estimate":
       case "spread": {
-        if (estimator.alike !== undefined) return estimator.alike.map((column) => (arm) => column.get(arm));
-        if (reading === "spread") return [(arm) => estimator.spread?.(arm) ?? Number.NaN];
-        return [(arm) => sampler.rank?.(this.scored(arm)) ?? this.scored(arm)];
+        if (this.columns !== undefined) return this.columns.map((column) => (arm) => column.get(arm));
+        if (reading === "spread") return [(arm) => estimator.posterior?.spread(arm) ?? Number.NaN];
+        return [(arm) => sampler.classes?.rank?.(this.scored(arm)) ?? this.scored(arm)];
       }
-      case "seen":
-        return [(arm) => this.seen.get(arm)];
-      case "drawn":
-        return [(arm) => this.drawn.get(arm)];
+      case "rollouts":
+        return [(arm) => this.rollouts.get(arm)];
+      case "groups":
+        return [(arm) => this.groups.get(arm)];
       case "prior":
         return [(arm) => division.kind?.(arm) ?? arm];
       case "own":
-        return [(arm) => sampler.own?.(arm) ?? 0];
+        return [(arm) => sampler.classes?.own?.(arm) ?? 0];
     }
   }
 
-  /** What a sampler compares of an arm. */
+  /** The signal's score of an estimate. */
   private scored(arm: number, estimate = this.parts.estimator.estimate(arm)): number {
     return this.parts.signal.score?.(estimate) ?? estimate;
+  }
+
+  /** As `scored`, of this step's prediction where a model made one; NaN: there is no such arm. */
+  latest(arm: number): number {
+    return arm < 0 ? Number.NaN : this.scored(arm, this.parts.estimator.model?.current?.(arm));
   }
 
   private get arms(): ArmSet {
     return this.parts.division.arms;
   }
 
-  /**
-   * What samplers see of the arms.
-   * @param closed those that may not be drawn now
-   */
-  known(clock: Clock, closed: ReadonlySet<number> = new Set()): Known {
-    const { arms, alike } = this;
+  /** The arms as samplers see them. @param closed arms that may not be drawn now */
+  pool(clock: Clock, closed: ReadonlySet<number> = new Set()): ArmPool {
+    const { arms } = this;
     const { division, estimator, admission } = this.parts;
     const { size } = arms;
     const only = admission.left?.();
-    let value: Float64Array | undefined;
-    const scored = (arm: number): number => this.scored(arm);
+    const estimate = (arm: number): number => this.scored(arm);
+    const prior = (arm: number): number => division.prior(arm, clock);
+    let [estimates, priors, open]: [Float64Array?, Float64Array?, Uint8Array?] = [];
     return {
       arms,
       size,
-      /** Made when somebody asks for all of it. */
-      get value() {
-        return (value ??= Float64Array.from({ length: size }, (_, arm) => scored(arm)));
+      get estimates() {
+        return (estimates ??= Float64Array.from({ length: size }, (_, arm) => estimate(arm)));
       },
-      scored,
-      seen: this.seen.view(size),
-      drawn: this.drawn.view(size),
+      get priors() {
+        return (priors ??= Float64Array.from({ length: size }, (_, arm) => prior(arm)));
+      },
+      get open() {
+        return (open ??= openColumn(size, closed, only));
+      },
+      rollouts: this.rollouts.view(size),
+      groups: this.groups.view(size),
       totals: this.totals,
       once: division.once ?? false,
-      open: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
-      prior: (arm) => division.prior(arm, clock),
-      estimate: (arm) => estimator.estimate(arm),
-      ...(only === undefined ? {} : { only }),
-      ...(alike === undefined ? {} : { classes: () => alike.classes(size, closed, only) }),
-      ...this.told(closed, only),
-      ...this.ranked(size, closed, only),
-      ...this.special(),
+      posterior: estimator.posterior,
+      estimate,
+      prior,
+      isOpen: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
+      only,
+      ...this.ofClasses(size, closed, only),
     };
   }
 
-  /** For samplers that keep an order of their own. */
-  private told(
-    closed: ReadonlySet<number>,
-    only: ReadonlySet<number> | undefined,
-  ): Pick<Known, "changed" | "closed"> {
-    if (this.alike === undefined || this.parts.estimator.alike !== undefined || only !== undefined) return {};
-    return {
-      closed,
-      changed: () => {
-        const news = this.news ?? "all";
-        this.news = new Set();
-        return news;
-      },
-    };
-  }
-
-  /** Where all beliefs change at once, arms stand in the order of what they were made of. */
-  private ranked(
+  /** What only pools with classes have. */
+  private ofClasses(
     size: number,
     closed: ReadonlySet<number>,
     only: ReadonlySet<number> | undefined,
-  ): Pick<Known, "inOrder"> {
-    const { alike, parts } = this;
-    return alike === undefined || parts.sampler.rank === undefined || parts.estimator.alike !== undefined
-      ? {}
-      : { inOrder: () => alike.inOrder(size, closed, only) };
-  }
-
-  /** What only some estimators and divisions can tell. */
-  private special(): Pick<Known, "spread" | "present" | "posterior" | "shapes" | "box" | "place"> {
-    const { division, estimator } = this.parts;
+  ): Pick<ArmPool, "classes" | "inOrder" | "closed" | "changed"> {
+    const { classed } = this;
+    if (classed === undefined) return {};
+    const classes: ArmPool["classes"] = () => classed.classes(size, closed, only);
+    if (this.columns !== undefined) return { classes };
     return {
-      ...(estimator.spread === undefined ? {} : { spread: estimator.spread.bind(estimator) }),
-      ...(estimator.present === undefined
+      classes,
+      ...(this.parts.sampler.classes?.rank === undefined
         ? {}
-        : {
-            present: (arm) => {
-              const now = estimator.present?.(arm);
-              return now === undefined ? undefined : this.scored(arm, now);
-            },
-          }),
-      ...(estimator.posterior === undefined ? {} : { posterior: estimator.posterior.bind(estimator) }),
-      ...(estimator.shapes === undefined ? {} : { shapes: estimator.shapes.bind(estimator) }),
-      ...(division.box === undefined ? {} : { box: division.box }),
-      ...(division.place === undefined ? {} : { place: division.place.bind(division) }),
+        : { inOrder: () => classed.inOrder(size, closed, only) }),
+      ...(only === undefined ? { closed, changed: () => this.takeChanges() } : {}),
     };
   }
 
-  /** More rollouts and groups of an arm; −1: of none that there is. */
+  private takeChanges(): ReadonlySet<number> | "all" {
+    const changes = this.changes ?? "all";
+    this.changes = new Set();
+    return changes;
+  }
+
+  /** Counts rollouts and groups of an arm; −1: there is no such arm. */
   count(arm: number, rollouts: number, groups: number): void {
     if (arm < 0) return;
-    this.seen.add(arm, rollouts);
-    this.drawn.add(arm, groups);
-    this.totals = { seen: this.totals.seen + rollouts, drawn: this.totals.drawn + groups };
+    this.rollouts.add(arm, rollouts);
+    this.groups.add(arm, groups);
+    this.totals = { rollouts: this.totals.rollouts + rollouts, groups: this.totals.groups + groups };
   }
 
-  /** The estimator believes otherwise of some arms, or may. */
+  /** Estimates of these arms may have changed. */
   changed(arms: readonly number[] | "all"): void {
     if (arms === "all") {
-      this.news = undefined;
-      if (this.parts.estimator.alike === undefined) this.alike?.reset();
-      else this.alike?.renew();
+      this.changes = undefined;
+      if (this.columns === undefined) this.classed?.reset();
+      else this.classed?.renew();
       return;
     }
-    this.alike?.touch(arms);
-    if (this.news !== undefined) for (const arm of arms) if (arm >= 0) this.news.add(arm);
+    this.classed?.touch(arms);
+    if (this.changes !== undefined) for (const arm of arms) if (arm >= 0) this.changes.add(arm);
+  }
+  /** The estimator has ended its step. */
+  endStep(): void {
+    const { estimator } = this.parts;
+    if (estimator.endStep !== undefined && estimator.fast?.changes !== "observed") this.changed("all");
   }
 
-  /** Arrays are as they stand, not copies. */
+  /** Arrays are not copied. */
   save(): Saved {
-    return { json: null, arrays: { rollouts: this.seen.save(), groups: this.drawn.save() } };
+    return { json: null, arrays: { rollouts: this.rollouts.save(), groups: this.groups.save() } };
   }
-  /** Forgets which arms were alike: the other parts are loaded too. */
+  /** The classes are rebuilt, since the other parts are loaded too. */
   load({ arrays }: Saved): void {
-    this.seen.load(arrays?.["rollouts"]);
-    this.drawn.load(arrays?.["groups"]);
-    this.totals = { seen: sum(this.seen.save()), drawn: sum(this.drawn.save()) };
-    this.alike?.reset();
-    this.news = undefined;
+    this.rollouts.load(arrays?.["rollouts"]);
+    this.groups.load(arrays?.["groups"]);
+    this.totals = { rollouts: sum(this.rollouts.save()), groups: sum(this.groups.save()) };
+    this.classed?.reset();
+    this.changes = undefined;
   }
 }

@@ -1,22 +1,24 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
 import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import { joined, partOf } from "../../core/saved.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
 import type {
-  Candidate,
-  Notice,
-  Probe,
   Admission,
-  ArmSet,
   Budget,
+  Candidate,
+  CurriculumEvent,
   Division,
   Estimator,
-  Known,
+  EstimatorExtensions,
+  PilotRollouts,
   Refill,
-  Sampler,
+  SamplerExtensions,
   Signal,
   SourceOf,
   Verdict,
 } from "../../core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../core/slots/fastArms.ts";
+import { lifted } from "../../methods/curriculum/fast/lifted.ts";
 import { toWire } from "../../../shared/rollouts.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
@@ -26,9 +28,9 @@ import type { Group } from "../../core/rollouts.ts";
 import { Beliefs } from "./beliefs.ts";
 import { create } from "../../core/create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
-import { Recall, type Lack } from "./recall.ts";
-import { triedOf, type Happening } from "./journal.ts";
-import { changedSince, saveArms, tasksChanged } from "./knownArms.ts";
+import { Recall, type Missing } from "./recall.ts";
+import { recordOf, type Happening } from "./curriculumRecord.ts";
+import { changedSince, saveArms, tasksChanged } from "./savedArms.ts";
 import { observationsOf } from "./observations.ts";
 
 export interface DrawnTask {
@@ -43,55 +45,62 @@ export class Curriculum implements Stateful {
   readonly admission: Admission;
   private readonly signal: Signal;
   private readonly signalName: string;
-  private readonly estimator: Estimator;
-  private readonly sampler: Sampler;
+  private readonly estimator: Estimator & EstimatorExtensions;
+  private readonly sampler: FastSampler;
+  private readonly extensions: SamplerExtensions;
   private readonly refill: Refill;
   private readonly budget: Budget;
   private readonly group: number;
-  /** Of the last groups that were observed those of which the signal was no finite number. */
+  /** Of the last observed groups, those whose signal was not finite. */
   private unmeasured: readonly Group[] = [];
-  /** Arms that had no task left to give; and those of them that were told. */
+  /** Arms without a task left; and those of them that have been reported. */
   private readonly usedUp = new Set<number>();
-  private readonly told = new Set<number>();
+  private readonly reported = new Set<number>();
   private readonly beliefs: Beliefs;
-  private recalled: Recall | undefined;
-  /** Whether the last probe is the sampler's. */
+  private readonly recalling: Recall;
+  /** Whether the last pilot rollouts are the sampler's. */
   samplerAsks = false;
-  /** What happened beside the groups since it was last taken; undefined: nobody records it. */
-  private journal: Happening[] | undefined;
-  /** What loading has found, until it was told. */
+  /** What happened apart from groups since it was last taken; undefined: it is not recorded. */
+  private recorded: Happening[] | undefined;
+  /** Faults found by loading, until they are reported. */
   private found: readonly Fault[] = [];
 
   constructor(
     config: StageBody["curriculum"],
     readonly sources: readonly SourceOf[],
     context: CreateContext,
-    /** Arms other than the config's own: those of a history. */
+    /** In place of the config's own arms: those of a history. */
     division?: Division,
   ) {
     this.division = division ?? create(config.arms, context)(sources);
     this.signal = create(config.signal, context);
     this.signalName = config.signal.declaration.name;
     this.estimator = create(config.estimator, context);
-    this.sampler = create(config.sampler, context);
+    const sampler = create(config.sampler, context);
+    this.sampler = lifted(sampler);
+    this.extensions = sampler;
     this.admission = create(config.admission, context);
     this.refill = create(config.refill, context);
     this.budget = create(config.budget, context);
     this.group = context.group;
-    this.estimator.grow?.(this.arms);
-    const { division: own, signal, estimator, sampler, admission } = this;
-    this.beliefs = new Beliefs({ division: own, signal, estimator, sampler, admission });
+    this.estimator.addArms?.(this.arms);
+    const parts = {
+      ...{ division: this.division, signal: this.signal, estimator: this.estimator },
+      ...{ sampler: this.sampler, admission: this.admission },
+    };
+    this.beliefs = new Beliefs(parts);
+    this.recalling = new Recall({ ...parts, beliefs: this.beliefs }, this);
   }
 
-  /** All arms there are, by number. */
+  /** All arms. */
   get arms(): ArmSet {
     return this.division.arms;
   }
-  /** What charts and evaluations call a task's arm. */
+  /** The name for a task's arm in charts and evaluations. */
   familyOf(task: Task): Arm {
     return this.division.familyOf(task);
   }
-  /** Whether no arm there is can ever draw the task. */
+  /** Whether no arm can draw the task. */
   isArmless(task: Task): boolean {
     return this.division.armOf(task) < 0;
   }
@@ -99,17 +108,20 @@ export class Curriculum implements Stateful {
   // ─────────────────────────────────────────────────────────────── draw
 
   /**
-   * Tasks to roll out. Fewer than `n` only when every arm that may be drawn is used up.
-   * @param taken arms that the step has drawn already; filled
+   * Tasks to roll out. Fewer than `n` only when all arms that may be drawn are exhausted.
+   * @param taken arms that the step has drawn already; drawn arms are added
    */
   async draw(n: number, random: Random, clock: Clock, taken = new Set<number>()): Promise<DrawnTask[]> {
-    await this.survey();
+    await this.predictNew();
     const found: Candidate[] = [];
     const empty = new Set<number>();
     for (let at = 0; found.length < n;) {
-      const known = this.known(clock, this.division.once === true ? new Set([...empty, ...taken]) : empty);
+      const pool = this.beliefs.pool(
+        clock,
+        this.division.once === true ? new Set([...empty, ...taken]) : empty,
+      );
       const arms = await this.drawArms(
-        known,
+        pool,
         n - found.length,
         at === 0 ? random : random.fork("again", at),
         clock,
@@ -124,55 +136,56 @@ export class Curriculum implements Stateful {
         taken.add(arm);
       }
     }
-    await this.estimator.regard?.(found, clock);
-    const { present } = this.estimator;
-    if (present !== undefined)
-      this.noteLooked(
-        found.map(({ arm }) => arm),
-        (arm) => present.call(this.estimator, arm) ?? Number.NaN,
-        true,
-      );
-    return this.withBudget(found, clock);
+    await this.predictDrawn(found, clock);
+    return this.withBudget(found);
   }
 
-  private async survey(): Promise<void> {
-    const fresh = (await this.estimator.survey?.(this.arms)) ?? [];
+  private async predictNew(): Promise<void> {
+    const fresh = (await this.estimator.model?.predictNew?.(this.arms)) ?? [];
     this.beliefs.changed(fresh.length === this.arms.size ? "all" : fresh);
-    this.noteLooked(fresh, (arm) => this.estimate(arm), false);
+    this.notePredicted(fresh, (arm) => this.estimate(arm), false);
   }
-  private noteLooked(arms: readonly number[], value: (arm: number) => number, now: boolean): void {
-    if (this.journal === undefined || arms.length === 0) return;
+  private async predictDrawn(drawn: readonly Candidate[], clock: Clock): Promise<void> {
+    const { model } = this.estimator;
+    await model?.predictDrawn?.(drawn, clock);
+    if (model?.current === undefined) return;
+    const arms = drawn.map(({ arm }) => arm);
+    this.notePredicted(arms, (arm) => model.current?.(arm) ?? Number.NaN, true);
+  }
+  private notePredicted(arms: readonly number[], value: (arm: number) => number, now: boolean): void {
+    if (this.recorded === undefined || arms.length === 0) return;
     const values = arms.map((arm) => toWire(value(arm)));
-    this.journal.push({ kind: "looked", arms: arms.map((arm) => this.arms.name(arm)), values, now });
+    this.recorded.push({ kind: "looked", arms: arms.map((arm) => this.arms.name(arm)), values, now });
   }
   private noteDrawn(drawn: readonly number[]): void {
-    const { sampler, journal } = this;
-    if (journal === undefined || sampler.drew === undefined || drawn.length === 0) return;
-    const notes = sampler.notes?.();
+    const { sampler, recorded } = this;
+    if (recorded === undefined || sampler.replay === undefined || drawn.length === 0) return;
+    const notes = sampler.replay.notes?.();
     const arms = drawn.map((arm) => this.arms.name(arm));
-    journal.push({ kind: "drawn", arms, ...(notes === undefined ? {} : { notes: [...notes] }) });
+    recorded.push({ kind: "drawn", arms, ...(notes === undefined ? {} : { notes: [...notes] }) });
   }
 
-  private async drawArms(known: Known, n: number, random: Random, clock: Clock): Promise<number[]> {
-    const candidates = this.sampler.candidates?.(known, n, random.fork("candidates"), clock) ?? [];
-    if (candidates.length > 0 && this.estimator.foresee !== undefined) {
+  private async drawArms(pool: ArmPool, n: number, random: Random, clock: Clock): Promise<number[]> {
+    const candidates = this.sampler.candidates?.(pool, n, random.fork("candidates"), clock) ?? [];
+    const { model } = this.estimator;
+    if (candidates.length > 0 && model?.predict !== undefined) {
       const { task } = this.arms;
       if (task !== undefined)
-        await this.estimator.foresee(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
+        await model.predict(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
       this.beliefs.changed(candidates);
-      this.noteLooked(candidates, (arm) => this.estimate(arm), false);
+      this.notePredicted(candidates, (arm) => this.estimate(arm), false);
     }
-    const drawn = this.sampler.draw(known, n, random.fork("arm"), clock, candidates);
+    const drawn = this.sampler.draw(pool, n, random.fork("arm"), clock, candidates);
     this.beliefs.changed(drawn);
-    // A sampler that chooses from a box has made arms of its points.
-    if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
+    // A sampler that chooses points of a box adds arms.
+    if (this.arms.size > pool.size) this.estimator.addArms?.(this.arms);
     this.noteDrawn(drawn);
     return drawn;
   }
 
-  private withBudget(found: readonly Candidate[], clock: Clock): DrawnTask[] {
+  private withBudget(found: readonly Candidate[]): DrawnTask[] {
     const arms = found.map(({ arm }) => arm);
-    const rollouts = this.budget.rollouts?.(arms, this.group, this.known(clock), clock);
+    const rollouts = this.budget.rollouts?.(arms, this.group, (arm) => this.estimate(arm));
     return found.map(({ arm, task }, i) => ({
       arm: this.arms.name(arm),
       task,
@@ -180,77 +193,77 @@ export class Curriculum implements Stateful {
     }));
   }
 
-  /**
-   * What samplers see of the arms.
-   * @param closed those that may not be drawn now
-   */
-  known(clock: Clock, closed: ReadonlySet<number> = new Set()): Known {
-    return this.beliefs.known(clock, closed);
+  /** The arms as samplers see them. */
+  pool(clock: Clock): ArmPool {
+    return this.beliefs.pool(clock);
   }
 
-  /** Of the next draw, by arm. */
+  /** The chance of each arm in the next draw. */
   probabilities(clock: Clock): Float64Array {
-    return this.sampler.probabilities(this.known(clock), clock);
+    return this.sampler.probabilities(this.pool(clock), clock);
   }
 
-  /** Of how many simulated draws what `probabilities` last gave is counted; 0: it is computed. */
+  /** How many simulated draws the last `probabilities` counted; 0: they were computed. */
   get simulatedDraws(): number {
     return this.sampler.simulated?.() ?? 0;
   }
 
-  /** What is believed of an arm's signal; NaN: nothing yet. */
+  /** The estimate of an arm's signal; NaN: nothing is known yet. */
   estimate(arm: number): number {
     return this.estimator.estimate(arm);
   }
 
-  /** Standard deviation of that belief; NaN: unknown. */
+  /** Its standard deviation; NaN: unknown. */
   spread(arm: number): number {
-    return this.estimator.spread?.(arm) ?? Number.NaN;
+    return this.estimator.posterior?.spread(arm) ?? Number.NaN;
   }
 
   // ─────────────────────────────────────────────────────────────── before a step, and within it
 
-  /** Rollouts that the estimator or the sampler wants before the next draw. */
-  probe(clock: Clock): Probe | undefined {
-    const wish = this.estimator.probe?.(this.arms, clock);
-    this.samplerAsks = wish === undefined;
-    return wish ?? this.samplersProbe(clock);
+  /** Pilot rollouts that the estimator or the sampler wants before the next draw. */
+  nextPilots(clock: Clock): PilotRollouts | undefined {
+    const pilots = this.estimator.pilots?.next(this.arms, clock);
+    this.samplerAsks = pilots === undefined;
+    return pilots ?? this.samplerPilots(clock);
   }
-  private samplersProbe(clock: Clock): Probe | undefined {
-    if (this.sampler.probe === undefined) return undefined;
-    const known = this.known(clock);
-    const wish = this.sampler.probe(known, clock);
-    if (this.arms.size > known.size) this.estimator.grow?.(this.arms);
-    return wish;
+  private samplerPilots(clock: Clock): PilotRollouts | undefined {
+    const { pilots } = this.extensions;
+    if (pilots === undefined) return undefined;
+    const pool = this.pool(clock);
+    const next = pilots.next(pool, clock);
+    if (this.arms.size > pool.size) this.estimator.addArms?.(this.arms);
+    return next;
   }
-  /** A task of each arm, to try. */
-  tasksOf({ arms, alike }: Pick<Probe, "arms" | "alike">, seed: number, clock: Clock): DrawnTask[] {
+  /** A task of each of the pilots' arms. */
+  tasksOf(
+    { arms, sameTasks }: Pick<PilotRollouts, "arms" | "sameTasks">,
+    seed: number,
+    clock: Clock,
+  ): DrawnTask[] {
     return arms.flatMap((arm) => {
       const name = this.arms.name(arm);
       const random =
-        alike === true ? randomStream("probe", name) : randomStream(seed, "try", clock.step, arm);
+        sameTasks === true ? randomStream("probe", name) : randomStream(seed, "try", clock.step, arm);
       const task = this.division.draw(arm, random, clock);
       return task === null ? [] : [{ arm: name, task }];
     });
   }
-  /** What the rollouts that `probe` last asked for have shown. */
-  probed(groups: readonly Group[], clock: Clock): void {
-    this.journal?.push({ kind: "tried", groups: groups.map(triedOf) });
-    if (this.samplerAsks) return this.sampler.probed?.(groups, clock);
-    const { observations } = this.observations(groups);
-    const others = this.estimator.probed?.(observations, clock) ?? [];
-    this.beliefs.changed(observations.map(({ arm }) => arm));
-    this.beliefs.changed(others);
+  /** Takes the groups of the last pilot rollouts. */
+  observePilots(groups: readonly Group[], clock: Clock): void {
+    this.recorded?.push({ kind: "tried", groups: groups.map(recordOf) });
+    if (this.samplerAsks) return this.extensions.pilots?.observe(groups, clock);
+    this.estimator.pilots?.observe(this.observations(groups).observations, clock);
+    this.beliefs.changed("all");
   }
 
-  /** Groups to begin a step with. */
+  /** Number of groups to start a step with. */
   asks(wanted: number, clock: Clock): number {
     return this.budget.groups?.(wanted, clock) ?? wanted;
   }
   admit(group: Group): Verdict {
     return this.admission.admit(group);
   }
-  /** Of all groups of a step; those beyond the number wanted are left out, so that its size does not depend on luck. */
+  /** Verdicts on all groups of a step. Groups beyond the number wanted are left out, so that all steps have one size. */
   verdicts(groups: readonly Group[], wanted: number): Verdict[] {
     const verdicts = groups.map((group) => this.admit(group));
     const admitted = [...groups.keys()].filter((i) => verdicts[i]!.admitted);
@@ -259,56 +272,58 @@ export class Curriculum implements Stateful {
       verdicts[i] = { admitted: false, reason: "the step has as many groups as it wants" };
     return verdicts;
   }
-  /** How many more groups to roll out; 0 ends the refill. */
+  /** How many more groups to draw; 0 ends the refill. */
   more(state: Parameters<Refill["more"]>[0]): number {
     return this.refill.more(state);
   }
 
-  /** New tasks have been made: arms that are tasks appear. */
+  /** Adds arms for new tasks, where each arm is one task. */
   grow(): void {
     const { size } = this.arms;
     this.division.grow?.();
-    this.estimator.grow?.(this.arms);
+    this.estimator.addArms?.(this.arms);
     const { task } = this.arms;
     const fresh = Array.from({ length: this.arms.size - size }, (_, i) => size + i);
     if (task !== undefined && fresh.length > 0)
-      this.journal?.push({ kind: "appeared", tasks: fresh.map((arm) => task.call(this.arms, arm)) });
+      this.recorded?.push({ kind: "appeared", tasks: fresh.map((arm) => task.call(this.arms, arm)) });
   }
 
-  /** From now on `happened` tells what the curriculum learns beside the groups. */
+  /** Starts to record what the curriculum learns apart from groups. */
   record(): void {
-    this.journal ??= [];
+    this.recorded ??= [];
   }
-  /** That, since it was last asked. */
+  /** What was recorded since the last call. */
   happened(): Happening[] {
-    return this.journal?.splice(0) ?? [];
+    return this.recorded?.splice(0) ?? [];
   }
 
-  /** The arm of that name, of points of a box a new one where there was none; −1: there is none. */
+  /** The arm of that name; a new point of a box is added. −1: there is no such arm. */
   armNamed(name: Arm): number {
     const known = this.arms.find(name);
     if (known >= 0) return known;
     const found = this.division.named?.(name) ?? -1;
-    if (found >= 0) this.estimator.grow?.(this.arms);
+    if (found >= 0) this.estimator.addArms?.(this.arms);
     return found;
   }
   /**
-   * Takes what a recorded run's curriculum learned beside a step's groups, before these are observed.
-   * @param told absent: nobody recorded it
+   * Takes what a recorded run's curriculum learned apart from a step's groups, before these are observed.
+   * @param recorded absent: it was not recorded
    * @param drawn arms of the step's groups, where no draw was recorded
-   * @returns what is missing to go on as that run did
+   * @returns what is missing to continue as that run did
    */
-  recall(told: readonly Happening[] = [], drawn: () => readonly number[], clock: Clock): Lack | undefined {
-    const { division, estimator, sampler, beliefs } = this;
-    this.recalled ??= new Recall({ division, estimator, sampler, beliefs }, this);
-    return this.recalled.take(told, drawn, clock);
+  recall(
+    recorded: readonly Happening[] = [],
+    drawn: () => readonly number[],
+    clock: Clock,
+  ): Missing | undefined {
+    return this.recalling.take(recorded, drawn, clock);
   }
 
   // ─────────────────────────────────────────────────────────────── observe
 
   /**
-   * What a step has shown, rejected groups included: one observation per arm, over all its rollouts.
-   * @returns what each group says of its arm; NaN: nothing
+   * Observes a step, rejected groups included: one observation per arm, over all its rollouts.
+   * @returns each group's signal; NaN: none
    */
   observe(groups: readonly Group[], verdicts: readonly Verdict[], clock: Clock): Float64Array {
     const { observations, signals, arms } = this.observations(groups);
@@ -316,24 +331,30 @@ export class Curriculum implements Stateful {
       if (!this.unmeasured.includes(group)) this.signal.remember?.(group, arms[i]!, this.arms);
       this.beliefs.count(arms[i]!, 0, 1);
     });
-    this.signal.advance?.();
-    this.estimator.remember?.(groups);
-    for (const seen of observations) {
-      this.beliefs.count(seen.arm, seen.rollouts, 0);
-      this.estimator.observe(seen, clock.step);
+    this.signal.endStep?.();
+    this.estimator.model?.observe?.(groups);
+    for (const observation of observations) {
+      this.beliefs.count(observation.arm, observation.rollouts, 0);
+      this.estimator.observe(observation, clock.step);
     }
     this.beliefs.changed(arms);
-    this.beliefs.changed(this.estimator.advance?.(this.arms.size, clock.step) ?? []);
+    this.estimator.endStep?.();
+    this.beliefs.endStep();
     this.admission.remember?.(groups, arms, clock);
     this.budget.learn?.(groups, arms, verdicts, clock);
-    this.sampler.learn?.(groups, arms, this.known(clock), clock);
+    const outcomes = groups.map((group, i) => ({
+      group,
+      arm: arms[i]!,
+      estimate: this.beliefs.latest(arms[i]!),
+    }));
+    this.sampler.learn?.(outcomes, this.pool(clock), clock);
     for (const { source } of this.sources) source.observe?.(groups, clock);
     return signals;
   }
 
-  /** What the estimator learns by a model. @returns metrics */
+  /** Trains the estimator's model. @returns metrics */
   async learn(groups: readonly Group[], clock: Clock): Promise<Readonly<Record<string, number>>> {
-    return (await this.estimator.learn?.(groups, clock)) ?? {};
+    return (await this.estimator.model?.train?.(groups, clock)) ?? {};
   }
 
   private observations(groups: readonly Group[]): ReturnType<typeof observationsOf> {
@@ -342,22 +363,22 @@ export class Curriculum implements Stateful {
     return found;
   }
 
-  /** What has gone wrong in the last step: signals that are no numbers, and once for each arm that it has no task left. */
+  /** Faults of the last step: signals that are not finite, and once for each arm that it has no task left. */
   faults(): Fault[] {
-    const news = [...this.usedUp].filter((arm) => !this.told.has(arm));
-    for (const arm of news) this.told.add(arm);
+    const empty = [...this.usedUp].filter((arm) => !this.reported.has(arm));
+    for (const arm of empty) this.reported.add(arm);
     const found = this.found;
     this.found = [];
     return [
       ...found,
       ...nonFinite(this.signalName, this.unmeasured),
-      ...withoutTasks(news.map((arm) => this.arms.name(arm))),
+      ...withoutTasks(empty.map((arm) => this.arms.name(arm))),
     ];
   }
 
-  /** What has happened to the parts since this was last asked. */
-  news(): readonly Notice[] {
-    return this.sampler.news?.() ?? [];
+  /** Events since the last call. */
+  events(): readonly CurriculumEvent[] {
+    return this.extensions.events?.() ?? [];
   }
 
   // ─────────────────────────────────────────────────────────────── state
@@ -367,7 +388,7 @@ export class Curriculum implements Stateful {
     return this.sources.flatMap(({ source }) => (source.shared === true ? [] : [source]));
   }
 
-  /** Arrays are as they stand, not copies, but for those that change before the next `observe`. */
+  /** Arrays are not copied, except those that change before the next `observe`. */
   save(): Saved {
     const { division, signal, estimator, sampler, admission, refill, budget } = this;
     return joined({
@@ -395,12 +416,12 @@ export class Curriculum implements Stateful {
   load(saved: Saved): void {
     const changed = changedSince(partOf(saved, "arms"), this.division, this.sources);
     this.found = tasksChanged(changed);
-    this.journal?.splice(0);
-    // Of other arms it would believe what is true of these.
+    this.recorded?.splice(0);
+    // State of other arms would be assigned to the wrong ones.
     if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");
     for (const source of this.own) source.load(partOf(sources, source.name));
-    // Tasks that another stage made meanwhile appear now: a replay must know them, too.
+    // Adds tasks that another stage has made meanwhile, so that a replay has them too.
     this.grow();
   }
 }

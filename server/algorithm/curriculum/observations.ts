@@ -1,27 +1,28 @@
-/** What the groups of a step say of their arms. */
+/** Observations of a step: what its groups' signals say of their arms. */
 import { mean } from "../../../shared/mean.ts";
-import type { GroupOf, ArmSet, Observation, Signal } from "../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
+import type { GroupOf, Observation, Signal } from "../../core/slots/curriculum.ts";
 import type { Group } from "../../core/rollouts.ts";
 
 export interface Observations {
-  /** One an arm, over all its rollouts. */
+  /** One per arm, over all its rollouts. */
   readonly observations: readonly Observation[];
-  /** What each group says of its arm; NaN: nothing. */
+  /** Each group's signal; NaN: none. */
   readonly signals: Float64Array;
-  /** Of each group; −1: none of that name. */
+  /** The arm of each group; −1: no arm has that name. */
   readonly arms: readonly number[];
-  /** Groups of which the signal was no finite number. */
+  /** Groups whose signal was not finite. */
   readonly unmeasured: readonly Group[];
 }
 
-/** Measures groups, in their order. Changes nothing. */
-export function observationsOf(groups: readonly Group[], signal: Signal, known: ArmSet): Observations {
-  const arms = groups.map(({ arm }) => known.find(arm));
+/** Measures groups, in order. Has no side effects. */
+export function observationsOf(groups: readonly Group[], signal: Signal, armSet: ArmSet): Observations {
+  const arms = groups.map(({ arm }) => armSet.find(arm));
   const unmeasured: Group[] = [];
   const earlier: GroupOf[] = [];
   const measured = groups.map((group, i): number[] => {
     if (group.rewards.length === 0) return [];
-    const values = signal.measure(group, arms[i]!, known, earlier);
+    const values = signal.measure(group, arms[i]!, armSet, earlier);
     earlier.push({ group, arm: arms[i]! });
     if (values.length === 0 || Number.isFinite(mean(values))) return Array.from(values);
     unmeasured.push(group);

@@ -5,7 +5,8 @@ import { nearest } from "../../lib/suggest.ts";
 import { everything } from "../../methods/curriculum/arms/undivided.ts";
 import { NamedArms } from "../../methods/curriculum/armSet.ts";
 import type { Curriculum } from "../../algorithm/algorithm.ts";
-import type { ArmSet, Division } from "../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
+import type { Division } from "../../core/slots/curriculum.ts";
 import type { HistoryGroup } from "./read.ts";
 
 /**

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../../shared/json.ts";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import { fromWire, parseJson, type RowPlace } from "../../../shared/rollouts.ts";
-import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/journal.ts";
+import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
 
 const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);

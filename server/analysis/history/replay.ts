@@ -2,8 +2,8 @@
 import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
 import { UserError } from "../../../shared/errors.ts";
 import type { Curriculum } from "../../algorithm/algorithm.ts";
-import type { CurriculumRecord } from "../../algorithm/curriculum/journal.ts";
-import type { Lack } from "../../algorithm/curriculum/recall.ts";
+import type { CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
+import type { Missing } from "../../algorithm/curriculum/recall.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Clock } from "../../core/basics.ts";
@@ -53,12 +53,12 @@ export function* replay(
     const { stage, now } = moment;
     const { body } = stage;
     const curriculum = curricula.of(stage);
-    const lack = curriculum.recall(
+    const missing = curriculum.recall(
       told?.told,
       () => recorded.map((group) => curriculum.armNamed(nameIn(curriculum, group, history))),
       now,
     );
-    if (lack !== undefined) throw lacking(lack, body, recorded[0]!);
+    if (missing !== undefined) throw lacking(missing, body, recorded[0]!);
     const armed = recorded.map((group) => ({ ...group, arm: nameIn(curriculum, group, history) }));
     for (const group of recorded) curricula.check(group, stage, config.stages);
     // Points of a box that were never drawn are new arms.
@@ -95,14 +95,14 @@ function momentOf(
 }
 
 const needs = {
-  tries: "measures with pilot rollouts",
-  looks: "reads from prompts with a model",
+  pilots: "measures with pilot rollouts",
+  predictions: "reads from prompts with a model",
 } as const;
 
-function lacking(lack: Lack, { curriculum }: StageBody, { step, place }: HistoryGroup): UserError {
+function lacking(missing: Missing, { curriculum }: StageBody, { step, place }: HistoryGroup): UserError {
   const { name } = curriculum.estimator.declaration;
   return new UserError(
-    `the history lacks what \`estimator: ${name}\` ${needs[lack]} (step ${step}), so its estimates would all be unknown`,
+    `the history lacks what \`estimator: ${name}\` ${needs[missing]} (step ${step}), so its estimates would all be unknown`,
     {
       ...place,
       character: 0,

@@ -1,11 +1,12 @@
 /** What stands for a model's angles where there is no model: the easier a task, the nearer to 1, as the paper finds. */
-import type { ArmSet, Estimator } from "../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
+import type { Estimator } from "../../core/slots/curriculum.ts";
 import { simulatedOf } from "./source.ts";
 
 export class SimulatedAngles implements Estimator {
   private arms: ArmSet | undefined;
 
-  grow(arms: ArmSet): void {
+  addArms(arms: ArmSet): void {
     this.arms = arms;
   }
   estimate(arm: number): number {

@@ -10,7 +10,7 @@ import { randomStream, type Random } from "../../lib/random.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import type { Models, Perceptron } from "../../core/policy.ts";
-import type { Estimator, Sampler, Verdict } from "../../core/slots/curriculum.ts";
+import type { Estimator, Verdict } from "../../core/slots/curriculum.ts";
 import { SimulatedAngles } from "./angles.ts";
 import { gainOf, groupsOf } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";
@@ -114,9 +114,13 @@ export class Play {
 
   private probe(clock: Clock): void {
     const { curriculum } = this;
-    for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
+    for (
+      let wish = curriculum.nextPilots(clock), n = 0;
+      wish !== undefined;
+      wish = curriculum.nextPilots(clock), n++
+    ) {
       const tasks = curriculum.tasksOf(wish, n, clock);
-      curriculum.probed(this.attempt(tasks, clock, ["probe", n], wish.samples), clock);
+      curriculum.observePilots(this.attempt(tasks, clock, ["probe", n], wish.samples), clock);
     }
   }
 
@@ -176,7 +180,7 @@ function following(
   const { declaration } = sampler;
   if (declaration.name !== "again") return sampler;
   const read = past.map((one) => ({ past: one, file: one.run, line: 0 }));
-  const create = (): Sampler => new Again(againParams.parse(sampler.params), () => read);
+  const create = (): Again => new Again(againParams.parse(sampler.params), () => read);
   return { ...sampler, declaration: { ...declaration, create } };
 }
 
@@ -238,7 +242,7 @@ async function pastRuns(
       if (step % 5 === 4) await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     }
-    past.push(pastCurriculumOf(`learner ${past.length + 1}`, curriculum.news()));
+    past.push(pastCurriculumOf(`learner ${past.length + 1}`, curriculum.events()));
   }
   return past.filter((one) => worthFollowing(one, least).length > 0);
 }

@@ -1,6 +1,6 @@
-/** Arms that have names of their own, by number. */
+/** Arms by name and number. */
 import type { Arm } from "../../core/basics.ts";
-import type { ArmSet } from "../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
 
 export class NamedArms implements ArmSet {
   readonly names: Arm[] = [];
@@ -19,7 +19,7 @@ export class NamedArms implements ArmSet {
   find(name: Arm): number {
     return this.numbers.get(name) ?? -1;
   }
-  /** The arm of that name, which is new where there was none. */
+  /** The arm of that name, added if it is new. */
   add(name: Arm): number {
     const known = this.numbers.get(name);
     if (known !== undefined) return known;

@@ -1,15 +1,15 @@
-/** Numbers that stand in tasks. */
+/** Numbers in the data of tasks. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Task } from "../../core/task.ts";
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** What stands at `field` or `field.inner` of the task's data. */
+/** The value at `field` or `field.inner` of the task's data. */
 export const fieldOf = ({ data }: Task, field: string): Json | undefined =>
   field.split(".").reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), data);
 
-/** A finite number, also one that is written as text; undefined: there is none. */
+/** A finite number, also as text; undefined: there is none. */
 export function numberIn(task: Task, field: string): number | undefined {
   const value = fieldOf(task, field);
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;

@@ -39,6 +39,7 @@ import { noRefill } from "./refill/noRefill.ts";
 import { again } from "./samplers/mixtures/again.ts";
 import { bandSampler } from "./samplers/band.ts";
 import { boltzmann } from "./samplers/boltzmann.ts";
+import { epsilonGreedy } from "./samplers/epsilonGreedy.ts";
 import { expectedImprovement } from "./samplers/expectedImprovement.ts";
 import { gaussianWindow } from "./samplers/mixtures/gaussianWindow.ts";
 import { gmm } from "./samplers/gmm.ts";
@@ -123,6 +124,7 @@ export const samplers: readonly Declaration<"sampler">[] = [
   gaussianWindow,
   tiers,
   greedy,
+  epsilonGreedy,
   expectedImprovement,
   selfRepellent,
   prerequisites,

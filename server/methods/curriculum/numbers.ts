@@ -1,21 +1,21 @@
-/** Small arithmetic that several methods of the curriculum need. */
+/** Arithmetic that several methods of the curriculum share. */
 import { mean } from "../../../shared/mean.ts";
 
-/** The largest that is a number; −∞ of none. */
+/** The largest number, NaN ignored; −∞: there is none. */
 export const largest = (values: ArrayLike<number>): number => {
   let top = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < values.length; i++) if (values[i]! > top) top = values[i]!;
   return top;
 };
 
-/** The smallest that is a number; +∞ of none. */
+/** The smallest number, NaN ignored; +∞: there is none. */
 export const least = (values: ArrayLike<number>): number => {
   let bottom = Number.POSITIVE_INFINITY;
   for (let i = 0; i < values.length; i++) if (values[i]! < bottom) bottom = values[i]!;
   return bottom;
 };
 
-/** √(Σ (x − x̄)² / (n − less)); 0 where that divides by nothing. */
+/** √(Σ (x − x̄)² / (n − less)); 0 where n ≤ less. */
 export const deviation = (values: ArrayLike<number>, less: 0 | 1): number => {
   const centre = mean(values);
   let sum = 0;

@@ -1,38 +1,38 @@
-/** What an earlier run's curriculum was: the mixtures it drew from, and what its policy knew of a fixed set of points. */
+/** The curriculum of an earlier run: the mixtures it drew from, and what its policy could do at fixed points. */
 import { readText } from "../../lib/inputFile.ts";
 import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Knob } from "../../core/slots/tasks.ts";
-import type { Notice } from "../../core/slots/curriculum.ts";
+import type { CurriculumEvent } from "../../core/slots/curriculum.ts";
 
 const numbers = z.array(z.number());
-/** Components by number, in the unit box: a mean is a place and behind it the signal; a covariance is of both, row after row. */
+/** Components in the unit box. A mean is a point followed by the signal; the covariance is of both, row by row. */
 const component = z.object({ weight: z.number(), mean: numbers, covariance: z.array(numbers) });
 const box = z.array(z.object({ name: z.string(), low: z.number(), high: z.number() })).min(1);
-/** Number of a component, and the mean reward of a group that was drawn from it. */
+/** The component that a group was drawn from, and the group's mean reward. */
 const earned = z.array(z.tuple([z.number().int(), z.number()]));
 
 /** Data of the event `mixture-fitted`. */
 const fittedSchema = z.object({
-  /** Groups observed until then. */
+  /** Groups observed so far. */
   groups: z.number(),
   box,
   components: z.array(component).min(1),
-  /** What groups have earned since the fit before, by components of that one. */
+  /** Rewards of groups since the previous fit, by components of that fit. */
   earned,
 });
 /** Data of the event `knowledge-measured`. */
 const measuredSchema = z.object({
   groups: z.number(),
   box,
-  /** Names of the points, the task that each asked, and the share of its rollouts that were right; null: none was scored. */
+  /** Names of the points, the task of each, and the share of its rollouts that succeeded; null: none was scored. */
   points: z.array(z.string()),
   tasks: z.array(z.string()),
   rates: z.array(z.number().nullable()),
 });
 const knowledgeSchema = measuredSchema.omit({ box: true });
-/** A line of what `gradus runs export RUN --to curriculum` writes. */
+/** A line of the file that `gradus runs export RUN --to curriculum` writes. */
 export const pastSchema = z.object({
   run: z.string(),
   box,
@@ -40,7 +40,7 @@ export const pastSchema = z.object({
     z.object({
       groups: z.number(),
       components: z.array(component).min(1),
-      /** Until the next fit, or as far as is known. */
+      /** Until the next fit, as far as is known. */
       earned,
     }),
   ),
@@ -53,23 +53,23 @@ export type Knowledge = z.output<typeof knowledgeSchema>;
 export type PastCurriculum = z.output<typeof pastSchema>;
 type PastMixture = PastCurriculum["mixtures"][number];
 
-export const fittedEvent = "mixture-fitted";
-export const measuredEvent = "knowledge-measured";
+export const fittedName = "mixture-fitted";
+export const measuredName = "knowledge-measured";
 
-/** A box as it is recorded. */
+/** A box as recorded. */
 export const boxOf = (knobs: readonly Knob[]): Box =>
   knobs.map(({ name, low, high }) => ({ name, low, high }));
 export const sameBox = (one: Box, other: Box): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** What happened as events of a run tell it. */
-export const fittedNotice = (fitted: Fitted): Notice => ({
-  name: fittedEvent,
-  message: `After ${fitted.groups} groups a mixture of ${fitted.components.length} components says where the signal is; it is largest ${largest(fitted)}.`,
+/** Events of a run. */
+export const fittedEvent = (fitted: Fitted): CurriculumEvent => ({
+  name: fittedName,
+  message: `After ${fitted.groups} groups a mixture of ${fitted.components.length} components was fitted to the signal, which is largest ${largest(fitted)}.`,
   data: fitted,
 });
-export const measuredNotice = (knowledge: Knowledge, knobs: readonly Knob[]): Notice => ({
-  name: measuredEvent,
-  message: `After ${knowledge.groups} groups ${percent(knowledge.rates)} of the rollouts of ${knowledge.points.length} fixed tasks are right.`,
+export const measuredEvent = (knowledge: Knowledge, knobs: readonly Knob[]): CurriculumEvent => ({
+  name: measuredName,
+  message: `After ${knowledge.groups} groups ${percent(knowledge.rates)} of the rollouts of ${knowledge.points.length} fixed tasks succeed.`,
   data: { ...knowledge, box: boxOf(knobs) } satisfies JsonObject,
 });
 
@@ -89,10 +89,7 @@ function largest({ components, box: knobs }: Fitted): string {
   return `(${Number(best.mean.at(-1)!.toFixed(3))}) around ${place.join(", ")}`;
 }
 
-/**
- * What a run's events say of its curriculum, in their order. Where a run had several curricula of points one after the
- * other, the last of them.
- */
+/** The curriculum that a run's events record, in their order; where a run had several curricula of points, the last. */
 export function pastCurriculumOf(
   run: string,
   events: readonly { readonly name: string; readonly data?: unknown }[],
@@ -103,13 +100,13 @@ export function pastCurriculumOf(
       past = { run, box: knobs, mixtures: [], knowledge: [] };
   };
   for (const { name, data } of events) {
-    if (name === fittedEvent) {
+    if (name === fittedName) {
       const { box: knobs, groups, components, earned: since } = fittedSchema.parse(data);
       of(knobs, groups, past.mixtures.at(-1));
       const before = past.mixtures.at(-1);
       if (before !== undefined) before.earned = since;
       past.mixtures.push({ groups, components, earned: [] });
-    } else if (name === measuredEvent) {
+    } else if (name === measuredName) {
       const { box: knobs, ...knowledge } = measuredSchema.parse(data);
       of(knobs, knowledge.groups, past.knowledge.at(-1));
       past.knowledge.push(knowledge);
@@ -118,7 +115,7 @@ export function pastCurriculumOf(
   return past;
 }
 
-/** A past curriculum with the line that it stands in. */
+/** A past curriculum, and its line in the file. */
 export interface ReadCurriculum {
   readonly past: PastCurriculum;
   readonly file: string;
@@ -127,7 +124,7 @@ export interface ReadCurriculum {
 
 const howToMake = "Write the file with `gradus runs export RUN --to curriculum --out FILE`, one run a line.";
 
-/** The past curricula of files, one a line. @throws UserError with the place */
+/** Reads past curricula, one a line. @throws UserError with file and line */
 export function readPastCurricula(files: readonly string[]): ReadCurriculum[] {
   return files.flatMap((file) => {
     let text: string;

@@ -1,5 +1,8 @@
 import { UserError } from "../../../shared/errors.ts";
-import type { Known, Signal } from "../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../core/slots/arms.ts";
+import type { Signal } from "../../core/slots/curriculum.ts";
+import type { ArmPool } from "../../core/slots/fastArms.ts";
+import { lifted } from "../../methods/curriculum/fast/lifted.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { create } from "../../core/create.ts";
 import type { Failing, SlotName } from "../../core/declaration.ts";
@@ -26,7 +29,7 @@ function groupOf(right: number): Group {
   };
 }
 
-const arms: Known["arms"] = { size: 2, name: String, find: () => -1 };
+const arms: ArmSet = { size: 2, name: String, find: () => -1 };
 
 /** What a sampler compares of an arm that has had the same group in each of a few steps. */
 function scoreOf(signal: Signal, right: number): number {
@@ -35,21 +38,24 @@ function scoreOf(signal: Signal, right: number): number {
   for (let step = 0; step < 3; step++) {
     measured = signal.measure(group, 0, arms, []);
     signal.remember?.(group, 0, arms);
-    signal.advance?.();
+    signal.endStep?.();
   }
   const mean = Array.from(measured).reduce((sum, value) => sum + value, 0) / measured.length;
   return signal.score?.(mean) ?? mean;
 }
 
-/** Two arms of which as much was seen. */
-function knownOf(value: Float64Array): Known {
+/** Two arms with equal counts. */
+function poolOf(estimates: Float64Array): ArmPool {
   return {
-    ...{ arms, size: 2, value, once: false, totals: { seen: 800, drawn: 100 } },
-    seen: Float64Array.of(400, 400),
-    drawn: Float64Array.of(50, 50),
-    open: () => true,
+    ...{ arms, size: 2, estimates, once: false, totals: { rollouts: 800, groups: 100 } },
+    rollouts: Float64Array.of(400, 400),
+    groups: Float64Array.of(50, 50),
+    priors: Float64Array.of(1, 1),
+    open: Uint8Array.of(1, 1),
+    posterior: { spread: () => 0.05, draw: (arm) => estimates[arm]! },
+    estimate: (arm) => estimates[arm]!,
     prior: () => 1,
-    spread: () => 0.05,
+    isOpen: () => true,
   };
 }
 
@@ -69,8 +75,8 @@ function shareOf(body: StageBody): number | undefined {
   };
   try {
     const scores = [rollouts / 2, 0].map((right) => scoreOf(create(signal, context), right));
-    const known = knownOf(Float64Array.from(scores));
-    return create(sampler, context).probabilities(known, { step: 0, stageStep: 0 })[1];
+    const pool = poolOf(Float64Array.from(scores));
+    return lifted(create(sampler, context)).probabilities(pool, { step: 0, stageStep: 0 })[1];
   } catch (error) {
     // Parameters that do not fit one another have a diagnostic of their own.
     if (error instanceof UserError) return undefined;

@@ -6,7 +6,8 @@ import { create } from "../../../server/core/create.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { listPresets } from "../../../server/config/presets.ts";
 import { keyedRandom } from "../../../server/core/config/keyedRandom.ts";
-import { knownOf } from "../methods/curriculum/support.ts";
+import { lifted } from "../../../server/methods/curriculum/fast/lifted.ts";
+import { poolOf } from "../methods/curriculum/support.ts";
 
 const rest = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 
@@ -86,8 +87,8 @@ describe("presets", () => {
     assert.ok(config);
     const context = { random: keyedRandom("test"), max_tokens: 8, group: 4 };
     const { curriculum, tasks } = config.top;
-    const sampler = create(curriculum.sampler, context);
-    const [first] = sampler.probabilities(knownOf([1, 0.6]), { step: 0, stageStep: 0 });
+    const sampler = lifted(create(curriculum.sampler, context));
+    const [first] = sampler.probabilities(poolOf([1, 0.6]), { step: 0, stageStep: 0 });
     assert.ok(Math.abs((first ?? 0) - 1 / (1 + Math.exp(-1))) < 1e-12, "softmax at temperature 0.4");
     const [task] = tasks;
     assert.ok(task);

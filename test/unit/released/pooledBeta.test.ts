@@ -64,7 +64,7 @@ for (const [name, arms] of Object.entries(cases))
     arms.forEach(([right, of], arm) =>
       estimator.observe(observed(arm, ...Array.from({ length: of }, (_, i) => Number(i < right))), 0),
     );
-    estimator.advance?.(arms.length + 1, 0);
+    estimator.endStep?.();
     [...arms, [0, 0] as const].forEach((counts, arm) => {
       const [found, wanted] = [estimator.estimate(arm), printed(arms, counts)];
       assert.ok(near(found, wanted, 1e-9), `arm ${arm}: ${found} is not ${wanted}`);

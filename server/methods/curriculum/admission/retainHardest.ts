@@ -10,7 +10,7 @@ interface Options {
   readonly every: number | readonly number[];
 }
 
-/** What a phase has of a list; the last one stays. */
+/** The entry of a list for a phase; the last one is kept after its end. */
 const inPhase = (of: number | readonly number[], phase: number): number =>
   typeof of === "number" ? of : of[Math.min(phase, of.length - 1)]!;
 
@@ -20,9 +20,9 @@ interface Tally {
 }
 
 class RetainHardest implements Admission {
-  /** Of the present phase, by arm that it has drawn. */
-  private readonly tried = new Map<number, Tally>();
-  /** Arms that are left; undefined: all of them. */
+  /** Outcomes of the current phase, by arm. */
+  private readonly tallies = new Map<number, Tally>();
+  /** Arms that may still be drawn; undefined: all. */
   private kept: Set<number> | undefined;
   private steps = 0;
 
@@ -38,8 +38,8 @@ class RetainHardest implements Admission {
   remember(groups: readonly Group[], arms: readonly number[], _clock: Clock): void {
     groups.forEach(({ successes, rewards }, i) => {
       if (arms[i]! < 0) return;
-      const before = this.tried.get(arms[i]!);
-      this.tried.set(arms[i]!, {
+      const before = this.tallies.get(arms[i]!);
+      this.tallies.set(arms[i]!, {
         successes: (before?.successes ?? 0) + successes,
         rollouts: (before?.rollouts ?? 0) + rewards.length,
       });
@@ -50,9 +50,9 @@ class RetainHardest implements Admission {
     if (end === this.steps) this.narrow(inPhase(this.options.keep, phase));
   }
 
-  /** Only arms that the phase has tried can be called hard; if it tried too few of them, nothing is taken away. */
+  /** Only arms drawn in the phase are ranked; if there are fewer than `keep`, none is removed. */
   private narrow(keep: number): void {
-    const rates = [...this.tried]
+    const rates = [...this.tallies]
       .filter(([, { rollouts }]) => rollouts > 0)
       .map(([arm, { successes, rollouts }]) => ({ arm, rate: successes / rollouts }));
     if (rates.length < keep) return;
@@ -60,7 +60,7 @@ class RetainHardest implements Admission {
       .filter(({ arm }) => this.kept?.has(arm) ?? true)
       .sort((a, b) => a.rate - b.rate || a.arm - b.arm);
     this.kept = new Set(hardest.slice(0, keep).map(({ arm }) => arm));
-    this.tried.clear();
+    this.tallies.clear();
   }
 
   save(): Saved {
@@ -69,7 +69,7 @@ class RetainHardest implements Admission {
       arrays: {
         kept: Int32Array.from(this.kept ?? []),
         tried: Float64Array.from(
-          [...this.tried].flatMap(([arm, { successes, rollouts }]) => [arm, successes, rollouts]),
+          [...this.tallies].flatMap(([arm, { successes, rollouts }]) => [arm, successes, rollouts]),
         ),
       },
     };
@@ -78,10 +78,10 @@ class RetainHardest implements Admission {
     const state = saved.safeParse(json).data;
     this.steps = state?.steps ?? 0;
     this.kept = (state?.all ?? true) ? undefined : new Set(arrays?.["kept"]);
-    this.tried.clear();
+    this.tallies.clear();
     const tried = arrays?.["tried"] ?? [];
     for (let i = 0; i + 2 < tried.length; i += 3)
-      this.tried.set(tried[i]!, { successes: tried[i + 1]!, rollouts: tried[i + 2]! });
+      this.tallies.set(tried[i]!, { successes: tried[i + 1]!, rollouts: tried[i + 2]! });
   }
 }
 const saved = z.object({ steps: z.number(), all: z.boolean() });

@@ -35,7 +35,7 @@ class RewardSpread implements Admission {
     if (this.steps < from + over) return yes;
     const spread = this.spread(rewards);
     const least = beta * this.average;
-    // An average of equal numbers may be a little above them.
+    // By rounding, an average of equal numbers may be slightly above them.
     return spread < least * (1 - 1e-9)
       ? no(`standard deviation ${rounded(spread)} is below ${rounded(least)}`)
       : yes;

@@ -1,17 +1,17 @@
-/** The box of an environment's parameters of which points are arms. */
+/** The box of an environment's parameters whose points are arms. */
 import { UserError } from "../../../../shared/errors.ts";
 import type { Knob } from "../../../core/slots/tasks.ts";
 
 export type Ranges = Readonly<Record<string, readonly [number, number]>>;
 
-/** A task source, and what of it can vary; undefined: nothing. */
+/** A task source and its parameters that can vary; undefined: none. */
 export interface Varied {
   readonly name: string;
   readonly knobs: readonly Knob[] | undefined;
 }
 
 /**
- * The knobs that are named, within what the source allows; none named: the first, which is its difficulty.
+ * The named parameters, in ranges that the source allows; without names the first, which is the difficulty.
  * @throws UserError where there is no such box
  */
 export function boxOf(sources: readonly Varied[], ranges: Ranges): Knob[] {

@@ -8,7 +8,8 @@ import type { Arm, Clock, Saved } from "../../../core/basics.ts";
 import { NamedArms } from "../armSet.ts";
 import { boxOf } from "./box.ts";
 import { fromUnit } from "../points.ts";
-import type { ArmSet, Division, SourceOf } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Division, SourceOf } from "../../../core/slots/curriculum.ts";
 
 /** Points by number, named `<task>/<knob>=<value>,…`. */
 class PointArms implements ArmSet {
@@ -32,7 +33,7 @@ class PointArms implements ArmSet {
   point(arm: number): readonly number[] {
     return this.points[arm]!;
   }
-  /** The point that a name tells; undefined: it names none of this box. */
+  /** The point of a name; undefined: the name is not a point of this box. */
   read(name: Arm): number[] | undefined {
     const prefix = `${this.source}/`;
     const parts = name.startsWith(prefix) ? name.slice(prefix.length).split(",") : [];
@@ -43,7 +44,7 @@ class PointArms implements ArmSet {
     });
     return parts.length === this.box.length && point.every(Number.isFinite) ? point : undefined;
   }
-  /** The point's arm, brought into the box, whole where it must be, and to six places: a name says all of it. */
+  /** The point's arm. The point is clipped to the box and rounded (to whole numbers, or six digits), so its name is exact. */
   place(point: readonly number[]): number {
     const inside = this.box.map(({ low, high, whole }, i) => {
       const value = Math.min(high, Math.max(low, point[i]!));
@@ -62,11 +63,11 @@ class BoxDivision implements Division {
 
   constructor(
     private readonly one: SourceOf & { readonly drawAt: NonNullable<SourceOf["source"]["drawAt"]> },
-    readonly box: readonly Knob[],
+    private readonly box: readonly Knob[],
     start: readonly (readonly number[])[],
   ) {
     this.arms = new PointArms(one.config.name, box);
-    for (const point of start) this.place(point);
+    for (const point of start) this.arms.place(point);
   }
 
   get families(): readonly Arm[] {
@@ -81,12 +82,9 @@ class BoxDivision implements Division {
   prior(_arm: number, clock: Clock): number {
     return valueAt(this.one.config.weight, clock);
   }
-  place(point: readonly number[]): number {
-    return this.arms.place(point);
-  }
   named(name: Arm): number {
     const point = this.arms.read(name);
-    return point === undefined ? -1 : this.place(point);
+    return point === undefined ? -1 : this.arms.place(point);
   }
   draw(arm: number, random: Random): Task | null {
     const point = this.arms.point(arm);
@@ -102,7 +100,7 @@ class BoxDivision implements Division {
   load({ arrays }: Saved): void {
     const flat = Array.from(arrays?.["points"] ?? []);
     for (let at = 0; at < flat.length; at += this.box.length)
-      this.place(flat.slice(at, at + this.box.length));
+      this.arms.place(flat.slice(at, at + this.box.length));
   }
 }
 

@@ -7,7 +7,8 @@ import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import type { TaskPool } from "../../../core/slots/tasks.ts";
 import type { Arm, Clock, Saved } from "../../../core/basics.ts";
-import type { ArmSet, Division, SourceOf } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Division, SourceOf } from "../../../core/slots/curriculum.ts";
 import { valueName } from "./byDifficulty.ts";
 
 interface Part extends SourceOf {
@@ -16,14 +17,14 @@ interface Part extends SourceOf {
   readonly from: number;
 }
 
-/** An arm for each task of the sources' pools. Names are made when somebody asks. */
+/** An arm for each task of the sources' pools. Names are made on demand. */
 class PromptArms implements ArmSet {
-  /** Tasks that appeared since, behind those of the pools. */
+  /** Tasks added since, after those of the pools. */
   private readonly later: { readonly part: Part; readonly task: Task }[] = [];
   private readonly first: number;
-  /** Numbers of the names that were asked for; of all, once somebody looks for one that was not. */
+  /** Numbers of the names made so far; all of them, once an unknown name is looked up. */
   private readonly numbers = new Map<Arm, number>();
-  private whole = false;
+  private complete = false;
 
   constructor(readonly parts: readonly Part[]) {
     this.first = parts.reduce((sum, { pool }) => sum + pool.size, 0);
@@ -32,14 +33,14 @@ class PromptArms implements ArmSet {
   get size(): number {
     return this.first + this.later.length;
   }
-  get appeared(): readonly Task[] {
+  get added(): readonly Task[] {
     return this.later.map(({ task }) => task);
   }
-  /** As before any appeared. */
+  /** Removes all added tasks. */
   reset(): void {
     for (const { task } of this.later.splice(0)) this.numbers.delete(promptName(task));
   }
-  /** An arm for each task that has none, behind all others. */
+  /** Adds an arm for each task that has none, after all others. */
   append(part: Part, tasks: readonly Task[]): void {
     for (const task of tasks) {
       const name = promptName(task);
@@ -50,7 +51,7 @@ class PromptArms implements ArmSet {
   }
 
   part(arm: number): Part {
-    // Below 0 a place of a list is looked up as a name, which a million arms feel.
+    // A negative index of an array is looked up as a property name, which is slow for a million arms.
     if (arm >= this.first) return this.later[arm - this.first]!.part;
     return this.parts.findLast(({ from }) => from <= arm)!;
   }
@@ -65,9 +66,9 @@ class PromptArms implements ArmSet {
     return name;
   }
   find(name: Arm): number {
-    if (!this.numbers.has(name) && !this.whole) {
+    if (!this.numbers.has(name) && !this.complete) {
       for (let arm = 0; arm < this.size; arm++) this.name(arm);
-      this.whole = true;
+      this.complete = true;
     }
     return this.numbers.get(name) ?? -1;
   }
@@ -122,7 +123,7 @@ class PromptDivision implements Division {
     }
   }
   save(): Saved {
-    return { json: this.arms.appeared.map((task) => ({ ...task })) };
+    return { json: this.arms.added.map((task) => ({ ...task })) };
   }
   appear(tasks: readonly Task[]): void {
     for (const task of tasks) {
@@ -130,7 +131,7 @@ class PromptDivision implements Division {
       if (part !== undefined) this.arms.append(part, [task]);
     }
   }
-  /** Arms are numbers: those that appeared must come back in their order, whatever their sources still keep. */
+  /** Arms are numbers, so added ones must be restored in their order, even if their sources no longer have them. */
   load({ json }: Saved): void {
     this.arms.reset();
     this.appear(z.array(taskSchema).safeParse(json).data ?? []);
@@ -141,7 +142,7 @@ class PromptDivision implements Division {
   }
 }
 
-/** A pool that grows makes nothing when it is asked. */
+/** A growing pool makes no tasks here, so it draws nothing at random. */
 const noRandom: Random = { next: () => 0, integer: () => 0, fork: () => noRandom };
 
 export const poolSize = z

@@ -7,15 +7,16 @@ import type { Arm, Clock } from "../../../core/basics.ts";
 import { NamedArms } from "../armSet.ts";
 import type { Arms, Division, SourceOf } from "../../../core/slots/curriculum.ts";
 
-/** Where an arm's tasks come from; undefined stands for any value of the source. */
+/** A source of an arm's tasks. */
 interface Member extends SourceOf {
+  /** undefined: any value of the source. */
   readonly value: string | undefined;
 }
 
 /** The arm of a source's value; undefined: the source does not divide its tasks, or not this one. */
 export type Naming = (source: TaskSource, value: string | undefined) => Arm;
 
-/** One arm per name, drawing from every value that has it. A source of which all values have one name is drawn whole. */
+/** One arm per name, which draws from all values of that name. A source whose values share one name is drawn as a whole. */
 export const divisionBy =
   (naming: Naming): Arms =>
   (sources) =>
@@ -52,7 +53,7 @@ class NamedDivision implements Division {
     return (this.members[arm] ?? []).reduce((sum, { config }) => sum + valueAt(config.weight, clock), 0);
   }
 
-  /** Within an arm a source is drawn by weight; one that is used up gives its turn to the others. */
+  /** Within an arm, sources are drawn by weight; an exhausted one is skipped. */
   draw(arm: number, random: Random, clock: Clock): Task | null {
     let left = [...(this.members[arm] ?? [])];
     while (left.length > 0) {
@@ -82,7 +83,7 @@ function membersOf(sources: readonly SourceOf[], naming: Naming): Map<Arm, Membe
   return members;
 }
 
-/** One of some things with a weight in the config, in proportion to it; all zero: uniformly. */
+/** Draws one in proportion to its weight in the config; all zero: uniformly. */
 export function byWeight<Weighted extends { readonly config: { readonly weight: Scheduled } }>(
   from: readonly Weighted[],
   random: Random,
@@ -92,6 +93,6 @@ export function byWeight<Weighted extends { readonly config: { readonly weight: 
   const sum = weights.reduce((total, weight) => total + weight, 0);
   let left = random.next() * (sum > 0 ? sum : from.length);
   const at = weights.findIndex((weight) => (left -= sum > 0 ? weight : 1) < 0);
-  // Rounding can leave a sliver: it belongs to the last that can be drawn.
+  // A remainder of rounding belongs to the last with a weight.
   return from[at === -1 ? weights.findLastIndex((weight) => weight > 0 || sum <= 0) : at]!;
 }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { budget } from "../../../core/declaration.ts";
-import type { Known } from "../../../core/slots/curriculum.ts";
 
 /** Whole numbers in proportion to weights, none below `least`, of the given sum (largest remainders). */
 export function apportion(weights: readonly number[], sum: number, least: number): number[] {
@@ -36,15 +35,13 @@ export const gradientVariance = budget({
     least: z.number().int().min(1).default(2).describe("Rollouts of each task at least."),
   }),
   create: ({ right, wrong, least }) => ({
-    rollouts: (arms, group, known) => {
-      const deviations = arms.map((arm) => gradientDeviation(rateOf(known, arm), right, wrong));
+    rollouts: (arms, group, estimate) => {
+      const deviations = arms.map((arm) => gradientDeviation(rateOf(estimate(arm)), right, wrong));
       return apportion(deviations, group * arms.length, Math.min(least, group));
     },
   }),
 });
 
-/** Of what nothing is known half may succeed. */
-function rateOf({ estimate, value }: Known, arm: number): number {
-  const p = estimate?.(arm) ?? value[arm]!;
-  return Number.isNaN(p) ? 0.5 : Math.min(1, Math.max(0, p));
-}
+/** A rate in [0, 1]; ½ where it is unknown. */
+const rateOf = (estimate: number): number =>
+  Number.isNaN(estimate) ? 0.5 : Math.min(1, Math.max(0, estimate));

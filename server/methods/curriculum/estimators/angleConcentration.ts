@@ -4,38 +4,51 @@ import { estimator, type MethodContext } from "../../../core/declaration.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Clock, Saved } from "../../../core/basics.ts";
 import type { Policy } from "../../../core/policy.ts";
-import { Column } from "../../../core/arms/column.ts";
-import type { ArmSet, Candidate, Estimator, Looked } from "../../../core/slots/curriculum.ts";
+import { Column } from "../column.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type {
+  Candidate,
+  Estimator,
+  EstimatorExtensions,
+  Predictions,
+  PromptModel,
+} from "../../../core/slots/curriculum.ts";
 import { questionIn } from "./question.ts";
 
-/** Prompts that are tokenised, and held, at a time. */
+/** Prompts tokenised and held at a time. */
 const chunk = 512;
 
 interface Setup {
   readonly weight: number;
   readonly asking: MethodContext["asking"];
-  /** @throws UserError where there is none to ask */
+  /** @throws UserError where there is no model */
   readonly policy: () => Policy;
 }
 
-/** Each prompt's angles as the weights stood when it was first looked at; and of a step's prompts as they stand then. */
-class AngleConcentration implements Estimator {
+/** Each prompt's angles under the weights of its first pass; and those of a step's prompts under the current weights. */
+class AngleConcentration implements Estimator, EstimatorExtensions {
+  readonly model: PromptModel = {
+    predictNew: (arms) => this.predictNew(arms),
+    predictDrawn: (drawn, clock) => this.predictDrawn(drawn, clock),
+    current: (arm) => this.now.get(arm),
+    restore: (predictions, clock) => this.restore(predictions, clock),
+  };
   private readonly values = new Column(Number.NaN);
-  /** Arms that were looked at, from the first on. */
+  /** Arms with a prediction: all below this number. */
   private known = 0;
   private readonly now = new Map<number, number>();
   private step = -1;
 
   constructor(private readonly setup: Setup) {}
 
-  async survey(arms: ArmSet): Promise<readonly number[]> {
+  private async predictNew(arms: ArmSet): Promise<readonly number[]> {
     const fresh = Array.from({ length: arms.size - this.known }, (_, i) => this.known + i);
     if (fresh.length === 0) return [];
     const { task } = arms;
     if (task === undefined) throw noTasks();
     for (let from = 0; from < fresh.length; from += chunk) {
       const some = fresh.slice(from, from + chunk);
-      const angles = await this.look(some.map((arm) => task.call(arms, arm)));
+      const angles = await this.anglesOf(some.map((arm) => task.call(arms, arm)));
       some.forEach((arm, i) => {
         this.values.set(arm, angles[i]!);
       });
@@ -43,15 +56,15 @@ class AngleConcentration implements Estimator {
     }
     return fresh;
   }
-  async regard(drawn: readonly Candidate[], { step }: Clock): Promise<void> {
+  private async predictDrawn(drawn: readonly Candidate[], { step }: Clock): Promise<void> {
     // A step may draw more than once.
     if (step !== this.step) this.now.clear();
     this.step = step;
     if (drawn.length === 0) return;
-    const angles = await this.look(drawn.map(({ task }) => task));
+    const angles = await this.anglesOf(drawn.map(({ task }) => task));
     drawn.forEach(({ arm }, i) => this.now.set(arm, angles[i]!));
   }
-  recall({ arms, values, now }: Looked, { step }: Clock): void {
+  private restore({ arms, values, now }: Predictions, { step }: Clock): void {
     if (now && step !== this.step) this.now.clear();
     if (now) this.step = step;
     arms.forEach((arm, i) => {
@@ -60,15 +73,15 @@ class AngleConcentration implements Estimator {
     });
     if (!now) this.known = Math.max(this.known, ...arms.map((arm) => arm + 1));
   }
-  private async look(tasks: readonly Task[]): Promise<Float64Array> {
+  private async anglesOf(tasks: readonly Task[]): Promise<Float64Array> {
     const { asking, weight } = this.setup;
     const policy = this.setup.policy();
-    const asked = tasks.map((task) => {
+    const questions = tasks.map((task) => {
       const question = questionIn(policy.tokenizer, task.prompt, asking);
       if (question.tokens.length < policy.context) return question;
       throw tooLong(task, question.tokens.length, policy.context);
     });
-    const { intra, inter } = await policy.angles(asked);
+    const { intra, inter } = await policy.angles(questions);
     return intra.map((within, i) => {
       const value = within + weight * inter[i]!;
       if (Number.isFinite(value)) return value;
@@ -77,15 +90,12 @@ class AngleConcentration implements Estimator {
   }
 
   observe(): void {
-    // Angles are looked at, not observed.
+    // Angles are predicted, not observed.
   }
   estimate(arm: number): number {
     return this.values.get(arm);
   }
-  present(arm: number): number | undefined {
-    return this.now.get(arm);
-  }
-  /** What a step's own prompts say is forgotten with the step. */
+  /** The predictions of a step's own prompts are not kept. */
   save(): Saved {
     return { json: this.known, arrays: { values: this.values.save() } };
   }
@@ -97,7 +107,7 @@ class AngleConcentration implements Estimator {
 }
 
 const noTasks = (): UserError =>
-  new UserError("angles are those of a prompt, and these arms are not prompts.", {
+  new UserError("angles are measured on prompts, and these arms are not prompts.", {
     code: "estimator-angles",
     action: "Set `curriculum.arms: prompt`.",
   });
@@ -115,7 +125,7 @@ const tooLong = ({ source, id }: Task, tokens: number, context: number): UserErr
     },
   );
 const noModel = (): never => {
-  throw new UserError("Angles can't be taken here: there is no model.", {
+  throw new UserError("Angles can't be measured here: there is no model.", {
     code: "estimator-angles",
     action:
       "Run the config, or try it with `--simulate`. A history can be replayed with angles measured before: `estimator: { use: static, by: field, field: <name> }`.",

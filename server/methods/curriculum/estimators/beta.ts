@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Random } from "../../../lib/random.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
-import { beta as drawBeta } from "../../../lib/distributions.ts";
-import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import { Column } from "../column.ts";
+import type { FastEstimates } from "../../../core/slots/arms.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { betaMean, betaPosterior } from "./betaPosterior.ts";
 
 interface Options {
   readonly alpha: number;
@@ -13,22 +13,24 @@ interface Options {
   readonly decay_unsampled: boolean;
 }
 
-/** What is kept are the counts above the prior, as they were when the arm was last observed: 0 for one never seen. */
-class Beta implements Estimator {
+/** Keeps the counts above the prior as of the arm's last observation; 0 for an arm that was never observed. */
+class Beta implements Estimator, EstimatorExtensions {
   private readonly successes = new Column(0);
   private readonly failures = new Column(0);
-  /** Steps that had gone by then. */
+  /** The step of that observation. */
   private readonly since = new Column(0);
   private steps = 0;
-  readonly alike: readonly Column[] | undefined;
+  readonly fast: FastEstimates;
+  readonly posterior = betaPosterior((arm) => this.shapes(arm));
 
   constructor(private readonly options: Options) {
-    this.alike = this.decays ? [this.successes, this.failures, this.since] : undefined;
+    this.fast = { changes: this.decays ? [this.successes, this.failures, this.since] : "observed" };
   }
 
   private get decays(): boolean {
     return this.options.decay_unsampled && this.options.decay < 1;
   }
+  /** The share of the counts that is not forgotten yet. */
   private left(arm: number): number {
     return this.decays ? this.options.decay ** Math.max(0, this.steps - this.since.get(arm)) : 1;
   }
@@ -47,23 +49,14 @@ class Beta implements Estimator {
     if (this.decays) this.since.set(arm, this.steps + 1);
   }
 
-  advance(): "all" | [] {
+  endStep(): void {
     this.steps += 1;
-    return this.decays ? "all" : [];
   }
 
   estimate(arm: number): number {
-    const [a, b] = [this.alpha(arm), this.beta(arm)];
-    return a / (a + b);
+    return betaMean(this.shapes(arm));
   }
-  spread(arm: number): number {
-    const [a, b] = [this.alpha(arm), this.beta(arm)];
-    return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
-  }
-  posterior(arm: number, random: Random): number {
-    return drawBeta(...this.shapes(arm), random);
-  }
-  shapes(arm: number): readonly [number, number] {
+  private shapes(arm: number): readonly [number, number] {
     return [this.alpha(arm), this.beta(arm)];
   }
 

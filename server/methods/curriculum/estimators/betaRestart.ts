@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Random } from "../../../lib/random.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { beta as drawBeta } from "../../../lib/distributions.ts";
 import { listsByArm } from "../../../core/saved.ts";
-import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { betaMean, betaPosterior } from "./betaPosterior.ts";
 
-/** A forecaster: successes and failures since it began, and the logarithm of its weight. */
+/** A forecaster: successes and failures since its start, and the logarithm of its weight. */
 type Forecaster = readonly [successes: number, failures: number, weight: number];
 
 /** log Γ (Lanczos, g = 7). */
@@ -21,12 +20,13 @@ function logGamma(x: number): number {
 }
 const logBeta = (a: number, b: number): number => logGamma(a) + logGamma(b) - logGamma(a + b);
 
-/** log of what a forecaster gave s successes and f failures, one after the other, by Laplace's rule. */
+/** The log probability that a forecaster gave to s successes and f failures in sequence, by Laplace's rule. */
 const evidence = ([a, b]: Forecaster, s: number, f: number): number =>
   logBeta(a + 1 + s, b + 1 + f) - logBeta(a + 1, b + 1);
 
-class BetaRestart implements Estimator {
-  /** By arm, the oldest first: that is the one believed. */
+class BetaRestart implements Estimator, EstimatorExtensions {
+  readonly posterior = betaPosterior((arm) => this.shapes(arm));
+  /** By arm, the oldest first. The estimate is the oldest one's. */
   private readonly forecasters = new Map<number, Forecaster[]>();
 
   constructor(
@@ -37,34 +37,26 @@ class BetaRestart implements Estimator {
   observe({ arm, mean, rollouts }: Observation): void {
     const [s, f] = [mean * rollouts, (1 - mean) * rollouts];
     const before = this.forecasters.get(arm) ?? [];
-    // A new one begins with the weight that the believed one had before, times how likely a change is.
-    const born: Forecaster = [0, 0, (before[0]?.[2] ?? 0) + Math.log(before.length === 0 ? 1 : this.hazard)];
-    const after = [...before, born].map((one): Forecaster => [
+    // A new forecaster starts with the weight of the oldest one times the hazard.
+    const fresh: Forecaster = [0, 0, (before[0]?.[2] ?? 0) + Math.log(before.length === 0 ? 1 : this.hazard)];
+    const after = [...before, fresh].map((one): Forecaster => [
       one[0] + s,
       one[1] + f,
       one[2] + evidence(one, s, f),
     ]);
-    const believed = after[0]![2];
-    const change = after.findLastIndex((one, i) => i > 0 && one[2] > believed);
+    const oldest = after[0]![2];
+    const change = after.findLastIndex((one, i) => i > 0 && one[2] > oldest);
     const kept = change > 0 ? after.slice(change) : after;
-    // The believed one, and the youngest of the others.
+    // The oldest, and the youngest of the others.
     this.forecasters.set(arm, kept.length > this.most ? [kept[0]!, ...kept.slice(1 - this.most)] : kept);
   }
 
-  shapes(arm: number): readonly [number, number] {
+  private shapes(arm: number): readonly [number, number] {
     const [s, f] = this.forecasters.get(arm)?.[0] ?? [0, 0];
     return [s + 1, f + 1];
   }
   estimate(arm: number): number {
-    const [a, b] = this.shapes(arm);
-    return a / (a + b);
-  }
-  spread(arm: number): number {
-    const [a, b] = this.shapes(arm);
-    return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
-  }
-  posterior(arm: number, random: Random): number {
-    return drawBeta(...this.shapes(arm), random);
+    return betaMean(this.shapes(arm));
   }
 
   save(): Saved {

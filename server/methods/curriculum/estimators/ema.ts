@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
-import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import { Column } from "../column.ts";
+import type { FastEstimates } from "../../../core/slots/arms.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
 
-class Ema implements Estimator {
-  /** As they were when the arm was last observed, and the steps that had gone by then. */
+class Ema implements Estimator, EstimatorExtensions {
+  /** As of the arm's last observation, and the step of that. */
   private readonly values: Column;
   private readonly since = new Column(0);
   private steps = 0;
-  readonly alike: readonly Column[] | undefined;
+  readonly fast: FastEstimates;
 
   constructor(
     private readonly alpha: number,
@@ -17,13 +18,13 @@ class Ema implements Estimator {
     initial: number | null,
   ) {
     this.values = new Column(initial ?? Number.NaN);
-    this.alike = decays ? [this.values, this.since] : undefined;
+    this.fast = { changes: decays ? [this.values, this.since] : "observed" };
   }
 
   observe({ arm, mean }: Observation): void {
     const before = this.estimate(arm);
     this.values.set(arm, Number.isNaN(before) ? mean : (1 - this.alpha) * before + this.alpha * mean);
-    // The step itself does not pull what it has shown.
+    // An arm does not decay in the step that observes it.
     if (this.decays) this.since.set(arm, this.steps + 1);
   }
 
@@ -32,9 +33,8 @@ class Ema implements Estimator {
     return this.values.get(arm) * (1 - this.alpha) ** missed;
   }
 
-  advance(): "all" | [] {
+  endStep(): void {
     this.steps += 1;
-    return this.decays ? "all" : [];
   }
 
   save(): Saved {

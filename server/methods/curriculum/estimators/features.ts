@@ -1,4 +1,4 @@
-/** A task's prompt as numbers, for models that cannot read. */
+/** Features of a task's prompt, for models that do not read text. */
 import type { Task } from "../../../core/task.ts";
 
 /** FNV-1a over the characters. */

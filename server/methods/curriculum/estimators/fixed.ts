@@ -3,9 +3,10 @@ import { UserError } from "../../../../shared/errors.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import { numberIn } from "../fields.ts";
-import type { ArmSet, Estimator } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Estimator } from "../../../core/slots/curriculum.ts";
 
 type By = "field" | "value" | "prompt_length" | "solution_length" | "steps";
 
@@ -19,7 +20,7 @@ function numberOf(task: Task, by: By, field: string | undefined): number | undef
   return by === "steps" ? steps(solution) : [...solution].length;
 }
 
-/** Reads every arm's number once, when the arm appears. */
+/** Reads each arm's number once, when the arm is added. */
 class Fixed implements Estimator {
   private readonly values = new Column(Number.NaN);
   private known = 0;
@@ -29,12 +30,12 @@ class Fixed implements Estimator {
     private readonly field: string | undefined,
   ) {}
 
-  grow(arms: ArmSet): void {
+  addArms(arms: ArmSet): void {
     for (; this.known < arms.size; this.known++) this.values.set(this.known, this.read(arms, this.known));
   }
   private read(arms: ArmSet, arm: number): number {
     const task = arms.task?.(arm);
-    // An arm's name is made, and kept, when somebody asks for it.
+    // Reading an arm's name makes and keeps it, so it is read only where needed.
     const value =
       this.by === "value"
         ? Number(arms.name(arm).split("/").at(-1))
@@ -54,7 +55,7 @@ class Fixed implements Estimator {
   }
 
   observe(): void {
-    // What is fixed does not learn.
+    // The number is fixed.
   }
   estimate(arm: number): number {
     return this.values.get(arm);
@@ -63,7 +64,7 @@ class Fixed implements Estimator {
     return { json: null };
   }
   load(): void {
-    // It is read of the tasks again.
+    // The numbers are read from the tasks again.
   }
 }
 

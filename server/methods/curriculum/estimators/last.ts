@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
 
 class Last implements Estimator {

@@ -1,4 +1,4 @@
-/** What a score is expected to be at a mixture of arms, fitted on mixtures that were tried. */
+/** Models of the score of a mixture of arms, fitted to pilot runs. */
 import { cholesky, dot, forward, solve } from "../../../lib/linear.ts";
 
 export interface Pilot {
@@ -6,12 +6,12 @@ export interface Pilot {
   readonly shares: readonly number[];
   readonly score: number;
 }
-export interface Believed {
+export interface Predicted {
   readonly mean: number;
   /** 0 where the model has none. */
   readonly spread: number;
 }
-export type MixtureModel = (shares: readonly number[]) => Believed;
+export type MixtureModel = (shares: readonly number[]) => Predicted;
 
 /** w and every product w_i w_j, i ≤ j: on the simplex these span all quadratics, the constant included. */
 const quadraticTerms = (w: readonly number[]): number[] => [

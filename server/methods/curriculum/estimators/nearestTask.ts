@@ -1,39 +1,41 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import { nearestOf, unitPoint } from "../points.ts";
-import type { ArmSet, Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
 
 class NearestTask implements Estimator {
   private readonly values = new Column(Number.NaN);
-  private readonly tried: number[] = [];
+  /** Arms with a value. */
+  private readonly observed: number[] = [];
   private arms: ArmSet | undefined;
 
-  grow(arms: ArmSet): void {
+  addArms(arms: ArmSet): void {
     this.arms = arms;
   }
   observe({ arm, mean }: Observation): void {
-    if (Number.isNaN(this.values.get(arm))) this.tried.push(arm);
+    if (Number.isNaN(this.values.get(arm))) this.observed.push(arm);
     this.values.set(arm, mean);
   }
-  advance(): "all" {
-    return "all";
+  endStep(): void {
+    // An observation changes the estimates of the arms around it.
   }
   estimate(arm: number): number {
     const own = this.values.get(arm);
     const { arms } = this;
     const point = arms && unitPoint(arms, arm);
     if (!Number.isNaN(own) || arms === undefined || point === undefined) return own;
-    const points = this.tried.map((one) => unitPoint(arms, one) ?? []);
-    return this.values.get(this.tried[nearestOf(points, point)] ?? -1);
+    const points = this.observed.map((one) => unitPoint(arms, one) ?? []);
+    return this.values.get(this.observed[nearestOf(points, point)] ?? -1);
   }
   save(): Saved {
-    return { json: [...this.tried], arrays: { values: this.values.save() } };
+    return { json: [...this.observed], arrays: { values: this.values.save() } };
   }
   load({ json, arrays }: Saved): void {
     this.values.load(arrays?.["values"]);
-    this.tried.splice(0, this.tried.length, ...(z.array(z.number()).safeParse(json).data ?? []));
+    this.observed.splice(0, this.observed.length, ...(z.array(z.number()).safeParse(json).data ?? []));
   }
 }
 

@@ -1,38 +1,34 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import type { ArmSet, Estimator, Observation, Probe } from "../../../core/slots/curriculum.ts";
-import { TriedRates, type Tries } from "./tried.ts";
-import { tries } from "./tries.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { MeasuredRates, measuring, type Measuring } from "./measuredRates.ts";
 
-class PassRate implements Estimator {
-  private readonly tried: TriedRates;
+class PassRate implements Estimator, EstimatorExtensions {
+  private readonly measured: MeasuredRates;
+  readonly pilots: NonNullable<EstimatorExtensions["pilots"]> = {
+    next: ({ size }) => this.measured.next(size),
+    observe: (observations) => this.measured.observe(observations),
+  };
 
   constructor(
-    how: Tries,
+    how: Measuring,
     private readonly updates: boolean,
   ) {
-    this.tried = new TriedRates(how);
+    this.measured = new MeasuredRates(how);
   }
 
-  probe({ size }: ArmSet): Probe | undefined {
-    return this.tried.probe(size);
-  }
-  probed(seen: readonly Observation[]): [] {
-    this.tried.probed(seen);
-    return [];
-  }
   observe({ arm, mean }: Observation): void {
-    if (this.updates) this.tried.rates.set(arm, mean);
+    if (this.updates) this.measured.rates.set(arm, mean);
   }
   estimate(arm: number): number {
-    return this.tried.rates.get(arm);
+    return this.measured.rates.get(arm);
   }
   save(): Saved {
-    return { json: null, arrays: this.tried.save() };
+    return { json: null, arrays: this.measured.save() };
   }
   load({ arrays }: Saved): void {
-    this.tried.load(arrays);
+    this.measured.load(arrays);
   }
 }
 
@@ -49,7 +45,7 @@ export const passRate = estimator({
   ],
   gives: ["estimate"],
   params: z.object({
-    ...tries,
+    ...measuring,
     updates: z.boolean().default(false).describe("Replace it by each later observation of the arm."),
   }),
   create: ({ updates, ...how }) => new PassRate(how, updates),

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
-import type { Random } from "../../../lib/random.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
-import { beta as drawBeta } from "../../../lib/distributions.ts";
-import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import { Column } from "../column.ts";
+import type { FastEstimates } from "../../../core/slots/arms.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { betaMean, betaPosterior } from "./betaPosterior.ts";
 
-/** A prior is worth at least and at most so many rollouts: arms all alike would make it worth infinitely many. */
+/** Bounds of the prior's weight in rollouts: equal arms would make it infinite. */
 const strength = { least: 1, most: 1000 } as const;
 
-/** Sums over the arms that were observed, of which the common prior is made. */
+/** Sums over the observed arms, from which the shared prior is fitted. */
 interface Sums {
   readonly arms: number;
   /** Σ rate, Σ rate² and Σ 1/rollouts. */
@@ -19,12 +19,11 @@ interface Sums {
 }
 
 /**
- * The Beta distribution that the arms' rates seem to come from, by moments (J. C. Kleinman, 1973): rates of n rollouts
- * have the variance m (1 − m) (γ + (1 − γ) mean(1/n)) with γ = 1/(κ + 1).
- * @returns its mean m and what it is worth, κ, in rollouts; of fewer than three arms the mean alone is learned
+ * The Beta distribution of the arms' rates, fitted by moments (J. C. Kleinman, 1973): rates of n rollouts have the variance m (1 − m) (γ + (1 − γ) mean(1/n)) with γ = 1/(κ + 1).
+ * @returns its mean m, and its weight κ in rollouts; with fewer than three arms only the mean is fitted
  */
 function fitted({ arms, rates, squares, inverse }: Sums): { readonly mean: number; readonly worth: number } {
-  // One success and one failure stand for what nothing is known of.
+  // One success and one failure are added.
   const mean = (rates + 0.5) / (arms + 1);
   if (arms < 3) return { mean, worth: 2 };
   const own = rates / arms;
@@ -32,7 +31,7 @@ function fitted({ arms, rates, squares, inverse }: Sums): { readonly mean: numbe
   const h = inverse / arms;
   const gamma = (variance / (own * (1 - own)) - h) / (1 - h);
   const worth = 1 / gamma - 1;
-  // All right, all wrong, or one rollout each: the spread of the rates says nothing of the arms.
+  // All successes, all failures, or one rollout each: the spread of the rates tells nothing about the arms.
   if (Number.isNaN(gamma) || h >= 1) return { mean, worth: 2 };
   return {
     mean,
@@ -45,10 +44,11 @@ const saved = z.object({
   prior: z.object({ mean: z.number(), worth: z.number() }),
 });
 
-class PooledBeta implements Estimator {
+class PooledBeta implements Estimator, EstimatorExtensions {
+  readonly posterior = betaPosterior((arm) => this.shapes(arm));
   private readonly successes = new Column(0);
   private readonly failures = new Column(0);
-  readonly alike = [this.successes, this.failures];
+  readonly fast: FastEstimates = { changes: [this.successes, this.failures] };
   private sums: Sums = { arms: 0, rates: 0, squares: 0, inverse: 0 };
   private prior = fitted(this.sums);
 
@@ -72,25 +72,16 @@ class PooledBeta implements Estimator {
     this.failures.set(arm, this.decay * this.failures.get(arm) + (1 - mean) * rollouts);
     this.count(arm, 1);
   }
-  advance(): "all" {
+  endStep(): void {
     this.prior = fitted(this.sums);
-    return "all";
   }
 
-  shapes(arm: number): readonly [number, number] {
+  private shapes(arm: number): readonly [number, number] {
     const { mean, worth } = this.prior;
     return [mean * worth + this.successes.get(arm), (1 - mean) * worth + this.failures.get(arm)];
   }
   estimate(arm: number): number {
-    const [a, b] = this.shapes(arm);
-    return a / (a + b);
-  }
-  spread(arm: number): number {
-    const [a, b] = this.shapes(arm);
-    return Math.sqrt((a * b) / ((a + b) ** 2 * (a + b + 1)));
-  }
-  posterior(arm: number, random: Random): number {
-    return drawBeta(...this.shapes(arm), random);
+    return betaMean(this.shapes(arm));
   }
 
   save(): Saved {

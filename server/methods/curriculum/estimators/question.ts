@@ -1,9 +1,9 @@
-/** Where the question stands among the tokens that a model is asked with. */
+/** Which tokens of a model's input are the question. */
 import type { MethodContext } from "../../../core/declaration.ts";
 import type { Questioned } from "../../../core/states.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
 
-/** How many tokens two lists share from their beginnings, or from their ends. */
+/** Number of tokens that two lists share at their start, or at their end. */
 function shared(a: Int32Array, b: Int32Array, from: "start" | "end"): number {
   const most = Math.min(a.length, b.length);
   const at = (list: Int32Array, i: number): number | undefined => list.at(from === "start" ? i : -1 - i);
@@ -12,8 +12,8 @@ function shared(a: Int32Array, b: Int32Array, from: "start" | "end"): number {
 }
 
 /**
- * A prompt as a run asks it: in a chat the system message and the template's own words are not the question. A token that
- * is part of both counts as the question's.
+ * A prompt as a run gives it to the model. In a chat, the system message and the template are not part of the question; a
+ * token that overlaps with them is.
  */
 export function questionIn(
   tokenizer: Tokenizer,
@@ -24,17 +24,17 @@ export function questionIn(
     ...(system === undefined ? [] : [{ role: "system", content: system }]),
     { role: "user", content: prompt },
   ];
-  const written = chat === false ? undefined : tokenizer.chat?.(messages);
-  if (written === undefined) {
+  const text = chat === false ? undefined : tokenizer.chat?.(messages);
+  if (text === undefined) {
     const prefix = tokenizer.prefix ?? [];
     const tokens = Int32Array.from([...prefix, ...tokenizer.encode(prompt)]);
     return { tokens, from: prefix.length, to: tokens.length };
   }
-  const tokens = tokenizer.encode(written);
+  const tokens = tokenizer.encode(text);
   // Many templates strip the spaces around a message.
   const question = prompt.trim();
-  const at = Math.max(0, written.lastIndexOf(question));
-  const from = shared(tokens, tokenizer.encode(written.slice(0, at)), "start");
-  const behind = shared(tokens, tokenizer.encode(written.slice(at + question.length)), "end");
-  return { tokens, from, to: Math.max(from, tokens.length - behind) };
+  const at = Math.max(0, text.lastIndexOf(question));
+  const from = shared(tokens, tokenizer.encode(text.slice(0, at)), "start");
+  const after = shared(tokens, tokenizer.encode(text.slice(at + question.length)), "end");
+  return { tokens, from, to: Math.max(from, tokens.length - after) };
 }

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import { logistic } from "../numbers.ts";
-import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
+import type { FastEstimates } from "../../../core/slots/arms.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
 
-class Rasch implements Estimator {
+class Rasch implements Estimator, EstimatorExtensions {
   private readonly difficulty = new Column(0);
-  readonly alike = [this.difficulty];
+  readonly fast: FastEstimates = { changes: [this.difficulty] };
   private ability = 0;
-  /** Σ (s − p) over the step's rollouts, and how many there were: ability moves once a step. */
+  /** Σ (s − p) over the step's rollouts, and their number: ability is updated once a step. */
   private surprise = 0;
   private rollouts = 0;
 
@@ -25,10 +26,9 @@ class Rasch implements Estimator {
     const d = this.difficulty.get(arm);
     this.difficulty.set(arm, d - this.lr.difficulty * (gap + this.prior * d));
   }
-  advance(): "all" {
+  endStep(): void {
     if (this.rollouts > 0) this.ability += (this.lr.ability * this.surprise) / this.rollouts;
     [this.surprise, this.rollouts] = [0, 0];
-    return "all";
   }
   estimate(arm: number): number {
     return logistic(this.ability - this.difficulty.get(arm));

@@ -2,45 +2,46 @@ import { z } from "zod";
 import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { ranked } from "../../../lib/ordering.ts";
-import type { ArmSet, Estimator, Observation, Probe } from "../../../core/slots/curriculum.ts";
-import { TriedRates, type Tries } from "./tried.ts";
-import { tries } from "./tries.ts";
+import type { FastEstimates } from "../../../core/slots/arms.ts";
+import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { MeasuredRates, measuring, type Measuring } from "./measuredRates.ts";
 
-/** Lies between any two rates of neighbouring blocks. */
+/** Larger than the difference of any two rates, so that blocks do not overlap. */
 const apart = 2;
 
-class ReestimateBlock implements Estimator {
-  private readonly tried: TriedRates;
-  /** By arm; empty until every arm was tried once. */
+class ReestimateBlock implements Estimator, EstimatorExtensions {
+  readonly fast: FastEstimates = { changes: "observed" };
+  /** Measures all arms first, then each block before it is entered. */
+  readonly pilots: NonNullable<EstimatorExtensions["pilots"]> = {
+    next: ({ size }) => {
+      this.size = size;
+      return this.measured.next(size);
+    },
+    observe: (observations) => {
+      this.measured.observe(observations);
+      if (this.block.length === 0 && this.measured.done(this.size)) this.divide(this.size);
+    },
+  };
+  private readonly measured: MeasuredRates;
+  /** By arm; empty until all arms have been measured. */
   private block = new Int32Array(0);
   private current = 0;
   private size = 0;
-  /** Arms of the current block that no step has shown yet. */
+  /** Arms of the current block that have not been observed yet. */
   private left = new Set<number>();
-  private readonly seen = new Set<number>();
+  /** Arms observed in this step. */
+  private readonly observed = new Set<number>();
 
   constructor(
-    how: Tries,
+    how: Measuring,
     private readonly blocks: number,
   ) {
-    this.tried = new TriedRates(how);
+    this.measured = new MeasuredRates(how);
   }
 
-  /** Everything at first; then each block before it is entered. */
-  probe({ size }: ArmSet): Probe | undefined {
-    this.size = size;
-    return this.tried.probe(size);
-  }
-  probed(seen: readonly Observation[]): "all" | [] {
-    this.tried.probed(seen);
-    if (this.block.length > 0 || !this.tried.done(this.size)) return [];
-    this.divide(this.size);
-    return "all";
-  }
-
-  /** Blocks of equal size, easy before hard. */
+  /** Divides the arms into blocks of equal size, easy before hard. */
   private divide(size: number): void {
-    const order = ranked(this.tried.rates.view(size).map((rate) => -rate));
+    const order = ranked(this.measured.rates.view(size).map((rate) => -rate));
     this.block = new Int32Array(size);
     order.forEach((arm, rank) => (this.block[arm] = Math.floor((rank * this.blocks) / size)));
     this.left = new Set(this.members(0));
@@ -50,36 +51,35 @@ class ReestimateBlock implements Estimator {
   }
 
   observe({ arm }: Observation): void {
-    this.seen.add(arm);
+    this.observed.add(arm);
   }
-  /** A block is over when all of it was shown, or when the next is drawn from: some tasks may show nothing. */
-  advance(): [] {
-    const ahead = [...this.seen].some((arm) => this.block[arm] !== this.current);
-    for (const arm of this.seen) this.left.delete(arm);
+  /** A block ends when all of it has been observed, or when the next is drawn from: some tasks may yield no observation. */
+  endStep(): void {
+    const ahead = [...this.observed].some((arm) => this.block[arm] !== this.current);
+    for (const arm of this.observed) this.left.delete(arm);
     if (this.block.length > 0 && (ahead || this.left.size === 0)) {
       this.current = (this.current + 1) % this.blocks;
-      this.left = new Set(this.members(this.current).filter((arm) => !this.seen.has(arm)));
-      this.tried.forget([...this.left]);
+      this.left = new Set(this.members(this.current).filter((arm) => !this.observed.has(arm)));
+      this.measured.forget([...this.left]);
     }
-    this.seen.clear();
-    return [];
+    this.observed.clear();
   }
   estimate(arm: number): number {
-    return this.tried.rates.get(arm) - apart * (this.block[arm] ?? 0);
+    return this.measured.rates.get(arm) - apart * (this.block[arm] ?? 0);
   }
 
   save(): Saved {
     return {
       json: this.current,
-      arrays: { ...this.tried.save(), block: this.block, left: Int32Array.from(this.left) },
+      arrays: { ...this.measured.save(), block: this.block, left: Int32Array.from(this.left) },
     };
   }
   load({ json, arrays }: Saved): void {
-    this.tried.load(arrays);
+    this.measured.load(arrays);
     this.current = Number(json);
     this.block = Int32Array.from(arrays?.["block"] ?? []);
     this.left = new Set(arrays?.["left"]);
-    this.seen.clear();
+    this.observed.clear();
   }
 }
 
@@ -96,7 +96,7 @@ export const reestimateBlock = estimator({
   takes: ["tasks"],
   params: z.object({
     blocks: z.number().int().min(2).default(4).describe("K."),
-    ...tries,
+    ...measuring,
   }),
   create: ({ blocks, ...how }) => new ReestimateBlock(how, blocks),
 });

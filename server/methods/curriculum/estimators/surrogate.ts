@@ -6,7 +6,8 @@ import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
 import { gamma, normal, normalCumulative, normalDensity } from "../../../lib/distributions.ts";
-import type { ArmSet, Estimator } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Estimator } from "../../../core/slots/curriculum.ts";
 import { gaussianProcess, quadratic, type MixtureModel, type Pilot } from "./mixtureModels.ts";
 
 const pilotSchema = z.object({ weights: z.record(z.string(), z.number().min(0)), score: z.number() });
@@ -37,7 +38,7 @@ function readPilots(file: string): z.output<typeof pilotSchema>[] {
   });
 }
 
-/** The pilots' mixtures over these arms, in their order. @throws UserError for arms that there are not */
+/** The pilots' mixtures over these arms, in their order. @throws UserError for unknown arms */
 function pilotsOf(file: string, arms: ArmSet): Pilot[] {
   const pilots = readPilots(file).map(({ weights, score }): Pilot => {
     const unknown = Object.keys(weights).find((name) => arms.find(name) < 0);
@@ -64,7 +65,7 @@ const normalised = (weights: readonly number[]): number[] => {
   return weights.map((w) => w / sum);
 };
 
-/** The mixture of the largest worth: the best of very many, then small steps from it. */
+/** Maximises a function over mixtures: the best of many random ones, then small random steps. */
 export function bestMixture(
   size: number,
   worth: (shares: readonly number[]) => number,
@@ -111,13 +112,13 @@ export class Surrogate implements Estimator {
 
   /** @param pilots over these arms, in their order */
   constructor(
-    private readonly pilots: (arms: ArmSet) => readonly Pilot[],
+    private readonly pilotRuns: (arms: ArmSet) => readonly Pilot[],
     private readonly options: Options,
   ) {}
 
-  grow(arms: ArmSet): void {
+  addArms(arms: ArmSet): void {
     if (this.shares.length === arms.size) return;
-    const pilots = this.pilots(arms);
+    const pilots = this.pilotRuns(arms);
     const { model: kind, maximise, ridge, scale, noise } = this.options;
     const model = kind === "quadratic" ? quadratic(pilots, ridge) : gaussianProcess(pilots, { scale, noise });
     const best = Math.max(...pilots.map(({ score }) => score));
@@ -126,7 +127,7 @@ export class Surrogate implements Estimator {
     this.shares = bestMixture(arms.size, worth, randomStream("surrogate", arms.size));
   }
   observe(): void {
-    // The pilots said it all.
+    // The estimates come from the pilots alone.
   }
   estimate(arm: number): number {
     return this.shares[arm] ?? Number.NaN;

@@ -4,15 +4,20 @@ import { batchOfSamples, type SampledRow } from "../../../core/rows/batch.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
-import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Saved } from "../../../core/basics.ts";
 import type { Batch, Group } from "../../../core/rollouts.ts";
 import type { Channel, Models, Tokenizer, Weighed } from "../../../core/policy.ts";
-import { Column } from "../../../core/arms/column.ts";
-import type { Estimator, Looked, Observation } from "../../../core/slots/curriculum.ts";
+import { Column } from "../column.ts";
+import type {
+  Candidate,
+  Estimator,
+  EstimatorExtensions,
+  PromptModel,
+} from "../../../core/slots/curriculum.ts";
 import { promptFeatures } from "./features.ts";
 import { mean } from "../../../../shared/mean.ts";
 
-/** Looks at tasks, and learns what they earned. */
+/** Predicts the mean reward of tasks. */
 interface ValueModel {
   values(tasks: readonly Task[]): Promise<Float64Array>;
   /** One step on mean (V − r̄)². @returns that, before the step */
@@ -40,7 +45,7 @@ const promptTokens = (tokenizer: Tokenizer, prompt: string): Int32Array => {
     : tokenizer.encode(chat);
 };
 
-/** Each prompt with one token behind it: a head's value there is that of the prompt. */
+/** Each prompt followed by one token, where the head's value is that of the prompt. */
 function promptsAsBatch(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
   const none = new Float64Array(1);
   return batchOfSamples(
@@ -120,21 +125,31 @@ function perceptronModel(models: Models, name: string): ValueModel {
 
 type Range = readonly [low: number, high: number];
 const rangeSchema = z.tuple([z.number(), z.number()]);
-const nothingEarned: Range = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+const noRewards: Range = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
-/** What the model says of an arm, as it said it last; of arms that nobody asked about nothing is known. */
-class ValueHead implements Estimator {
+/** The model's last prediction of each arm; arms without one are unknown. */
+class ValueHead implements Estimator, EstimatorExtensions {
+  readonly model: PromptModel = {
+    predict: (candidates) => this.predict(candidates),
+    restore: ({ arms, values }) => {
+      arms.forEach((arm, i) => {
+        this.values.set(arm, values[i]!);
+      });
+    },
+    observe: (groups) => this.widen(groups),
+    train: (groups) => this.train(groups),
+  };
   private readonly values = new Column(Number.NaN);
-  /** What groups have earned at least and at most: beyond that the model has only run on from what it learned of other prompts. */
-  private range: Range = nothingEarned;
+  /** The least and the greatest mean reward of a group: predictions beyond are extrapolated from other prompts. */
+  private range: Range = noRewards;
 
   constructor(
     private readonly name: string,
-    private readonly model: ValueModel,
+    private readonly head: ValueModel,
   ) {}
 
-  async foresee(candidates: readonly { readonly arm: number; readonly task: Task }[]): Promise<void> {
-    const values = await this.model.values(candidates.map(({ task }) => task));
+  private async predict(candidates: readonly Candidate[]): Promise<void> {
+    const values = await this.head.values(candidates.map(({ task }) => task));
     candidates.forEach(({ arm }, i) => {
       this.values.set(arm, this.within(values[i]!));
     });
@@ -143,23 +158,18 @@ class ValueHead implements Estimator {
     const [low, high] = this.range;
     return low > high ? value : Math.min(high, Math.max(low, value));
   }
-  recall({ arms, values }: Looked): void {
-    arms.forEach((arm, i) => {
-      this.values.set(arm, values[i]!);
-    });
-  }
-  remember(groups: readonly Group[]): void {
+  private widen(groups: readonly Group[]): void {
     const means = groups.filter(({ rewards }) => rewards.length > 0).map(({ rewards }) => mean(rewards));
     this.range = [Math.min(this.range[0], ...means), Math.max(this.range[1], ...means)];
   }
-  observe(_seen: Observation): void {
-    // It learns from the groups' tasks, not from arms.
+  observe(): void {
+    // The model learns from the groups' tasks, not from arms.
   }
-  async learn(groups: readonly Group[], _clock: Clock): Promise<Readonly<Record<string, number>>> {
+  private async train(groups: readonly Group[]): Promise<Readonly<Record<string, number>>> {
     const scored = groups.filter(({ rewards }) => rewards.length > 0);
     if (scored.length === 0) return {};
     const targets = Float64Array.from(scored, ({ rewards }) => mean(rewards));
-    const error = await this.model.fit(
+    const error = await this.head.fit(
       scored.map(({ task }) => task),
       targets,
     );
@@ -173,8 +183,8 @@ class ValueHead implements Estimator {
     return { json: low > high ? null : [low, high], arrays: { values: this.values.save() } };
   }
   load({ json, arrays }: Saved): void {
-    // An earlier version saved none.
-    this.range = rangeSchema.safeParse(json).data ?? nothingEarned;
+    // An earlier version saved no range.
+    this.range = rangeSchema.safeParse(json).data ?? noRewards;
     this.values.load(arrays?.["values"]);
   }
 }
@@ -195,9 +205,9 @@ function modelOf({ model, head, perceptron }: Named, models: Models | undefined)
     });
   if (models === undefined) {
     const none = (): never => {
-      throw new UserError("A value head can't be asked here: there are no models.", {
+      throw new UserError("A value head can't predict here: there are no models.", {
         code: "value-head",
-        action: "Run the config; without a run nothing can be foreseen.",
+        action: "Run the config: only a run can predict prompts.",
       });
     };
     return { values: none, fit: none };

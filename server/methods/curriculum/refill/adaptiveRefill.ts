@@ -22,9 +22,9 @@ export const adaptiveRefill = refill({
       const missing = wanted - admitted;
       const left = Math.floor(factor * wanted) - drawn;
       if (missing <= 0 || left <= 0) return 0;
-      // Nothing admitted says nothing of the rate: double what was drawn.
-      const asked = admitted === 0 ? Math.max(drawn, missing) : Math.ceil((missing * drawn) / admitted);
-      return Math.min(asked, left);
+      // With nothing admitted the rate is unknown: double what was drawn.
+      const more = admitted === 0 ? Math.max(drawn, missing) : Math.ceil((missing * drawn) / admitted);
+      return Math.min(more, left);
     },
   }),
 });

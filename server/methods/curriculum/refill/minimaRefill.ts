@@ -3,11 +3,11 @@ import { refill } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Refill } from "../../../core/slots/curriculum.ts";
 
-/** Nothing kept of a round would ask for no end of groups. */
+/** A lower bound of the share, since a round may keep nothing. */
 const smallestShare = 1e-3;
 
 class MinimaRefill implements Refill {
-  /** Least share of a round's groups that was kept, over all steps and in this one. */
+  /** The least share of a round's groups that was kept, over all steps and in this one. */
   private always = 1;
   private now = 1;
   private before = { admitted: 0, drawn: 0 };

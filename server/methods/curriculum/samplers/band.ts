@@ -2,10 +2,9 @@ import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
-import { cheapest, someOpen } from "./mixtures/candidates.ts";
-import { candidateShares } from "./mixtures/candidateShares.ts";
-import { valueOf } from "./columns.ts";
+import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
+import { cheapest, someOpen } from "./comparing/candidates.ts";
+import { candidateShares } from "./comparing/candidateShares.ts";
 
 export const bandSampler = sampler({
   name: "band",
@@ -27,20 +26,20 @@ export const bandSampler = sampler({
       .default(true)
       .describe("Compare draws from the posterior where the estimator has one; else always the estimate."),
   }),
-  create: ({ low, high, pool, imagined }) => {
+  create: ({ low, high, pool, imagined }): FastSampler => {
     if (low >= high)
       throw new UserError(`band: low (${low}) must be below high (${high})`, {
         code: "band-empty",
         action: "Widen the band: no arm could lie in it.",
       });
-    const candidates = (known: Known, n: number, random: Random): number[] =>
-      someOpen(known, Math.ceil(pool * n), random);
-    const draw: Sampler["draw"] = (known, n, random, _clock, named) => {
-      const among = named.length > 0 ? named : candidates(known, n, random.fork("candidates"));
+    const candidates = (arms: ArmPool, n: number, random: Random): number[] =>
+      someOpen(arms, Math.ceil(pool * n), random);
+    const draw: FastSampler["draw"] = (arms, n, random, _clock, named) => {
+      const among = named.length > 0 ? named : candidates(arms, n, random.fork("candidates"));
       const cost = Float64Array.from(among, (arm, i) => {
         const value = imagined
-          ? (known.posterior?.(arm, random.fork("posterior", i)) ?? valueOf(known, arm))
-          : valueOf(known, arm);
+          ? (arms.posterior?.draw(arm, random.fork("posterior", i)) ?? arms.estimate(arm))
+          : arms.estimate(arm);
         return Number.isNaN(value) ? 0 : Math.max(0, low - value, value - high);
       });
       return cheapest(among, cost, n);

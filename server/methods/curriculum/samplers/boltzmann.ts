@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { sampler } from "../../../core/declaration.ts";
-import { optimistic } from "./columns.ts";
-import { independent } from "./independent.ts";
+import { optimistic } from "../fast/columns.ts";
+import { independent } from "../fast/independent.ts";
 
 export const boltzmann = sampler({
   name: "boltzmann",
@@ -15,7 +15,7 @@ export const boltzmann = sampler({
   }),
   create: ({ temperature }) =>
     independent(
-      ["value"],
+      ["estimate"],
       (columns, [now = 1]) => ({ values: optimistic(columns), temperature: now }),
       (clock) => [valueAt(temperature, clock)],
     ),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
 import { normalCumulative, normalDensity } from "../../../lib/distributions.ts";
 import { largest } from "../numbers.ts";
-import { costOf, taking } from "./top.ts";
+import { costOf, taking } from "../fast/top.ts";
 
 export const expectedImprovement = sampler({
   name: "expected_improvement",
@@ -13,10 +13,10 @@ export const expectedImprovement = sampler({
   takes: ["estimate", "spread"],
   params: z.object({ margin: z.number().min(0).default(0).describe("ξ: larger looks further.") }),
   create: ({ margin }) =>
-    taking(["value", "spread"], ({ value, spread }) => {
-      const best = largest(value);
-      return value.map((q, of) => {
-        const [lead, sigma] = [q - best - margin, spread[of]!];
+    taking(["estimate", "spread"], ({ estimates, spreads }) => {
+      const best = largest(estimates);
+      return estimates.map((q, of) => {
+        const [lead, sigma] = [q - best - margin, spreads[of]!];
         if (sigma === 0) return costOf(Math.max(0, lead));
         return costOf(lead * normalCumulative(lead / sigma) + sigma * normalDensity(lead / sigma));
       });

@@ -2,10 +2,13 @@ import { z } from "zod";
 import type { Json } from "../../../../shared/json.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Clock, Saved } from "../../../core/basics.ts";
+import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
-import { fittedNotice, measuredNotice } from "../pastCurriculum.ts";
-import type { Known, Notice, Probe, Sampler } from "../../../core/slots/curriculum.ts";
+import { fittedEvent, measuredEvent } from "../pastCurriculum.ts";
+import type { Knob } from "../../../core/slots/tasks.ts";
+import type { ArmBeliefs } from "../../../core/slots/arms.ts";
+import type { CurriculumEvent, Outcome, Pilots, SamplerExtensions } from "../../../core/slots/curriculum.ts";
+import type { ArmPool, DrawReplay, FastSampler } from "../../../core/slots/fastArms.ts";
 import {
   FittedMixtures,
   fitParams,
@@ -13,62 +16,65 @@ import {
   type FitOptions,
   type Origin,
 } from "./mixtures/fittedMixtures.ts";
-import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./mixtures/knowledge.ts";
+import { KnowledgePilots, knowledgeParams, probeEvery, type ProbeOptions } from "./mixtures/knowledge.ts";
 import { earned, Origins } from "./mixtures/origins.ts";
-import { densities, drawPlaces } from "./mixtures/places.ts";
+import { densities, drawPoints } from "./mixtures/points.ts";
 
 type Options = FitOptions & ProbeOptions & { readonly uniform: number };
 
-class GmmBandit implements Sampler {
+class GmmBandit implements FastSampler, SamplerExtensions {
   private readonly fitted: FittedMixtures;
-  private readonly knowledge: KnowledgeProbe;
+  private readonly knowledge: KnowledgePilots;
   private readonly origins = new Origins<Origin>();
-  private notices: Notice[] = [];
-  private box: Known["box"];
+  private happened: CurriculumEvent[] = [];
+  private box: readonly Knob[] = [];
+  readonly pilots: Pilots<ArmBeliefs, Group> = {
+    next: ({ arms }) => {
+      this.box = arms.box ?? [];
+      return this.knowledge.next(arms, this.fitted.groups);
+    },
+    observe: (groups) => {
+      this.happened.push(measuredEvent(this.knowledge.measured(groups), this.box));
+    },
+  };
+  readonly replay: DrawReplay = {
+    notes: () => this.origins.last.map(({ fit, component }) => ({ fit, component })),
+    take: (arms, notes = []) => this.take(arms, notes),
+  };
 
   constructor(private readonly options: Options) {
     this.fitted = new FittedMixtures(options);
-    this.knowledge = new KnowledgeProbe(options);
+    this.knowledge = new KnowledgePilots(options);
   }
 
-  probabilities(known: Known): Float64Array {
-    return densities(known, this.fitted.mixture, this.options.uniform);
+  probabilities(pool: ArmPool): Float64Array {
+    return densities(pool, this.fitted.mixture, this.options.uniform);
   }
-  draw(known: Known, n: number, random: Random): number[] {
+  draw(pool: ArmPool, n: number, random: Random): number[] {
     this.origins.begin();
-    return drawPlaces(known, n, this.fitted.mixture, this.options.uniform, random).map(
+    return drawPoints(pool, n, this.fitted.mixture, this.options.uniform, random).map(
       ({ arm, component }) => {
         this.origins.note(arm, this.fitted.originOf(component));
         return arm;
       },
     );
   }
-  notes(): readonly Json[] {
-    return this.origins.last.map(({ fit, component }) => ({ fit, component }));
-  }
-  drew(arms: readonly number[], notes: readonly Json[] = []): void {
+  private take(arms: readonly number[], notes: readonly Json[]): void {
     arms.forEach((arm, i) => {
       const origin = originSchema.safeParse(notes[i]).data;
       if (origin !== undefined) this.origins.note(arm, origin);
     });
   }
 
-  learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {
-    for (const outcome of earned(groups, arms, known, this.origins)) {
-      const fitted = this.fitted.learn(outcome, known.box ?? []);
-      if (fitted !== undefined) this.notices.push(fittedNotice(fitted));
+  learn(outcomes: readonly Outcome[], { arms }: ArmBeliefs): void {
+    for (const one of earned(outcomes, arms, this.origins)) {
+      const fitted = this.fitted.learn(one, arms.box ?? []);
+      if (fitted !== undefined) this.happened.push(fittedEvent(fitted));
     }
   }
 
-  probe(known: Known): Probe | undefined {
-    this.box = known.box;
-    return this.knowledge.probe(known, this.fitted.groups);
-  }
-  probed(groups: readonly Group[]): void {
-    this.notices.push(measuredNotice(this.knowledge.measured(groups), this.box ?? []));
-  }
-  news(): readonly Notice[] {
-    return this.notices.splice(0);
+  events(): readonly CurriculumEvent[] {
+    return this.happened.splice(0);
   }
 
   save(): Saved {
@@ -76,10 +82,10 @@ class GmmBandit implements Sampler {
   }
   load({ json }: Saved): void {
     const state = saved.safeParse(json).data;
-    // An earlier version saved what is fitted alone.
+    // An earlier version saved only what is fitted.
     this.fitted.load(state?.fitted ?? json);
     this.knowledge.load(state?.probes);
-    this.notices = [];
+    this.happened = [];
     this.origins.clear();
   }
 }

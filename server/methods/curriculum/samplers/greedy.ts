@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
-import { costOf, taking } from "./top.ts";
+import { costOf, taking } from "../fast/top.ts";
 
 export const greedy = sampler({
   name: "greedy",
@@ -10,5 +10,5 @@ export const greedy = sampler({
   sources: ["Reinforcement Learning for Reasoning in Large Language Models with One Training Example"],
   takes: ["estimate"],
   params: z.object({}),
-  create: () => taking(["value"], ({ value }) => value.map(costOf), costOf),
+  create: () => taking(["estimate"], ({ estimates }) => estimates.map(costOf), costOf),
 });

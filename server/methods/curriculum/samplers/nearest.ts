@@ -3,10 +3,9 @@ import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Clock } from "../../../core/basics.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
-import { cheapest, someOpen } from "./mixtures/candidates.ts";
-import { candidateShares, type Band } from "./mixtures/candidateShares.ts";
-import { valueOf } from "./columns.ts";
+import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
+import { cheapest, someOpen } from "./comparing/candidates.ts";
+import { candidateShares, type Band } from "./comparing/candidateShares.ts";
 
 export const nearest = sampler({
   name: "nearest",
@@ -18,15 +17,15 @@ export const nearest = sampler({
     target: schedulable(z.number()).default(0.5).describe("τ."),
     pool: z.number().min(1).default(4).describe("k: candidates for each arm that is drawn."),
   }),
-  create: ({ target, pool }) => {
-    const candidates = (known: Known, n: number, random: Random): number[] =>
-      someOpen(known, Math.ceil(pool * n), random);
-    const draw: Sampler["draw"] = (known, n, random, clock, named) => {
+  create: ({ target, pool }): FastSampler => {
+    const candidates = (arms: ArmPool, n: number, random: Random): number[] =>
+      someOpen(arms, Math.ceil(pool * n), random);
+    const draw: FastSampler["draw"] = (arms, n, random, clock, named) => {
       const aim = valueAt(target, clock);
-      const among = named.length > 0 ? named : candidates(known, n, random.fork("candidates"));
-      // Of what nothing is known nothing speaks against it.
+      const among = named.length > 0 ? named : candidates(arms, n, random.fork("candidates"));
+      // An unknown arm costs nothing.
       const cost = Float64Array.from(among, (arm) => {
-        const value = valueOf(known, arm);
+        const value = arms.estimate(arm);
         return Number.isNaN(value) ? 0 : Math.abs(value - aim);
       });
       return cheapest(among, cost, n);

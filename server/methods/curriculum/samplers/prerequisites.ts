@@ -1,14 +1,14 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { sampler } from "../../../core/declaration.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
-import { valueOf, type Columns } from "./columns.ts";
-import { independent } from "./independent.ts";
+import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
+import type { Columns } from "../fast/columns.ts";
+import { independent } from "../fast/independent.ts";
 
 type Requires = Readonly<Record<string, readonly string[]>>;
 
-/** The arms of the first circle that is found, one requiring the next; undefined: there is none. */
-function circle(requires: Requires): readonly string[] | undefined {
+/** The arms of the first cycle found, each requiring the next; undefined: there is none. */
+function cycleIn(requires: Requires): readonly string[] | undefined {
   const free = new Set<string>();
   const follow = (arm: string, path: readonly string[]): readonly string[] | undefined => {
     if (path.includes(arm)) return [...path.slice(path.indexOf(arm)), arm];
@@ -27,7 +27,7 @@ function circle(requires: Requires): readonly string[] | undefined {
   return undefined;
 }
 
-function unknownArm(name: string, { arms, size }: Known): UserError {
+function unknownArm(name: string, { arms, size }: Pick<ArmPool, "arms" | "size">): UserError {
   const some = Array.from({ length: Math.min(size, 8) }, (_, arm) => arms.name(arm)).join(", ");
   return new UserError(`prerequisites: an arm requires ${name}, and there is no such arm`, {
     code: "prerequisites",
@@ -35,47 +35,48 @@ function unknownArm(name: string, { arms, size }: Known): UserError {
   });
 }
 
-/** Which arms require others, by their numbers: a few, of however many there are. */
-class Locks {
+/** Which arms require which others, by number. */
+class Requirements {
   private readonly names: ReadonlySet<string>;
-  /** Arms that are named, as far as they have appeared. */
+  /** Named arms that have been added so far. */
   private readonly numbers = new Map<string, number>();
-  /** Arms that were looked through. */
-  private seen = 0;
+  /** Arms searched so far. */
+  private searched = 0;
   private readonly before = new Map<number, readonly number[]>();
 
   constructor(private readonly requires: Requires) {
     this.names = new Set(Object.entries(requires).flatMap(([name, before]) => [name, ...before]));
   }
 
-  /** Arms may have appeared. @throws UserError where one requires an arm that there is not */
-  find(known: Known): void {
-    if (this.seen === known.size || this.names.size === 0) return;
-    const { arms } = known;
+  /** Looks for the named arms among those added since. @throws UserError where one requires an unknown arm */
+  find(pool: ArmPool): void {
+    if (this.searched === pool.size || this.names.size === 0) return;
+    const { arms } = pool;
     const found =
-      arms.numbersOf?.(this.names, this.seen) ?? [...this.names].map((one) => [one, arms.find(one)] as const);
+      arms.numbersOf?.(this.names, this.searched) ??
+      [...this.names].map((one) => [one, arms.find(one)] as const);
     for (const [name, arm] of found) if (arm >= 0) this.numbers.set(name, arm);
     for (const [name, required] of Object.entries(this.requires)) {
       const arm = this.numbers.get(name);
       if (arm !== undefined)
         this.before.set(
           arm,
-          required.map((one) => this.numberOf(one, known)),
+          required.map((one) => this.numberOf(one, pool)),
         );
     }
-    this.seen = known.size;
+    this.searched = pool.size;
   }
 
-  private numberOf(name: string, known: Known): number {
+  private numberOf(name: string, pool: ArmPool): number {
     const arm = this.numbers.get(name);
-    if (arm === undefined) throw unknownArm(name, known);
+    if (arm === undefined) throw unknownArm(name, pool);
     return arm;
   }
 
   of(arm: number): readonly number[] {
     return this.before.get(arm) ?? [];
   }
-  /** No two arms that require others are alike; 0: it requires none. */
+  /** A number of its own for each arm that requires others; 0: it requires none. */
   own(arm: number): number {
     return this.before.has(arm) ? arm + 1 : 0;
   }
@@ -110,44 +111,45 @@ export const prerequisites = sampler({
     review: z.number().min(0).max(1).default(0.1).describe("Share of the draws for mastered arms."),
     explore: z.number().min(0).max(1).default(0.05).describe("Share of the draws for locked arms."),
   }),
-  create: ({ requires, mastered, opens, review, explore }): Sampler => {
+  create: ({ requires, mastered, opens, review, explore }): FastSampler => {
     if (review + explore > 1)
       throw new UserError(`prerequisites: review and explore together are ${review + explore} of the draws`, {
         code: "prerequisites",
         action: "Leave something for the frontier: their sum must not be above 1.",
       });
-    const round = circle(requires);
-    if (round !== undefined)
-      throw new UserError(`prerequisites: arms require one another in a circle: ${round.join(" → ")}`, {
+    const cycle = cycleIn(requires);
+    if (cycle !== undefined)
+      throw new UserError(`prerequisites: arms require one another in a circle: ${cycle.join(" → ")}`, {
         code: "prerequisites",
         action: "Take one of these out of `requires`: none of them could ever be on the frontier.",
       });
     const quotas = { frontier: 1 - review - explore, mastered: review, locked: explore };
-    const locks = new Locks(requires);
-    const groupOf = (value: number, arm: number, known: Known): Group => {
-      if (value >= mastered) return "mastered";
-      const isOpen = value >= opens || locks.of(arm).every((before) => valueOf(known, before) >= mastered);
+    const requirements = new Requirements(requires);
+    const groupOf = (estimate: number, arm: number, columns: Columns): Group => {
+      if (estimate >= mastered) return "mastered";
+      const isOpen =
+        estimate >= opens || requirements.of(arm).every((before) => columns.estimate(before) >= mastered);
       return isOpen ? "frontier" : "locked";
     };
     const weights = (columns: Columns): Float64Array => {
-      const { open, value, classes, known } = columns;
-      const group = Array.from(value, (one, of) => groupOf(one, classes.first[of]!, known));
+      const { open, estimates, classes } = columns;
+      const group = Array.from(estimates, (one, of) => groupOf(one, classes.first[of]!, columns));
       const counts = { frontier: 0, mastered: 0, locked: 0 };
       group.forEach((one, of) => (counts[one] += open[of]!));
-      // What a group without arms does not take goes to the others.
+      // The share of a group without arms goes to the others.
       return Float64Array.from(group, (one) => (counts[one] > 0 ? quotas[one] / counts[one] : 0));
     };
-    const drawn = independent(["own", "value"], weights);
+    const drawn = independent(["own", "estimate"], weights);
     return {
       ...drawn,
-      own: (arm) => locks.own(arm),
-      probabilities: (known, clock) => {
-        locks.find(known);
-        return drawn.probabilities(known, clock);
+      classes: { reads: ["own", "estimate"], own: (arm) => requirements.own(arm) },
+      probabilities: (pool, clock) => {
+        requirements.find(pool);
+        return drawn.probabilities(pool, clock);
       },
-      draw: (known, ...rest) => {
-        locks.find(known);
-        return drawn.draw(known, ...rest);
+      draw: (pool, ...rest) => {
+        requirements.find(pool);
+        return drawn.draw(pool, ...rest);
       },
     };
   },

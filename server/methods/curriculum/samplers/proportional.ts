@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
-import { optimistic, shares } from "./columns.ts";
-import { independent } from "./independent.ts";
+import { optimistic, shares } from "../fast/columns.ts";
+import { independent } from "../fast/independent.ts";
 
 export const proportional = sampler({
   name: "proportional",
@@ -13,7 +13,7 @@ export const proportional = sampler({
     floor: z.number().min(0).max(1).default(0.1).describe("Probability spread evenly over all arms."),
   }),
   create: ({ floor }) =>
-    independent(["value"], (columns) => {
+    independent(["estimate"], (columns) => {
       const { open, size } = columns;
       const positive = optimistic(columns).map((q) => Math.max(q, 0));
       const even = shares(new Float64Array(size).fill(1), open);

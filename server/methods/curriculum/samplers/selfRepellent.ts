@@ -2,22 +2,22 @@ import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { sampler } from "../../../core/declaration.ts";
 import { largest } from "../numbers.ts";
-import { optimistic, shares, type Columns } from "./columns.ts";
-import { independent } from "./independent.ts";
-import { softmaxWeights, type Softmax } from "./softmax.ts";
+import { optimistic, shares, type Columns } from "../fast/columns.ts";
+import { independent } from "../fast/independent.ts";
+import { softmaxWeights, type Softmax } from "../fast/softmax.ts";
 
-/** The logarithms of the weights: μ may be less than any number above 0, and the weight is not. */
+/** The logarithms of the weights: μ may be smaller than any double, and the weight is not. */
 function repelled(columns: Columns, base: Softmax, alpha: number): Softmax {
-  const { drawn, open, allDrawn } = columns;
+  const { groups, open, totals } = columns;
   const weights = softmaxWeights(base, open);
   const mu = shares(weights, open);
   const top = largest(base.values.map((q, of) => (open[of] === 0 ? Number.NaN : q)));
   const sum = weights.reduce((total, weight, of) => total + weight * open[of]!, 0);
   const logOf = (q: number): number => (q === top ? 0 : (q - top) / base.temperature) - Math.log(sum);
   const values = base.values.map((q, of) =>
-    drawn[of] === 0
-      ? logOf(q) + alpha * Math.log(allDrawn + 1)
-      : (1 + alpha) * logOf(q) - alpha * Math.log((drawn[of]! + mu[of]!) / (allDrawn + 1)),
+    groups[of] === 0
+      ? logOf(q) + alpha * Math.log(totals.groups + 1)
+      : (1 + alpha) * logOf(q) - alpha * Math.log((groups[of]! + mu[of]!) / (totals.groups + 1)),
   );
   return { values, temperature: 1 };
 }
@@ -38,13 +38,13 @@ export const selfRepellent = sampler({
   }),
   create: ({ repulsion, temperature }) =>
     independent(
-      ["drawn", temperature === undefined ? "prior" : "value"],
+      ["groups", temperature === undefined ? "prior" : "estimate"],
       (columns, [alpha = 1, tau]) => {
-        const { drawn, open, allDrawn } = columns;
+        const { groups, open, totals } = columns;
         if (tau !== undefined)
           return repelled(columns, { values: optimistic(columns), temperature: tau }, alpha);
-        return shares(columns.prior, open).map((mu, of) =>
-          mu === 0 ? 0 : mu * ((drawn[of]! + mu) / (allDrawn + 1) / mu) ** -alpha,
+        return shares(columns.priors, open).map((mu, of) =>
+          mu === 0 ? 0 : mu * ((groups[of]! + mu) / (totals.groups + 1) / mu) ** -alpha,
         );
       },
       (clock) => [

@@ -1,66 +1,66 @@
 import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { Column } from "../../../core/arms/column.ts";
-import { byClass } from "../../../core/arms/classes.ts";
+import type { ArmPool, ClassRule, DrawReplay, FastSampler } from "../../../core/slots/fastArms.ts";
+import { Column } from "../column.ts";
+import { byClass } from "../fast/armClasses.ts";
+import { classColumns, type Columns } from "../fast/columns.ts";
+import { certain, cheapestArms, firstOf } from "../fast/top.ts";
 import { least } from "../numbers.ts";
-import type { Known, Sampler, Classes } from "../../../core/slots/curriculum.ts";
-import { classesOf, Columns } from "./columns.ts";
-import { cheapestArms, firstOf } from "./top.ts";
 
-/** Passes over the arms, each arm once a pass; of those a pass has left the first in the order comes next. */
-class Sorted implements Sampler {
-  readonly reads = ["own", "value"] as const;
+/** Passes over the arms, each arm once a pass, in the order of their estimates. */
+class Sorted implements FastSampler {
   /** Passes in which an arm was drawn. */
   private readonly passes = new Column(0);
+  readonly classes: ClassRule;
+  readonly replay: DrawReplay = { take: (arms) => this.count(arms) };
 
-  constructor(private readonly sign: 1 | -1) {}
-
-  /** Those of which nothing is known come last. */
-  rank(value: number): number {
-    return Number.isNaN(value) ? Number.POSITIVE_INFINITY : this.sign * value;
+  constructor(private readonly sign: 1 | -1) {
+    this.classes = {
+      reads: ["own", "estimate"],
+      rank: (estimate) => this.rank(estimate),
+      own: (arm) => this.passes.get(arm),
+    };
   }
-  own(arm: number): number {
-    return this.passes.get(arm);
+
+  /** Unknown estimates come last. */
+  private rank(estimate: number): number {
+    return Number.isNaN(estimate) ? Number.POSITIVE_INFINITY : this.sign * estimate;
   }
 
-  /** The first `n` open arms of the pass that has some left, in order. */
-  private next(known: Known, classes: Classes, n: number, after: number): { arms: number[]; pass: number } {
+  /** The first `n` open arms of the earliest pass after `after` that has arms left, in order. */
+  private next(columns: Columns, n: number, after: number): { arms: number[]; pass: number } {
+    const { classes, estimates } = columns;
     const passes = byClass(classes, (arm) => this.passes.get(arm));
     const pass = least(passes.map((of, i) => (classes.open[i] === 0 || of <= after ? Number.NaN : of)));
-    const cost = new Columns(known, classes).value.map((value, of) =>
-      passes[of] === pass ? this.rank(value) : Number.NaN,
-    );
+    const cost = estimates.map((estimate, of) => (passes[of] === pass ? this.rank(estimate) : Number.NaN));
     return { arms: cheapestArms(classes, cost, n), pass };
   }
 
-  probabilities(known: Known): Float64Array {
-    const shares = new Float64Array(known.size);
-    const [first] = this.next(known, classesOf(known), 1, Number.NEGATIVE_INFINITY).arms;
-    if (first !== undefined) shares[first] = 1;
-    return shares;
+  probabilities(pool: ArmPool): Float64Array {
+    return certain(pool, this.next(classColumns(pool), 1, Number.NEGATIVE_INFINITY).arms[0]);
   }
 
-  draw(known: Known, n: number): number[] {
-    const ordered = known.inOrder?.();
-    const drawn = ordered === undefined ? this.byPass(known, n) : firstOf(ordered, n);
-    if (known.once) this.drew(drawn);
+  draw(pool: ArmPool, n: number): number[] {
+    const ordered = pool.inOrder?.();
+    const drawn = ordered === undefined ? this.byPass(pool, n) : firstOf(ordered, n);
+    if (pool.once) this.count(drawn);
     return drawn;
   }
-  drew(arms: readonly number[]): void {
+  private count(arms: readonly number[]): void {
     for (const arm of arms) this.passes.add(arm, 1);
   }
 
-  private byPass(known: Known, n: number): number[] {
+  private byPass(pool: ArmPool, n: number): number[] {
     const drawn: number[] = [];
-    const classes = classesOf(known);
+    const columns = classColumns(pool);
     for (let after = Number.NEGATIVE_INFINITY; drawn.length < n;) {
-      const { arms, pass } = this.next(known, classes, n - drawn.length, after);
+      const { arms, pass } = this.next(columns, n - drawn.length, after);
       if (arms.length === 0) break;
       drawn.push(...arms);
-      // What comes once is not in the next pass that this draw goes on to; else the same pass may have begun anew.
-      if (known.once) after = pass;
-      else this.drew(arms);
+      // Where arms come at most once, this draw goes on with other arms of the next pass; else a new pass may start.
+      if (pool.once) after = pass;
+      else this.count(arms);
     }
     return drawn;
   }

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { sampler } from "../../../core/declaration.ts";
+import type { Random } from "../../../lib/random.ts";
 import type { Clock } from "../../../core/basics.ts";
-import type { Known, Sampler } from "../../../core/slots/curriculum.ts";
-import { cheapest, someOpen } from "./mixtures/candidates.ts";
-import { candidateShares, type Band } from "./mixtures/candidateShares.ts";
-import { valueOf } from "./columns.ts";
+import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
+import { cheapest, someOpen } from "./comparing/candidates.ts";
+import { candidateShares, type Band } from "./comparing/candidateShares.ts";
 
 export const thompson = sampler({
   name: "thompson",
@@ -23,14 +23,13 @@ export const thompson = sampler({
       .default(8)
       .describe("Candidates for each arm that is drawn; 8 to 16 in the source."),
   }),
-  create: ({ target, pool }) => {
-    const draw: Sampler["draw"] = (known, n, random, clock) => {
+  create: ({ target, pool }): FastSampler => {
+    const draw: FastSampler["draw"] = (arms, n, random, clock) => {
       const aim = valueAt(target, clock);
-      const candidates = someOpen(known, Math.ceil(pool * n), random.fork("candidates"));
-      const imagine = imagination(known);
+      const candidates = someOpen(arms, Math.ceil(pool * n), random.fork("candidates"));
       const cost = Float64Array.from(
         candidates,
-        (arm, i) => (imagine(arm, random.fork("posterior", i)) - aim) ** 2,
+        (arm, i) => (sampled(arms, arm, random.fork("posterior", i)) - aim) ** 2,
       );
       return cheapest(candidates, cost, n);
     };
@@ -39,6 +38,6 @@ export const thompson = sampler({
   },
 });
 
-/** An estimator without a posterior is an error of the config; what it believes then stands for it. */
-const imagination = (known: Known): NonNullable<Known["posterior"]> =>
-  known.posterior ?? ((arm) => valueOf(known, arm));
+/** Without a posterior, which is an error of the config, the estimate stands in. */
+const sampled = (arms: ArmPool, arm: number, random: Random): number =>
+  arms.posterior?.draw(arm, random) ?? arms.estimate(arm);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { sampler } from "../../../core/declaration.ts";
-import { independent } from "./independent.ts";
+import { independent } from "../fast/independent.ts";
 
 export const tiers = sampler({
   name: "tiers",
@@ -27,20 +27,20 @@ export const tiers = sampler({
         { code: "tiers", action: "Give one quota for each tier, and edges that rise." },
       );
     const all = [...quotas, unknown];
-    const tierOf = (value: number): number => {
-      if (Number.isNaN(value)) return quotas.length;
+    const tierOf = (estimate: number): number => {
+      if (Number.isNaN(estimate)) return quotas.length;
       let tier = 0;
-      while (tier < edges.length && value >= edges[tier]!) tier++;
+      while (tier < edges.length && estimate >= edges[tier]!) tier++;
       return tier;
     };
-    return independent(["value"], ({ value, open }) => {
-      const tier = new Uint32Array(value.length);
+    return independent(["estimate"], ({ estimates, open }) => {
+      const tier = new Uint32Array(estimates.length);
       const counts = new Float64Array(all.length);
       for (let of = 0; of < tier.length; of++) {
-        tier[of] = tierOf(value[of]!);
+        tier[of] = tierOf(estimates[of]!);
         counts[tier[of]!]! += open[of]!;
       }
-      return value.map((_, of) => (counts[tier[of]!]! > 0 ? all[tier[of]!]! / counts[tier[of]!]! : 0));
+      return estimates.map((_, of) => (counts[tier[of]!]! > 0 ? all[tier[of]!]! / counts[tier[of]!]! : 0));
     });
   },
 });

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { sampler } from "../../../core/declaration.ts";
-import { CountedArms } from "./countedArms.ts";
-import { independent } from "./independent.ts";
+import type { FastSampler } from "../../../core/slots/fastArms.ts";
+import { CountedArms } from "../fast/countedArms.ts";
+import { independent } from "../fast/independent.ts";
 
 /** √(2 ln(N + 1)/(n + 1)). */
-const bonus = (seen: number, allSeen: number): number => Math.sqrt((2 * Math.log(allSeen + 1)) / (seen + 1));
+const bonus = (rollouts: number, all: number): number => Math.sqrt((2 * Math.log(all + 1)) / (rollouts + 1));
 
 /**
- * The next of the temperatures for which sums are kept, 4 % apart: a schedule changes every weight in its own way, and
- * sums that are near enough to be drawn from last for several steps. Of the temperature alone, so that a resumed run has the same.
+ * The next higher of the temperatures for which sums are kept, 4 % apart, so that a schedule reuses sums for several
+ * steps. It depends on the temperature alone, so a resumed run has the same sums.
  */
 const atOrAbove = (tau: number): number => Math.max(tau, 2 ** (Math.ceil(16 * Math.log2(tau)) / 16));
 
@@ -24,12 +25,14 @@ export const ucbSoftmax = sampler({
     temperature: schedulable(z.number().positive()).default(0.1).describe("τ."),
     exploration: schedulable(z.number().min(0)).default(1).describe("c, the weight of the bonus."),
   }),
-  create: ({ temperature, exploration }) => {
+  create: ({ temperature, exploration }): FastSampler => {
     const byClass = independent(
-      ["value", "seen"],
-      ({ value, seen, allSeen }, [tau = 1, c = 1]) => {
-        // An arm without an estimate has been seen 0 times: its bonus alone speaks for it.
-        const bounds = value.map((q, of) => (Number.isNaN(q) ? 0 : q) + c * bonus(seen[of]!, allSeen));
+      ["estimate", "rollouts"],
+      ({ estimates, rollouts, totals }, [tau = 1, c = 1]) => {
+        // An arm without an estimate has no rollouts: its bonus alone decides.
+        const bounds = estimates.map(
+          (q, of) => (Number.isNaN(q) ? 0 : q) + c * bonus(rollouts[of]!, totals.rollouts),
+        );
         return { values: bounds, temperature: tau };
       },
       (clock) => [valueAt(temperature, clock), valueAt(exploration, clock)],
@@ -37,15 +40,15 @@ export const ucbSoftmax = sampler({
     let counted: CountedArms | undefined;
     return {
       ...byClass,
-      draw: (known, n, random, clock, candidates) => {
-        const { once, changed, totals } = known;
+      draw: (pool, n, random, clock, candidates) => {
         const tau = valueAt(temperature, clock);
-        if (!once || changed === undefined || totals === undefined || tau === 0)
-          return byClass.draw(known, n, random, clock, candidates);
+        if (!pool.once || pool.changed === undefined || tau === 0)
+          return byClass.draw(pool, n, random, clock, candidates);
         const kept = typeof temperature === "number" ? tau : atOrAbove(tau);
         if (counted?.tau !== kept) counted = new CountedArms(kept);
         const c = valueAt(exploration, clock);
-        return counted.draw(known, n, (seen) => c * bonus(seen, totals.seen), random, tau);
+        const all = pool.totals.rollouts;
+        return counted.draw(pool, n, (rollouts) => c * bonus(rollouts, all), random, tau);
       },
     };
   },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sampler } from "../../../core/declaration.ts";
-import { independent } from "./independent.ts";
+import { independent } from "../fast/independent.ts";
 
 export const uniform = sampler({
   name: "uniform",
@@ -8,5 +8,5 @@ export const uniform = sampler({
   formula: "p(a) ∝ weight of a's task",
   sources: [],
   params: z.object({}),
-  create: () => independent(["prior"], ({ prior }) => prior),
+  create: () => independent(["prior"], ({ priors }) => priors),
 });

@@ -2,19 +2,19 @@ import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
 import { mean } from "../../../../shared/mean.ts";
 
 /**
- * Single groups differ by chance alone, and the size of a difference counts that chance as progress. So it is the mean of
- * a step that is compared, with its sign: what is by chance cancels in the estimate, and its size is taken there.
+ * Single groups differ by chance, and an absolute difference would count that as progress. So the means of steps are
+ * compared with their sign: chance cancels in the estimate, and the absolute value is taken of the estimate.
  */
 class LearningProgress implements Signal {
   /** Mean reward of an arm's last step. */
   private readonly before: Column;
-  /** Of the present step, by arm. */
-  private readonly present = new Map<number, { readonly sum: number; readonly rollouts: number }>();
+  /** Of the current step, by arm. */
+  private readonly current = new Map<number, { readonly sum: number; readonly rollouts: number }>();
   readonly score?: (estimate: number) => number;
 
   constructor(absolute: boolean, start: number | null) {
@@ -28,15 +28,15 @@ class LearningProgress implements Signal {
   }
   remember({ rewards }: Group, arm: number): void {
     if (arm < 0 || rewards.length === 0) return;
-    const { sum, rollouts } = this.present.get(arm) ?? { sum: 0, rollouts: 0 };
-    this.present.set(arm, {
+    const { sum, rollouts } = this.current.get(arm) ?? { sum: 0, rollouts: 0 };
+    this.current.set(arm, {
       sum: rewards.reduce((total, reward) => total + reward, sum),
       rollouts: rollouts + rewards.length,
     });
   }
-  advance(): void {
-    for (const [arm, { sum, rollouts }] of this.present) this.before.set(arm, sum / rollouts);
-    this.present.clear();
+  endStep(): void {
+    for (const [arm, { sum, rollouts }] of this.current) this.before.set(arm, sum / rollouts);
+    this.current.clear();
   }
   save(): Saved {
     return { json: null, arrays: { before: this.before.save() } };

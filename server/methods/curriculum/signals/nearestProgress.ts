@@ -3,14 +3,15 @@ import { signal } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { nearestOf, unitPoint } from "../points.ts";
-import type { ArmSet, GroupOf, Signal } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { GroupOf, Signal } from "../../../core/slots/curriculum.ts";
 import { mean } from "../../../../shared/mean.ts";
 
-/** Fewer past tasks than this are too few to find a near one among. */
+/** The signal is 0 up to this number of past tasks. */
 const least = 5;
 
 class NearestProgress implements Signal {
-  /** Past groups, oldest first: where, and what they earned. */
+  /** Points and rewards of past groups, oldest first. */
   private points: number[][] = [];
   private rewards: number[] = [];
 

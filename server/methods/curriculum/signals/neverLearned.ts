@@ -2,10 +2,10 @@ import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
 
-/** Of an arm's success rates: how many, the best, and the sums that their slope over the visits is made of. */
+/** Keeps of an arm's success rates: their number, the best, and the sums for their slope over the visits. */
 class NeverLearned implements Signal {
   private readonly visits = new Column(0);
   private readonly best = new Column(0);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
-import { Column } from "../../../core/arms/column.ts";
+import { Column } from "../column.ts";
 import { largest } from "../numbers.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
 import { mean } from "../../../../shared/mean.ts";

@@ -1,6 +1,6 @@
 /** Rollouts that only tell how hard tasks are now: they train nothing and are not kept. */
 import type { DrawnTask } from "../../../algorithm/algorithm.ts";
-import type { Probe, Verdict } from "../../../core/slots/curriculum.ts";
+import type { PilotRollouts, Verdict } from "../../../core/slots/curriculum.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Arm } from "../../../core/basics.ts";
 import type { Batch, Group } from "../../../core/rollouts.ts";
@@ -70,7 +70,7 @@ export async function graded(place: Place, tasks: readonly Task[], arm: Arm): Pr
 /** Rollouts from which on a look at the arms is told: until it is over the run shows no step. */
 const worthTelling = 512;
 
-function tellTrying({ session, stage }: Place, { arms, samples }: Probe): void {
+function tellTrying({ session, stage }: Place, { arms, samples }: PilotRollouts): void {
   const { size } = stage.curriculum.arms;
   if (Math.max(size, arms.length) * samples < worthTelling) return;
   const message = `The curriculum tries arms before it draws: ${samples} rollouts of each of ${arms.length}${size > arms.length ? `, of ${size} arms in all` : ""}.`;
@@ -83,10 +83,14 @@ function tellTrying({ session, stage }: Place, { arms, samples }: Probe): void {
 export async function probe(place: Place): Promise<void> {
   const { stage, clock } = place;
   const { curriculum } = stage;
-  for (let wish = curriculum.probe(clock), n = 0; wish !== undefined; wish = curriculum.probe(clock), n++) {
+  for (
+    let wish = curriculum.nextPilots(clock), n = 0;
+    wish !== undefined;
+    wish = curriculum.nextPilots(clock), n++
+  ) {
     if (n === 0) tellTrying(place, wish);
     const tasks = curriculum.tasksOf(wish, place.session.config.seed, clock);
-    curriculum.probed(await tried(place, tasks, wish, ["probe", n]), clock);
+    curriculum.observePilots(await tried(place, tasks, wish, ["probe", n]), clock);
   }
 }
 

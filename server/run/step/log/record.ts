@@ -1,7 +1,7 @@
 /** A step's groups, rollouts and complaints as records of the log. */
 import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../../../algorithm/algorithm.ts";
 import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
-import type { CurriculumRecord } from "../../../algorithm/curriculum/journal.ts";
+import type { CurriculumRecord } from "../../../algorithm/curriculum/curriculumRecord.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
@@ -240,7 +240,7 @@ function recordFaults({ session, stage, step }: Place): void {
 
 /** What has happened to the curriculum, so that later runs can follow it. */
 function recordNews({ session, stage, step }: Place): void {
-  for (const { name, message, data } of stage.curriculum.news())
+  for (const { name, message, data } of stage.curriculum.events())
     session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
 }
 

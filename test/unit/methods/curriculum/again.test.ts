@@ -14,7 +14,7 @@ import {
 import { gridOf } from "../../../../server/methods/curriculum/samplers/mixtures/knowledge.ts";
 import { nearestPast } from "../../../../server/methods/curriculum/samplers/mixtures/nearestPast.ts";
 import { worthFollowing } from "../../../../server/methods/curriculum/samplers/mixtures/replayedMixtures.ts";
-import type { Notice } from "../../../../server/core/slots/curriculum.ts";
+import type { CurriculumEvent } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Saved } from "../../../../server/core/basics.ts";
 import type { Group } from "../../../../server/core/rollouts.ts";
@@ -42,7 +42,7 @@ const inCorner: Earns = (length) => Number(length > 48);
 
 interface Played {
   readonly names: readonly string[];
-  readonly news: readonly Notice[];
+  readonly news: readonly CurriculumEvent[];
 }
 
 async function step(curriculum: Curriculum, now: number, earns: Earns): Promise<Played> {
@@ -51,9 +51,9 @@ async function step(curriculum: Curriculum, now: number, earns: Earns): Promise<
     const [length = 0, letters = 0] = curriculum.arms.point!(curriculum.arms.find(arm));
     return group([earns(length, letters), 0], { arm, task });
   };
-  for (let wish = curriculum.probe(clock); wish !== undefined; wish = curriculum.probe(clock)) {
+  for (let wish = curriculum.nextPilots(clock); wish !== undefined; wish = curriculum.nextPilots(clock)) {
     const tried = curriculum.tasksOf(wish, now, clock);
-    curriculum.probed(
+    curriculum.observePilots(
       tried.map(({ arm, task }) => paid(arm, task)),
       clock,
     );
@@ -61,7 +61,7 @@ async function step(curriculum: Curriculum, now: number, earns: Earns): Promise<
   const drawn = await curriculum.draw(20, randomStream("again", now), clock);
   const groups = drawn.map(({ arm, task }) => paid(arm, task));
   curriculum.observe(groups, [], clock);
-  return { names: drawn.map(({ arm }) => arm), news: curriculum.news() };
+  return { names: drawn.map(({ arm }) => arm), news: curriculum.events() };
 }
 
 async function play(curriculum: Curriculum, steps: number, earns: Earns): Promise<Played[]> {

@@ -5,7 +5,7 @@ import { Curriculum, contextOf, openSources } from "../../../../server/algorithm
 import { angleConcentration } from "../../../../server/methods/curriculum/estimators/angleConcentration.ts";
 import { questionIn } from "../../../../server/methods/curriculum/estimators/question.ts";
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
-import type { ArmSet } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmSet } from "../../../../server/core/slots/arms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Questioned } from "../../../../server/core/states.ts";
 import type { Task } from "../../../../server/core/task.ts";
@@ -54,18 +54,26 @@ test("an arm's angle is that of its prompt, w times the second kind added, and i
   };
   const estimator = made(angleConcentration, { inter_weight: 8 }, { models: prefixed });
   const arms = armsOf(prompts);
-  assert.deepEqual(await estimator.survey!(arms), [0, 1, 2, 3, 4]);
+  assert.deepEqual(await estimator.model!.predictNew!(arms), [0, 1, 2, 3, 4]);
   const { intra, inter } = await fake
     .get("policy")
     .angles(prompts.map((prompt) => questionIn({ ...fakeTokenizer, prefix: [3, 20] }, prompt)));
   assert.ok(inter.every((value) => value !== 0));
   prompts.forEach((_, arm) => assert.ok(near(estimator.estimate(arm), intra[arm]! + 8 * inter[arm]!)));
   assert.ok(near(intra[2], 1), "four tokens alike have one direction");
-  assert.deepEqual(await estimator.survey!(arms), []);
-  assert.deepEqual(await estimator.survey!(armsOf([...prompts, "new"])), [5], "those that appear since");
+  assert.deepEqual(await estimator.model!.predictNew!(arms), []);
+  assert.deepEqual(
+    await estimator.model!.predictNew!(armsOf([...prompts, "new"])),
+    [5],
+    "those that appear since",
+  );
   const copy = made(angleConcentration, { inter_weight: 8 });
   copy.load(estimator.save());
-  assert.deepEqual(await copy.survey!(armsOf([...prompts, "new"])), [], "nothing is looked at again");
+  assert.deepEqual(
+    await copy.model!.predictNew!(armsOf([...prompts, "new"])),
+    [],
+    "nothing is looked at again",
+  );
   assert.equal(copy.estimate(3), estimator.estimate(3));
 });
 
@@ -73,34 +81,37 @@ test("weights move, and with them the angles of what is drawn, not the order", a
   const fake = models();
   const estimator = made(angleConcentration, {}, { models: fake });
   const arms = armsOf(prompts);
-  await estimator.survey!(arms);
-  await estimator.regard!(candidates(arms, 0, 1), clock);
-  assert.equal(estimator.present!(1), estimator.estimate(1));
+  await estimator.model!.predictNew!(arms);
+  await estimator.model!.predictDrawn!(candidates(arms, 0, 1), clock);
+  assert.equal(estimator.model!.current!(1), estimator.estimate(1));
   const { logits } = fake.of("policy");
   logits.forEach((_, i) => (logits[i]! += i % 3));
   const before = estimator.estimate(1);
-  await estimator.regard!(candidates(arms, 1, 3), at(1));
-  await estimator.regard!(candidates(arms, 4), at(1));
+  await estimator.model!.predictDrawn!(candidates(arms, 1, 3), at(1));
+  await estimator.model!.predictDrawn!(candidates(arms, 4), at(1));
   assert.equal(estimator.estimate(1), before);
-  assert.ok(Math.abs(estimator.present!(1)! - before) > 1e-3);
-  assert.notEqual(estimator.present!(4), undefined, "a step draws more than once");
-  assert.equal(estimator.present!(0), undefined, "of the step before");
+  assert.ok(Math.abs(estimator.model!.current!(1)! - before) > 1e-3);
+  assert.notEqual(estimator.model!.current!(4), undefined, "a step draws more than once");
+  assert.equal(estimator.model!.current!(0), undefined, "of the step before");
 });
 
 test("what cannot be looked at is named", async () => {
   const arms = armsOf(prompts);
-  await assert.rejects(made(angleConcentration, {}).survey!(arms), /there is no model/);
+  await assert.rejects(made(angleConcentration, {}).model!.predictNew!(arms), /there is no model/);
   const fake = models();
   await assert.rejects(
-    made(angleConcentration, {}, { models: fake }).survey!(new NamedArms(["a"])),
+    made(angleConcentration, {}, { models: fake }).model!.predictNew!(new NamedArms(["a"])),
     /arms are not prompts/,
   );
   await assert.rejects(
-    made(angleConcentration, {}, { models: fake }).survey!(armsOf(["1", "2".repeat(200)])),
+    made(angleConcentration, {}, { models: fake }).model!.predictNew!(armsOf(["1", "2".repeat(200)])),
     /s\/1 has 200 tokens.*context of 128/,
   );
   fake.of("policy").logits.fill(Number.NaN);
-  await assert.rejects(made(angleConcentration, {}, { models: fake }).survey!(arms), /s\/0 have no angles/);
+  await assert.rejects(
+    made(angleConcentration, {}, { models: fake }).model!.predictNew!(arms),
+    /s\/0 have no angles/,
+  );
 });
 
 test("GAIN-RL by its preset on a real model: its order, its window, and a resume that looks at nothing twice", async () => {

@@ -21,7 +21,7 @@ import { beta as drawBeta } from "../../../../server/lib/distributions.ts";
 import type { Estimator } from "../../../../server/core/slots/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { made, near, temporary } from "../../support.ts";
-import { clock, knownOf, observed, task } from "./support.ts";
+import { clock, poolOf, observed, task, sampling } from "./support.ts";
 
 const named = (size: number): NamedArms => new NamedArms(Array.from({ length: size }, (_, i) => `s/${i}`));
 
@@ -47,13 +47,13 @@ test("one ability, many difficulties: rates are recovered, and arms that are not
   const rates = [0.2, 0.5, 0.8];
   for (let step = 0; step < 400; step++) {
     rates.forEach((rate, arm) => estimator.observe({ arm, mean: rate, values: [], rollouts: 8 }, step));
-    estimator.advance?.(4, step);
+    estimator.endStep?.();
   }
   rates.forEach((rate, arm) => assert.ok(Math.abs(estimator.estimate(arm) - rate) < 0.01));
   const before = estimator.estimate(2);
   for (let step = 0; step < 20; step++) {
     estimator.observe({ arm: 0, mean: 0.9, values: [], rollouts: 8 }, step);
-    estimator.advance?.(4, step);
+    estimator.endStep?.();
   }
   assert.ok(estimator.estimate(2) > before);
 });
@@ -77,12 +77,16 @@ test("a change of an arm's rate restarts its posterior; without one it is the pl
 test("a pass rate is tried for every arm once, some at a time, and stays", () => {
   const estimator = made(passRate, { samples: 4, at_once: 3, temperature: 0 });
   const asked: number[] = [];
-  for (let wish = estimator.probe?.(named(5), clock); wish; wish = estimator.probe?.(named(5), clock)) {
+  for (
+    let wish = estimator.pilots?.next(named(5), clock);
+    wish;
+    wish = estimator.pilots?.next(named(5), clock)
+  ) {
     assert.equal(wish.samples, 4);
     assert.equal(wish.temperature, 0);
     asked.push(...wish.arms);
     // The rollouts of arm 4 fail: it is not asked for ever.
-    estimator.probed?.(
+    estimator.pilots?.observe(
       wish.arms.filter((arm) => arm < 4).map((arm) => observed(arm, arm / 4)),
       clock,
     );
@@ -99,12 +103,16 @@ test("ADCL: blocks from easy to hard, and only the next block is measured again,
   const rates = [0.9, 0.1, 0.7, 0.3];
   let now = rates;
   const estimator = made(reestimateBlock, { blocks: 2 });
-  const sampler = made(sorted, {});
+  const sampler = sampling(sorted, {});
   const probes: number[][] = [];
   const probe = (): void => {
-    for (let wish = estimator.probe?.(named(4), clock); wish; wish = estimator.probe?.(named(4), clock)) {
+    for (
+      let wish = estimator.pilots?.next(named(4), clock);
+      wish;
+      wish = estimator.pilots?.next(named(4), clock)
+    ) {
       probes.push([...wish.arms]);
-      estimator.probed?.(
+      estimator.pilots?.observe(
         wish.arms.map((arm) => observed(arm, now[arm]!)),
         clock,
       );
@@ -113,9 +121,9 @@ test("ADCL: blocks from easy to hard, and only the next block is measured again,
   const step = (): number => {
     probe();
     const values = rates.map((_, arm) => estimator.estimate(arm));
-    const [arm] = sampler.draw(knownOf(values, { once: true }), 1, randomStream(1), clock, []);
+    const [arm] = sampler.draw(poolOf(values, { once: true }), 1, randomStream(1), clock, []);
     estimator.observe(observed(arm!, now[arm!]!), 0);
-    estimator.advance?.(4, 0);
+    estimator.endStep?.();
     return arm!;
   };
   const first = [step(), step()];
@@ -140,7 +148,7 @@ test("static numbers come from fields, lengths and arms' values; an arm without 
   }));
   const arms = Object.assign(named(2), { task: (arm: number) => tasks[arm]! });
   const values = (estimator: Estimator): number[] => {
-    estimator.grow?.(arms);
+    estimator.addArms?.(arms);
     return [0, 1].map((arm) => estimator.estimate(arm));
   };
   assert.deepEqual(values(made(fixed, { by: "field", field: "hard" })), [2, 5]);
@@ -148,10 +156,10 @@ test("static numbers come from fields, lengths and arms' values; an arm without 
   assert.deepEqual(values(made(fixed, { by: "steps" })), [2, 2]);
   assert.deepEqual(values(made(fixed, {})), [0, 1]);
   assert.throws(
-    () => made(fixed, { by: "field", field: "none" }).grow?.(arms),
+    () => made(fixed, { by: "field", field: "none" }).addArms?.(arms),
     /s\/0 has no number in its field none/,
   );
-  assert.throws(() => made(fixed, {}).grow?.(new NamedArms(["a/easy"])), /a\/easy has no value/);
+  assert.throws(() => made(fixed, {}).addArms?.(new NamedArms(["a/easy"])), /a\/easy has no value/);
 });
 
 test("a surrogate finds the maximum of the quadratic that made the pilots' scores", () => {
@@ -182,13 +190,13 @@ test("a surrogate finds the maximum of the quadratic that made the pilots' score
   writeFileSync(file, lines.join("\n"));
   for (const model of ["quadratic", "gaussian_process"] as const) {
     const estimator = made(surrogate, { pilots: file, model });
-    estimator.grow?.(new NamedArms(["a", "b", "c"]));
+    estimator.addArms?.(new NamedArms(["a", "b", "c"]));
     best.forEach((share, arm) =>
       assert.ok(Math.abs(estimator.estimate(arm) - share) < (model === "quadratic" ? 0.01 : 0.1), model),
     );
   }
   assert.throws(
-    () => made(surrogate, { pilots: file }).grow?.(new NamedArms(["a", "b"])),
+    () => made(surrogate, { pilots: file }).addArms?.(new NamedArms(["a", "b"])),
     /an arm that there is not: c/,
   );
 });
@@ -206,8 +214,9 @@ test("arms share a prior: its moments are found again, and an arm never drawn is
     estimator.observe(observed(arm, ...outcomes), 0);
   }
   assert.equal(estimator.estimate(arms), 0.5, "the prior is of the step before");
-  assert.equal(estimator.advance?.(arms, 0), "all");
-  const [mean, spread] = [estimator.estimate(arms), estimator.spread?.(arms) ?? 0];
+  estimator.endStep?.();
+  assert.notEqual(estimator.fast?.changes, "observed", "all estimates change with the prior");
+  const [mean, spread] = [estimator.estimate(arms), estimator.posterior?.spread(arms) ?? 0];
   assert.ok(Math.abs(mean - 0.25) < 0.01, `${mean}: the mean of Beta(2, 6) is 0.25`);
   const worth = (mean * (1 - mean)) / spread ** 2 - 1;
   assert.ok(Math.abs(worth - 8) < 1, `${worth}: Beta(2, 6) is worth 8 rollouts`);
@@ -216,8 +225,8 @@ test("arms share a prior: its moments are found again, and an arm never drawn is
   assert.ok(near(estimator.estimate(arms), (mean * worth + 1) / (worth + 1)));
   const copy = made(pooledBeta, {});
   copy.load(estimator.save());
-  copy.advance?.(arms, 1);
-  estimator.advance?.(arms, 1);
+  copy.endStep?.();
+  estimator.endStep?.();
   for (const arm of [0, arms, arms + 1]) assert.equal(copy.estimate(arm), estimator.estimate(arm));
 });
 
@@ -230,10 +239,10 @@ test("a shared prior stays finite where rates do not tell arms apart, and forget
   ] as const) {
     const estimator = made(pooledBeta, {});
     for (let arm = 0; arm < 8; arm++) estimator.observe(observed(arm, ...outcomes), 0);
-    estimator.advance?.(8, 0);
+    estimator.endStep?.();
     const estimate = estimator.estimate(99);
     assert.ok(estimate >= least && estimate <= most, `${outcomes.join()}: ${estimate}`);
-    assert.ok(Number.isFinite(estimator.spread?.(99)));
+    assert.ok(Number.isFinite(estimator.posterior?.spread(99)));
   }
   const forgetful = made(pooledBeta, { decay: 0 });
   forgetful.observe(observed(0, 0, 0), 0);

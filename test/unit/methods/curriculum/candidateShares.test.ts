@@ -7,24 +7,23 @@ import { beta } from "../../../../server/lib/distributions.ts";
 import { bandSampler } from "../../../../server/methods/curriculum/samplers/band.ts";
 import { nearest } from "../../../../server/methods/curriculum/samplers/nearest.ts";
 import { thompson } from "../../../../server/methods/curriculum/samplers/thompson.ts";
-import type { Known, Sampler } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../../../server/core/slots/fastArms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import { made } from "../../support.ts";
-import { chiSquare, clock, curriculumOf, knownOf } from "./support.ts";
+import { chiSquare, clock, curriculumOf, poolOf, sampling } from "./support.ts";
 
 type Shapes = readonly [number, number];
 
-const believing = (shapes: readonly Shapes[], more: Partial<Known> = {}): Known =>
-  knownOf(
+const believing = (shapes: readonly Shapes[], more: Parameters<typeof poolOf>[1] = {}): ArmPool =>
+  poolOf(
     shapes.map(([a, b]) => a / (a + b)),
-    { shapes: (arm) => shapes[arm]!, posterior: (arm, random) => beta(...shapes[arm]!, random), ...more },
+    { shapes: (arm) => shapes[arm]!, draw: (arm, random) => beta(...shapes[arm]!, random), ...more },
   );
 
 /** The 0.9999 quantile of χ², by Wilson and Hilferty. */
 const rare = (freedom: number): number =>
   freedom * (1 - 2 / (9 * freedom) + 3.72 * Math.sqrt(2 / (9 * freedom))) ** 3;
 
-const drawn = (sampler: Sampler, known: Known, count: number): number[] =>
+const drawn = (sampler: FastSampler, known: ArmPool, count: number): number[] =>
   Array.from({ length: count }, (_, i) => sampler.draw(known, 1, randomStream("drawn", i), clock, [])[0]!);
 
 /** Every set of so many arms. */
@@ -37,7 +36,7 @@ function* sets(arms: readonly number[], size: number): Generator<readonly number
 test("nearest: the chances are those of all sets of candidates, equal ones alike", () => {
   const values = [0.1, 0.5, 0.9, undefined, 0.55, 0.45, 0.3];
   const open = [0, 1, 2, 3, 5, 6];
-  const known = knownOf(values, { once: true, open: (arm) => open.includes(arm) });
+  const known = poolOf(values, { once: true, isOpen: (arm) => open.includes(arm) });
   const cost = (arm: number): number => Math.abs((values[arm] ?? 0.5) - 0.5);
   for (const pool of [1, 3, 4, 20]) {
     const size = Math.min(pool, open.length);
@@ -47,7 +46,7 @@ test("nearest: the chances are those of all sets of candidates, equal ones alike
       const first = set.filter((arm) => cost(arm) === Math.min(...set.map(cost)));
       for (const arm of first) expected[arm]! += 1 / first.length / all.length;
     }
-    const sampler = made(nearest, { pool });
+    const sampler = sampling(nearest, { pool });
     sampler
       .probabilities(known, clock)
       .forEach((p, arm) => assert.ok(Math.abs(p - expected[arm]!) < 1e-12, `pool ${pool}, arm ${arm}`));
@@ -56,7 +55,7 @@ test("nearest: the chances are those of all sets of candidates, equal ones alike
 });
 
 test("nearest with repeats: one minus powers of the arms that are no nearer", () => {
-  const p = made(nearest, { pool: 3 }).probabilities(knownOf([0.5, 0.6, 0.4, 0.9]), clock);
+  const p = sampling(nearest, { pool: 3 }).probabilities(poolOf([0.5, 0.6, 0.4, 0.9]), clock);
   const none = [1, 0.75, 0.25, 0].map((share) => share ** 3);
   [none[0]! - none[1]!, (none[1]! - none[2]!) / 2, (none[1]! - none[2]!) / 2, none[2]!].forEach(
     (share, arm) => assert.ok(Math.abs(p[arm]! - share) < 1e-12),
@@ -65,19 +64,19 @@ test("nearest with repeats: one minus powers of the arms that are no nearer", ()
 
 test("nearest among a million arms is counted out, and sums to 1", () => {
   const size = 1_000_000;
-  const known = knownOf([], {
+  const known = poolOf([], {
     size,
-    value: Float64Array.from({ length: size }, (_, arm) => (arm % 1000) / 1000),
+    estimates: Float64Array.from({ length: size }, (_, arm) => (arm % 1000) / 1000),
     once: true,
   });
-  const p = made(nearest, { target: 0.5, pool: 4 }).probabilities(known, clock);
+  const p = sampling(nearest, { target: 0.5, pool: 4 }).probabilities(known, clock);
   assert.ok(Math.abs(p.reduce((sum, one) => sum + one, 0) - 1) < 1e-9);
   assert.ok(p[500]! > p[501]! && p[501]! > p[999]!);
 });
 
 /** Of uniform arms and one of density 2x, all compared: which is nearest ½ depends on nothing but |x − ½|, alike in both. */
 test("thompson: what lies alike around the target is drawn alike, whatever else is believed", () => {
-  const p = made(thompson, { target: 0.5, pool: 3 }).probabilities(
+  const p = sampling(thompson, { target: 0.5, pool: 3 }).probabilities(
     believing([
       [1, 1],
       [2, 1],
@@ -97,7 +96,7 @@ test("thompson: integrals that can be written down, to 1e-9", () => {
     ],
     { once: true },
   );
-  const low = made(thompson, { target: 0, pool: 8 }).probabilities(known, clock);
+  const low = sampling(thompson, { target: 0, pool: 8 }).probabilities(known, clock);
   assert.ok(Math.abs(low[0]! - 2 / 3) < 1e-9);
   // Target 1: the largest. Of Beta(a, 1) and Beta(b, 1) the first is larger with a/(a + b).
   for (const [a, b] of [
@@ -105,7 +104,7 @@ test("thompson: integrals that can be written down, to 1e-9", () => {
     [0.3, 7],
     [400, 20],
   ] as const) {
-    const high = made(thompson, { target: 1, pool: 2 }).probabilities(
+    const high = sampling(thompson, { target: 1, pool: 2 }).probabilities(
       believing(
         [
           [a, 1],
@@ -128,7 +127,7 @@ test("band: what lies in it is first in turn, to 1e-9", () => {
     ],
     { once: true },
   );
-  const p = made(bandSampler, { low: 0, high: 0.5, pool: 2 }).probabilities(known, clock);
+  const p = sampling(bandSampler, { low: 0, high: 0.5, pool: 2 }).probabilities(known, clock);
   // Both out: ∫ over x from ½ to 1 of (1 − x²) dx = 5/24.
   assert.ok(Math.abs(p[0]! - (0.5 * 0.25 * 0.5 + 0.5 * 0.75 + 5 / 24)) < 1e-9, `${p[0]}`);
 });
@@ -148,14 +147,14 @@ const hard: readonly Shapes[] = [
 test("the chances are those of the draws (χ² of 8,000), with and without repeats, of closed arms nothing", () => {
   for (const once of [true, false])
     for (const sampler of [
-      made(thompson, { target: 0.5, pool: 3 }),
-      made(thompson, { target: 0.3, pool: 5 }),
-      made(bandSampler, { low: 0.3, high: 0.7, pool: 3 }),
-      made(bandSampler, { low: 0.05, high: 0.6, pool: 20 }),
-      made(bandSampler, { imagined: false, pool: 2 }),
-      made(nearest, { pool: 2 }),
+      sampling(thompson, { target: 0.5, pool: 3 }),
+      sampling(thompson, { target: 0.3, pool: 5 }),
+      sampling(bandSampler, { low: 0.3, high: 0.7, pool: 3 }),
+      sampling(bandSampler, { low: 0.05, high: 0.6, pool: 20 }),
+      sampling(bandSampler, { imagined: false, pool: 2 }),
+      sampling(nearest, { pool: 2 }),
     ]) {
-      const known = believing(hard, { once, open: (arm) => arm !== 1 });
+      const known = believing(hard, { once, isOpen: (arm) => arm !== 1 });
       const p = sampler.probabilities(known, clock);
       assert.equal(sampler.simulated?.(), 0);
       assert.equal(p[1], 0);
@@ -170,7 +169,7 @@ test("three hundred arms are integrated to a sum of 1", () => {
   const random = randomStream("arms");
   const shapes = Array.from({ length: 300 }, (): Shapes => [1 + 40 * random.next(), 1 + 40 * random.next()]);
   for (const once of [true, false]) {
-    const sampler = made(thompson, {});
+    const sampler = sampling(thompson, {});
     const p = sampler.probabilities(believing(shapes, { once }), clock);
     assert.equal(sampler.simulated?.(), 0);
     assert.ok(Math.abs(p.reduce((sum, share) => sum + share, 0) - 1) < 1e-9);
@@ -178,8 +177,10 @@ test("three hundred arms are integrated to a sum of 1", () => {
 });
 
 test("what cannot be integrated is counted of draws, and says of how many and how sure it is", () => {
-  const { shapes: _, ...known } = believing(hard);
-  const sampler = made(thompson, {});
+  const { posterior, ...pool } = believing(hard);
+  const { shapes: _, ...unshaped } = posterior!;
+  const known = { ...pool, posterior: unshaped };
+  const sampler = sampling(thompson, {});
   sampler.probabilities(known, clock);
   assert.equal(sampler.simulated?.(), 1000);
 

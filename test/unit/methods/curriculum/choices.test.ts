@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { normalCumulative } from "../../../../server/lib/distributions.ts";
 import { bandSampler } from "../../../../server/methods/curriculum/samplers/band.ts";
-import { Alike } from "../../../../server/core/arms/classes.ts";
+import { ClassedArms } from "../../../../server/methods/curriculum/fast/armClasses.ts";
 import { expectedImprovement } from "../../../../server/methods/curriculum/samplers/expectedImprovement.ts";
 import {
   akaike,
@@ -17,52 +17,59 @@ import { mixture } from "../../../../server/methods/curriculum/samplers/mixture.
 import { prerequisites } from "../../../../server/methods/curriculum/samplers/prerequisites.ts";
 import { selfRepellent } from "../../../../server/methods/curriculum/samplers/selfRepellent.ts";
 import { tiers } from "../../../../server/methods/curriculum/samplers/tiers.ts";
+import type { Group } from "../../../../server/core/rollouts.ts";
+import type { ArmPool } from "../../../../server/core/slots/fastArms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import { made, near } from "../../support.ts";
-import { chiSquare, clock, curriculumOf, group, knownOf } from "./support.ts";
+import { near } from "../../support.ts";
+import { chiSquare, clock, curriculumOf, group, outcomesOf, poolOf, sampling } from "./support.ts";
 
 test("GAIN-RL's window: Gaussian over ranks; its centre moves by tanh of success and of angle, never back", () => {
   const values = [0.1, 0.9, 0.5];
-  const sampler = made(gaussianWindow, { width: 1, step: 0.5, by_value: 1 });
+  const sampler = sampling(gaussianWindow, { width: 1, step: 0.5, by_value: 1 });
   const at = (centre: number): number[] => {
     const weights = [2, 0, 1].map((rank) => Math.exp(-((rank - centre) ** 2) / 2));
     const sum = weights.reduce((total, w) => total + w, 0);
     return weights.map((w) => w / sum);
   };
   const check = (centre: number): void => {
-    const p = sampler.probabilities(knownOf(values), clock);
+    const p = sampler.probabilities(poolOf(values), clock);
     at(centre).forEach((share, arm) => assert.ok(near(p[arm], share)));
-    assert.ok(chiSquare(sampler.draw(knownOf(values), 100_000, randomStream("w"), clock, []), p) < 13.8);
+    assert.ok(chiSquare(sampler.draw(poolOf(values), 100_000, randomStream("w"), clock, []), p) < 13.8);
   };
   check(0);
-  sampler.learn?.([group([1, 1, 1, 0])], [1], knownOf(values), clock);
+  const learn = (groups: readonly Group[], arms: readonly number[], pool: ArmPool): void =>
+    sampler.learn?.(outcomesOf(groups, arms, pool), pool, clock);
+  learn([group([1, 1, 1, 0])], [1], poolOf(values));
   const moved = 0.5 * Math.tanh(2 * (0.75 - 0.5)) + 0.5 * Math.tanh(2 * 0.9);
   check(moved);
-  sampler.learn?.([group([0, 0])], [0], knownOf([-5, 0.9, 0.5]), clock);
+  learn([group([0, 0])], [0], poolOf([-5, 0.9, 0.5]));
   check(moved);
   // An arm of which nothing is known yet has no angle that could move it.
-  sampler.learn?.([group([0, 0]), group([0, 0])], [0, 2], knownOf([-5, 0.9, undefined]), clock);
+  learn([group([0, 0]), group([0, 0])], [0, 2], poolOf([-5, 0.9, undefined]));
   check(moved);
 });
 
 test("tiers share the draws by their quotas, whatever their sizes; empty ones give theirs up", () => {
-  const sampler = made(tiers, { edges: [0.25, 0.75], quotas: [1, 2, 1], unknown: 1 });
-  const p = sampler.probabilities(knownOf([0.1, 0.5, 0.6, 0.25, 0.9, undefined]), clock);
+  const sampler = sampling(tiers, { edges: [0.25, 0.75], quotas: [1, 2, 1], unknown: 1 });
+  const p = sampler.probabilities(poolOf([0.1, 0.5, 0.6, 0.25, 0.9, undefined]), clock);
   const [low, middle, high] = [1 / 5, 2 / 5 / 3, 1 / 5];
   [low, middle, middle, middle, high, 1 / 5].forEach((share, arm) => assert.ok(near(p[arm], share)));
-  assert.deepEqual([...sampler.probabilities(knownOf([0.5, 0.5]), clock)], [0.5, 0.5]);
-  assert.throws(() => made(tiers, { edges: [0.5], quotas: [1, 2, 3] }), /2 tiers, and there are 3 quotas/);
+  assert.deepEqual([...sampler.probabilities(poolOf([0.5, 0.5]), clock)], [0.5, 0.5]);
+  assert.throws(
+    () => sampling(tiers, { edges: [0.5], quotas: [1, 2, 3] }),
+    /2 tiers, and there are 3 quotas/,
+  );
 });
 
 test("greedy takes the largest, what nobody has looked at first; expected improvement weighs lead and doubt", () => {
   assert.deepEqual(
-    made(greedy, {}).draw(knownOf([1, 3, 2], { once: true }), 2, randomStream(1), clock, []),
+    sampling(greedy, {}).draw(poolOf([1, 3, 2], { once: true }), 2, randomStream(1), clock, []),
     [1, 2],
   );
-  assert.deepEqual(made(greedy, {}).draw(knownOf([1, undefined]), 2, randomStream(1), clock, []), [1, 1]);
-  const sampler = made(expectedImprovement, {});
+  assert.deepEqual(sampling(greedy, {}).draw(poolOf([1, undefined]), 2, randomStream(1), clock, []), [1, 1]);
+  const sampler = sampling(expectedImprovement, {});
   const draw = (spread: readonly number[]): number[] =>
-    sampler.draw(knownOf([1, 0.9], { spread: (arm) => spread[arm]! }), 1, randomStream(1), clock, []);
+    sampler.draw(poolOf([1, 0.9], { spread: (arm) => spread[arm]! }), 1, randomStream(1), clock, []);
   assert.deepEqual(draw([0.1, 0.01]), [0]);
   assert.deepEqual(draw([0.01, 0.5]), [1], "in doubt the lower one may be far better");
   for (const [z, expected] of [
@@ -75,32 +82,32 @@ test("greedy takes the largest, what nobody has looked at first; expected improv
 
 test("self-repellent: what was drawn more than its share is drawn less, by the power of its excess", () => {
   const drawn = Float64Array.of(29, 9, 0);
-  const known = knownOf([1, 1, 1], { drawn });
-  const p = made(selfRepellent, { repulsion: 2 }).probabilities(known, clock);
+  const known = poolOf([1, 1, 1], { groups: drawn });
+  const p = sampling(selfRepellent, { repulsion: 2 }).probabilities(known, clock);
   const weights = [...drawn].map((n) => ((n + 1 / 3) / 39 / (1 / 3)) ** -2);
   const sum = weights.reduce((total, w) => total + w, 0);
   weights.forEach((w, arm) => assert.ok(near(p[arm], w / sum)));
   assert.deepEqual(
-    [...made(selfRepellent, { repulsion: 0 }).probabilities(known, clock)].map((x) => x.toFixed(9)),
+    [...sampling(selfRepellent, { repulsion: 0 }).probabilities(known, clock)].map((x) => x.toFixed(9)),
     Array(3).fill("0.333333333"),
   );
   assert.ok(
     chiSquare(
-      made(selfRepellent, { repulsion: 1 }).draw(known, 100_000, randomStream("r"), clock, []),
-      made(selfRepellent, { repulsion: 1 }).probabilities(known, clock),
+      sampling(selfRepellent, { repulsion: 1 }).draw(known, 100_000, randomStream("r"), clock, []),
+      sampling(selfRepellent, { repulsion: 1 }).probabilities(known, clock),
     ) < 13.8,
   );
 });
 
 test("a band takes candidates inside it, then the nearest to it; a mixture is drawn as it is", () => {
-  const known = knownOf([0.1, 0.35, 0.65, 0.75, 0.99], { once: true });
-  const sampler = made(bandSampler, { low: 0.3, high: 0.7 });
+  const known = poolOf([0.1, 0.35, 0.65, 0.75, 0.99], { once: true });
+  const sampler = sampling(bandSampler, { low: 0.3, high: 0.7 });
   const three = sampler.draw(known, 3, randomStream("band"), clock, []);
   assert.deepEqual(new Set(three), new Set([1, 2, 3]));
   assert.equal(three[2], 3);
-  assert.throws(() => made(bandSampler, { low: 0.7, high: 0.7 }), /must be below/);
+  assert.throws(() => sampling(bandSampler, { low: 0.7, high: 0.7 }), /must be below/);
   assert.deepEqual(
-    [...made(mixture, {}).probabilities(knownOf([0.5, 0.25, 0.25]), clock)],
+    [...sampling(mixture, {}).probabilities(poolOf([0.5, 0.25, 0.25]), clock)],
     [0.5, 0.25, 0.25],
   );
 });
@@ -144,37 +151,37 @@ test("ALP-GMM: uniform until the first fit, then most points where the signal is
     shares.slice(from, to).reduce((sum, x) => sum + x, 0) / (to - from);
   assert.ok(mean(0, 2) < 0.45, `${mean(0, 2)}: a quarter of the box`);
   assert.ok(mean(6, 12) > 0.7, `${mean(6, 12)}: 80 % and a quarter of the rest`);
-  assert.equal(made(gmm, {}).probabilities(knownOf([]), clock).length, 0);
+  assert.equal(sampling(gmm, {}).probabilities(poolOf([]), clock).length, 0);
 });
 
 test("prerequisites: the frontier, a little of what is mastered and of what is locked", () => {
   // a → b → c → d, and e by itself; b has begun to succeed, d succeeds although c does not.
-  const sampler = made(prerequisites, {
+  const sampler = sampling(prerequisites, {
     requires: { b: ["a"], c: ["b"], d: ["c"] },
     opens: 0.3,
     review: 0.2,
     explore: 0.1,
   });
-  const known = knownOf([0.9, 0.4, undefined, 0.3, undefined]);
+  const known = poolOf([0.9, 0.4, undefined, 0.3, undefined]);
   const p = sampler.probabilities(known, clock);
   [0.2, 0.7 / 3, 0.1, 0.7 / 3, 0.7 / 3].forEach((share, arm) => assert.ok(near(p[arm], share), `${arm}`));
   assert.ok(chiSquare(sampler.draw(known, 100_000, randomStream("p"), clock, []), p) < 18.5);
   const once = { ...known, once: true };
   assert.deepEqual(sampler.draw(once, 9, randomStream("p"), clock, []).sort(), [0, 1, 2, 3, 4]);
   // What groups without arms leave goes to the others; what may not be drawn is not.
-  const all = sampler.probabilities(knownOf([0.9, 0.9, 0.9, 0.9, 0.9]), clock);
+  const all = sampler.probabilities(poolOf([0.9, 0.9, 0.9, 0.9, 0.9]), clock);
   assert.ok(all.every((share) => near(share, 0.2)));
-  const closed = sampler.probabilities({ ...known, open: (arm) => arm === 2 }, clock);
+  const closed = sampler.probabilities({ ...known, open: Uint8Array.of(0, 0, 1, 0, 0) }, clock);
   assert.deepEqual([...closed], [0, 0, 1, 0, 0]);
 });
 
 test("prerequisites among many prompts: those that require others are told apart, and the rest are alike", () => {
   const requires = { a: ["b"], c: ["d"] };
-  const known = knownOf([0.5, 0.9, 0.05, 0.5, 0.05, 0.5, undefined]);
+  const known = poolOf([0.5, 0.9, 0.05, 0.5, 0.05, 0.5, undefined]);
   const alike = { ...known, once: true };
   for (const seed of ["s", "t", "u"]) {
-    const sampler = made(prerequisites, { requires, opens: 0.4, review: 0.2, explore: 0.1 });
-    const classes = new Alike([(arm) => sampler.own?.(arm) ?? 0, (arm) => known.value[arm]!], 1);
+    const sampler = sampling(prerequisites, { requires, opens: 0.4, review: 0.2, explore: 0.1 });
+    const classes = new ClassedArms([(arm) => sampler.classes?.own?.(arm) ?? 0, known.estimate], 1);
     const few = { ...alike, classes: () => classes.classes(known.size, new Set()) };
     const drawn = Array.from({ length: 20_000 }, (_, at) =>
       sampler.draw(few, 1, randomStream(seed, at), clock, []),
@@ -192,10 +199,10 @@ test("prerequisites among many prompts: those that require others are told apart
 
 test("prerequisites: circles, arms that are not there and shares above 1 are named", () => {
   assert.throws(
-    () => made(prerequisites, { requires: { a: ["b"], b: ["c"], c: ["a"] } }),
+    () => sampling(prerequisites, { requires: { a: ["b"], b: ["c"], c: ["a"] } }),
     /circle: a → b → c → a/,
   );
-  assert.throws(() => made(prerequisites, { review: 0.8, explore: 0.4 }), /1\.2/);
-  const sampler = made(prerequisites, { requires: { a: ["z"] } });
-  assert.throws(() => sampler.probabilities(knownOf([0.5, 0.5]), clock), /requires z/);
+  assert.throws(() => sampling(prerequisites, { review: 0.8, explore: 0.4 }), /1\.2/);
+  const sampler = sampling(prerequisites, { requires: { a: ["z"] } });
+  assert.throws(() => sampler.probabilities(poolOf([0.5, 0.5]), clock), /requires z/);
 });

@@ -1,11 +1,11 @@
 /** Arms alike as one: the same draws as if each were looked at, whatever has happened to them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Alike } from "../../../../server/core/arms/classes.ts";
-import { OrderedArms } from "../../../../server/core/arms/orderedArms.ts";
-import { SumTree } from "../../../../server/methods/curriculum/sumTree.ts";
+import { ClassedArms } from "../../../../server/methods/curriculum/fast/armClasses.ts";
+import { OrderedArms } from "../../../../server/methods/curriculum/fast/orderedArms.ts";
+import { SumTree } from "../../../../server/methods/curriculum/fast/sumTree.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import type { Known, Sampler } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../../../server/core/slots/fastArms.ts";
 import { boltzmann } from "../../../../server/methods/curriculum/samplers/boltzmann.ts";
 import { expectedImprovement } from "../../../../server/methods/curriculum/samplers/expectedImprovement.ts";
 import { gaussianWindow } from "../../../../server/methods/curriculum/samplers/mixtures/gaussianWindow.ts";
@@ -16,8 +16,7 @@ import { sorted } from "../../../../server/methods/curriculum/samplers/sorted.ts
 import { tiers } from "../../../../server/methods/curriculum/samplers/tiers.ts";
 import { ucbSoftmax } from "../../../../server/methods/curriculum/samplers/ucbSoftmax.ts";
 import { uniform } from "../../../../server/methods/curriculum/samplers/uniform.ts";
-import { made } from "../../support.ts";
-import { at, chiSquare, clock, curriculumOf, group, knownOf } from "./support.ts";
+import { at, chiSquare, clock, curriculumOf, group, poolOf, sampling } from "./support.ts";
 
 test("an order of arms stays one while arms leave and come back with other keys", () => {
   const random = randomStream("order");
@@ -39,7 +38,7 @@ test("an order of arms stays one while arms leave and come back with other keys"
     expected,
   );
   assert.deepEqual(
-    [0, 17, 999, 4999].map((arm) => order.placeOf(arm)),
+    [0, 17, 999, 4999].map((arm) => order.positionOf(arm)),
     [0, 17, 999, 4999].map((arm) => expected.indexOf(arm)),
   );
   const starts = order.starts([keys]);
@@ -70,41 +69,45 @@ test("a sum tree finds places in proportion, and the same ones however it came t
 });
 
 /** Twelve arms, most of them alike, arm 3 closed; with classes of what the sampler reads, or without. */
-function arms(sampler: Sampler, closed: ReadonlySet<number>, only?: ReadonlySet<number>): [Known, Known] {
+function arms(
+  sampler: FastSampler,
+  closed: ReadonlySet<number>,
+  only?: ReadonlySet<number>,
+): [ArmPool, ArmPool] {
   const values = [0.1, 0.1, 0.5, 0.5, 0.5, 0.9, undefined, undefined, undefined, 0.1, 0.5, 0.7];
   const seen = Float64Array.of(8, 8, 16, 8, 8, 24, 0, 0, 0, 8, 8, 64);
   const drawn = seen.map((n) => n / 8);
-  const known = knownOf(values, {
-    seen,
-    drawn,
+  const known = poolOf(values, {
+    rollouts: seen,
+    groups: drawn,
     once: true,
-    open: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
+    isOpen: (arm) => !closed.has(arm) && (only?.has(arm) ?? true),
     prior: (arm) => (arm < 6 ? 1 : 2),
     spread: (arm) => 0.3 / Math.sqrt(1 + drawn[arm]!),
   });
   const read = {
-    value: (arm: number) => known.value[arm]!,
-    spread: (arm: number) => known.spread?.(arm) ?? 0,
-    seen: (arm: number) => seen[arm]!,
-    drawn: (arm: number) => drawn[arm]!,
+    estimate: known.estimate,
+    spread: (arm: number) => known.posterior?.spread(arm) ?? 0,
+    rollouts: (arm: number) => seen[arm]!,
+    groups: (arm: number) => drawn[arm]!,
     prior: (arm: number) => Number(arm < 6),
-    own: (arm: number) => sampler.own?.(arm) ?? 0,
+    own: (arm: number) => sampler.classes?.own?.(arm) ?? 0,
   };
-  const alike = new Alike((sampler.reads ?? []).map((reading) => read[reading]));
+  const alike = new ClassedArms((sampler.classes?.reads ?? []).map((reading) => read[reading]));
   const classed = { ...known, classes: () => alike.classes(known.size, closed, only) };
   return [known, classed];
 }
 
 const closed = new Set([3]);
 for (const [name, make] of [
-  ["uniform", () => made(uniform, {})],
-  ["boltzmann", () => made(boltzmann, { temperature: 0.4 })],
-  ["proportional", () => made(proportional, { floor: 0.2 })],
-  ["ucb_softmax", () => made(ucbSoftmax, { temperature: 0.5 })],
-  ["tiers", () => made(tiers, {})],
-  ["self_repellent", () => made(selfRepellent, {})],
-  ["self_repellent with a temperature", () => made(selfRepellent, { temperature: 0.5 })],
-  ["gaussian_window", () => made(gaussianWindow, { width: 3 })],
+  ["uniform", () => sampling(uniform, {})],
+  ["boltzmann", () => sampling(boltzmann, { temperature: 0.4 })],
+  ["proportional", () => sampling(proportional, { floor: 0.2 })],
+  ["ucb_softmax", () => sampling(ucbSoftmax, { temperature: 0.5 })],
+  ["tiers", () => sampling(tiers, {})],
+  ["self_repellent", () => sampling(selfRepellent, {})],
+  ["self_repellent with a temperature", () => sampling(selfRepellent, { temperature: 0.5 })],
+  ["gaussian_window", () => sampling(gaussianWindow, { width: 3 })],
 ] as const)
   test(`${name}: arms drawn from classes come with the probabilities of each (chi-square over 100,000 draws)`, () => {
     const sampler = make();
@@ -128,9 +131,9 @@ for (const [name, make] of [
   });
 
 for (const [name, make] of [
-  ["greedy", () => made(greedy, {})],
-  ["expected_improvement", () => made(expectedImprovement, {})],
-  ["sorted", () => made(sorted, { order: "ascending" })],
+  ["greedy", () => sampling(greedy, {})],
+  ["expected_improvement", () => sampling(expectedImprovement, {})],
+  ["sorted", () => sampling(sorted, { order: "ascending" })],
 ] as const)
   test(`${name}: the same arms from classes as from each`, () => {
     for (const n of [1, 4, 12]) {
@@ -146,7 +149,7 @@ for (const [name, make] of [
 
 test("classes follow what changes, what appears and what must not be drawn", () => {
   const values = new Map<number, number>();
-  const alike = new Alike([(arm) => values.get(arm) ?? Number.NaN]);
+  const alike = new ClassedArms([(arm) => values.get(arm) ?? Number.NaN]);
   const look = (size: number, shut: readonly number[] = []): [number, number, number][] => {
     const { size: count, first, arms: all, open } = alike.classes(size, new Set(shut));
     return Array.from({ length: count }, (_, of) => [first[of]!, all[of]!, open[of]!]);
@@ -179,8 +182,8 @@ test("sorted and greedy walk through arms in order, pass after pass, as what is 
     );
     const visits = new Map<string, number>();
     for (let step = 0; step < 12; step++) {
-      const known = curriculum.known(at(step));
-      const { value } = known;
+      const known = curriculum.pool(at(step));
+      const { estimates: value } = known;
       const drawn = await curriculum.draw(10, randomStream("walk", step), at(step));
       for (const { arm } of drawn) visits.set(arm, (visits.get(arm) ?? 0) + 1);
       if (sampler === "greedy") {

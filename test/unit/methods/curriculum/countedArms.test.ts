@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ucbSoftmax } from "../../../../server/methods/curriculum/samplers/ucbSoftmax.ts";
-import type { Known, Sampler } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../../../server/core/slots/fastArms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
-import { made } from "../../support.ts";
-import { chiSquare, clock, knownOf } from "./support.ts";
+import { chiSquare, clock, poolOf, sampling } from "./support.ts";
 
 const temperature = 0.2;
 
@@ -25,12 +24,11 @@ class Pool {
     this.seen[arm]! += rollouts;
     this.news?.add(arm);
   }
-  known(closed: ReadonlySet<number> = new Set(), size = this.size): Known {
-    return knownOf(this.values.slice(0, size), {
-      seen: this.seen.subarray(0, size),
-      totals: { seen: this.seen.reduce((sum, n) => sum + n, 0), drawn: 0 },
+  known(closed: ReadonlySet<number> = new Set(), size = this.size): ArmPool {
+    return poolOf(this.values.slice(0, size), {
+      rollouts: this.seen.subarray(0, size),
       once: true,
-      open: (arm) => !closed.has(arm),
+      isOpen: (arm) => !closed.has(arm),
       closed,
       changed: () => {
         const news = this.news ?? "all";
@@ -56,12 +54,12 @@ class Pool {
 const quantile = (freedom: number): number =>
   freedom * (1 - 2 / (9 * freedom) + 3.0902 * Math.sqrt(2 / (9 * freedom))) ** 3;
 
-const one = (sampler: Sampler, known: Known, ...key: readonly (string | number)[]): number =>
+const one = (sampler: FastSampler, known: ArmPool, ...key: readonly (string | number)[]): number =>
   sampler.draw(known, 1, randomStream(...key), clock, [])[0]!;
 
 test("each of many arms comes as often as the formula says, while counts and values change (100,000 draws)", () => {
   const pool = new Pool(300);
-  const sampler = made(ucbSoftmax, { temperature });
+  const sampler = sampling(ucbSoftmax, { temperature });
   for (const round of [0, 1, 2]) {
     one(sampler, pool.known(new Set([round])), "before", round);
     for (let arm = round; arm < 300; arm += 7) pool.change(arm, (arm * 0.618 + round) % 1, 8);
@@ -77,7 +75,7 @@ test("each of many arms comes as often as the formula says, while counts and val
 
 test("two arms of one draw come with the odds of one after the other, without the first", () => {
   const pool = new Pool(5);
-  const sampler = made(ucbSoftmax, { temperature });
+  const sampler = sampling(ucbSoftmax, { temperature });
   const p = pool.probabilities(new Set());
   const pairs = p.flatMap((first, a) => p.map((second, b) => (a === b ? 0 : (first * second) / (1 - first))));
   const known = pool.known();
@@ -91,13 +89,13 @@ test("two arms of one draw come with the odds of one after the other, without th
 
 test("what came before leaves no trace: the same arms as of a sampler that has just been loaded", () => {
   const pool = new Pool(3000);
-  const lasting = made(ucbSoftmax, { temperature });
+  const lasting = sampling(ucbSoftmax, { temperature });
   const random = randomStream("changes");
   for (let step = 0; step < 60; step++) {
     const size = 2000 + Math.min(1000, 40 * step);
     const closed = new Set([random.integer(size), random.integer(size)]);
     const drawn = lasting.draw(pool.known(closed, size), 64, randomStream("draw", step), clock, []);
-    const fresh = made(ucbSoftmax, { temperature });
+    const fresh = sampling(ucbSoftmax, { temperature });
     const told = pool.known(closed, size);
     assert.deepEqual(
       fresh.draw({ ...told, changed: () => "all" }, 64, randomStream("draw", step), clock, []),
@@ -116,7 +114,7 @@ const late = { step: 793, stageStep: 793 };
 test("where the temperature has a schedule, arms come as often as the formula says (100,000 draws, one and two)", () => {
   const tau = 1 - 0.99 * 0.793;
   const pool = new Pool(40);
-  const sampler = made(ucbSoftmax, { temperature: falling });
+  const sampler = sampling(ucbSoftmax, { temperature: falling });
   const all = pool.seen.reduce((sum, n) => sum + n, 0);
   const weights = pool.values.map((q, arm) =>
     Math.exp((q + Math.sqrt((2 * Math.log(all + 1)) / (pool.seen[arm]! + 1))) / tau),
@@ -144,12 +142,12 @@ test("where the temperature has a schedule, arms come as often as the formula sa
 
 test("with a schedule what came before leaves no trace either", () => {
   const pool = new Pool(700);
-  const lasting = made(ucbSoftmax, { temperature: falling });
+  const lasting = sampling(ucbSoftmax, { temperature: falling });
   for (let step = 0; step <= 960; step += 30) {
     const now = { step, stageStep: step };
     const known = pool.known();
     const drawn = lasting.draw(known, 16, randomStream("draw", step), now, []);
-    const fresh = made(ucbSoftmax, { temperature: falling });
+    const fresh = sampling(ucbSoftmax, { temperature: falling });
     assert.deepEqual(
       fresh.draw({ ...known, changed: () => "all" }, 16, randomStream("draw", step), now, []),
       drawn,
@@ -160,7 +158,7 @@ test("with a schedule what came before leaves no trace either", () => {
 });
 
 test("a schedule that has come to 0 leaves the largest bounds, the best first", () => {
-  const sampler = made(ucbSoftmax, {
+  const sampler = sampling(ucbSoftmax, {
     temperature: { schedule: "linear", from: 1, to: 0, over: 10 },
     exploration: 0,
   });
@@ -175,14 +173,13 @@ test("a schedule that has come to 0 leaves the largest bounds, the best first", 
 test("values far apart leave nobody out: all open arms come, the best first", () => {
   const values = [1e9, -1e9, undefined, 3, 1e300];
   const closed = new Set([3]);
-  const known = knownOf(values, {
-    seen: Float64Array.of(8, 8, 0, 8, 800),
-    totals: { seen: 824, drawn: 0 },
+  const known = poolOf(values, {
+    rollouts: Float64Array.of(8, 8, 0, 8, 800),
     once: true,
-    open: (arm) => !closed.has(arm),
+    isOpen: (arm) => !closed.has(arm),
     closed,
     changed: () => "all",
   });
-  const sampler = made(ucbSoftmax, { temperature: 1e-3 });
+  const sampler = sampling(ucbSoftmax, { temperature: 1e-3 });
   assert.deepEqual(sampler.draw(known, 9, randomStream("far"), clock, []), [4, 0, 2, 1]);
 });

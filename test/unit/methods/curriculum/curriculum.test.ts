@@ -72,8 +72,8 @@ test("one update per arm and step, on the mean over all its rollouts; saved stat
     await other.draw(20, randomStream(8), clock),
     await curriculum.draw(20, randomStream(8), clock),
   );
-  assert.deepEqual([...other.known(clock).seen], [6, 0, 0]);
-  assert.deepEqual([...other.known(clock).drawn], [2, 1, 0]);
+  assert.deepEqual([...other.pool(clock).rollouts], [6, 0, 0]);
+  assert.deepEqual([...other.pool(clock).groups], [2, 1, 0]);
 });
 
 test("a starved step is told with the success rates it saw", () => {

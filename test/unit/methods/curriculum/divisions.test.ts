@@ -39,7 +39,7 @@ test("points: drawn from the box, named by their numbers, tasks made from them; 
     assert.equal(division.armOf(task), arms.find(arm));
   }
   const before = arms.size;
-  const place = division.place!.bind(division);
+  const place = arms.place!.bind(arms);
   assert.equal(place([3.4, 99]), before);
   assert.equal(arms.name(before), "countdown/numbers=3,high=50", "brought into the box, whole");
   assert.equal(place([3, 50]), before, "the same point is the same arm");

@@ -11,9 +11,10 @@ import {
 } from "../../../../server/methods/curriculum/index.ts";
 import type { Declaration, SlotName } from "../../../../server/core/declaration.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
+import { lifted } from "../../../../server/methods/curriculum/fast/lifted.ts";
 import type { Group } from "../../../../server/core/rollouts.ts";
 import { context } from "../../support.ts";
-import { clock, group, knownOf, observed, task } from "./support.ts";
+import { clock, group, outcomesOf, poolOf, observed, task } from "./support.ts";
 
 /** What a method cannot do without. */
 const needed: Readonly<Record<string, object>> = {
@@ -37,14 +38,14 @@ for (const declaration of samplers)
     for (const [what, values] of Object.entries(tables))
       for (const once of [false, true]) {
         const seen = Float64Array.from(values, (_, arm) => 8 * arm);
-        const known = knownOf(values, {
+        const known = poolOf(values, {
           once,
-          seen,
-          drawn: seen,
-          posterior: (arm) => values[arm] ?? 0.5,
+          rollouts: seen,
+          groups: seen,
+          draw: (arm) => values[arm] ?? 0.5,
           spread: () => 0.1,
         });
-        const sampler = made(declaration);
+        const sampler = lifted(made(declaration));
         const p = sampler.probabilities(known, clock);
         const sum = p.reduce((all, share) => all + share, 0);
         assert.ok(Math.abs(sum - 1) < 1e-9 && p.every((share) => share >= 0), `${what}: ${[...p]}`);
@@ -60,8 +61,11 @@ for (const declaration of samplers)
         // Groups without rewards, without anything, and none.
         for (const groups of [[group([])], [group([1])], []])
           sampler.learn?.(
-            groups,
-            groups.map(() => 0),
+            outcomesOf(
+              groups,
+              groups.map(() => 0),
+              known,
+            ),
             known,
             clock,
           );
@@ -82,18 +86,18 @@ for (const declaration of estimators.filter(({ name }) => !others.has(name)))
     for (const outcome of [0, 1])
       for (const rollouts of [1, 3, 1000]) {
         const estimator = made(declaration);
-        estimator.grow?.(new NamedArms(["s/1", "s/2"]));
+        estimator.addArms?.(new NamedArms(["s/1", "s/2"]));
         const outcomes = new Array<number>(rollouts).fill(outcome);
         for (let step = 0; step < 25; step++) {
           estimator.observe(observed(0, ...outcomes), step);
-          estimator.advance?.(2, step);
+          estimator.endStep?.();
         }
         assert.ok(Number.isFinite(estimator.estimate(0)));
         for (const arm of [0, 1]) {
-          const spread = estimator.spread?.(arm);
+          const spread = estimator.posterior?.spread(arm);
           assert.ok(spread === undefined || Number.isNaN(spread) || spread >= 0);
           for (let i = 0; i < 50; i++) {
-            const drawn = estimator.posterior?.(arm, randomStream(i));
+            const drawn = estimator.posterior?.draw(arm, randomStream(i));
             assert.ok(drawn === undefined || (drawn >= 0 && drawn <= 1), `${drawn}`);
           }
         }
@@ -145,8 +149,7 @@ test("budgets keep their sum where one arm or all arms never fail or never succe
     for (const rate of [0, 1]) {
       const budget = made(declaration);
       for (const arms of [[0], [0, 1], [0, 1, 2]]) {
-        const known = knownOf([0, 0, 0], { estimate: () => rate });
-        const rollouts = budget.rollouts?.(arms, 4, known, clock);
+        const rollouts = budget.rollouts?.(arms, 4, () => rate);
         assert.equal(rollouts?.reduce((sum, n) => sum + n, 0) ?? 4 * arms.length, 4 * arms.length);
       }
       budget.learn?.([group([rate]), group([])], [0, 1], [], clock);

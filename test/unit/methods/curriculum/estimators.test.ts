@@ -32,9 +32,9 @@ test("EMA: arms that are not drawn stay, or decay when asked to", () => {
   ] as const) {
     const estimator = made(ema, { alpha: 0.5, decay_unsampled });
     estimator.observe(observed(0, 2), 0);
-    estimator.advance?.(2, 0);
+    estimator.endStep?.();
     estimator.observe(observed(1, 4), 1);
-    estimator.advance?.(2, 1);
+    estimator.endStep?.();
     assert.equal(estimator.estimate(0), expected);
     assert.equal(estimator.estimate(1), 2);
   }

@@ -4,6 +4,8 @@ import { test } from "node:test";
 import { contextOf, create } from "../../../../server/algorithm/algorithm.ts";
 import { successBand } from "../../../../server/methods/curriculum/admission/successBand.ts";
 import { beta } from "../../../../server/methods/curriculum/estimators/beta.ts";
+import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
+import { lifted } from "../../../../server/methods/curriculum/fast/lifted.ts";
 import { gmm } from "../../../../server/methods/curriculum/samplers/gmm.ts";
 import { mixture } from "../../../../server/methods/curriculum/samplers/mixture.ts";
 import { proportional } from "../../../../server/methods/curriculum/samplers/proportional.ts";
@@ -11,17 +13,18 @@ import { thompson } from "../../../../server/methods/curriculum/samplers/thompso
 import { tiers } from "../../../../server/methods/curriculum/samplers/tiers.ts";
 import { uniform } from "../../../../server/methods/curriculum/samplers/uniform.ts";
 import { variance } from "../../../../server/methods/curriculum/signals/variance.ts";
-import type { Admission, Sampler } from "../../../../server/core/slots/curriculum.ts";
+import type { Admission } from "../../../../server/core/slots/curriculum.ts";
+import type { FastSampler } from "../../../../server/core/slots/fastArms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { configOf, made, near } from "../../support.ts";
-import { chiSquare, clock, group, knownOf, observed } from "./support.ts";
+import { chiSquare, clock, group, poolOf, observed, sampling } from "./support.ts";
 
 const bodyOf = (preset: string) =>
   configOf(`extends: ${preset}\ntasks: [{ env: countdown }]\nreward: { terms: { right: equation } }\n`).top;
 const contextFor = (body: ReturnType<typeof bodyOf>) => contextOf(body, { random: randomStream(1) });
-function samplerOf(preset: string): Sampler {
+function samplerOf(preset: string): FastSampler {
   const body = bodyOf(preset);
-  return create(body.curriculum.sampler, contextFor(body));
+  return lifted(create(body.curriculum.sampler, contextFor(body)));
 }
 function admissionOf(preset: string): Admission {
   const body = bodyOf(preset);
@@ -36,10 +39,10 @@ test("SEC: what is not drawn keeps its value in the paper, and loses half of it 
     const body = bodyOf(preset);
     const estimator = create(body.curriculum.estimator, contextFor(body));
     estimator.observe(observed(0, 0.8), 0);
-    estimator.advance?.(2, 0);
+    estimator.endStep?.();
     for (let step = 1; step <= 3; step++) {
       estimator.observe(observed(1, 1), step);
-      estimator.advance?.(2, step);
+      estimator.endStep?.();
     }
     assert.ok(near(estimator.estimate(0), left), preset);
     assert.ok(near(estimator.estimate(1), 1 - 0.5 ** 3));
@@ -52,22 +55,22 @@ test("DUMP: with the means held, the odds of an arm that is not drawn are exp((b
   let before = 0;
   for (const n of [8, 64, 512, 4096, 32768]) {
     const [left, drawn] = [64, n];
-    const p = sampler.probabilities(knownOf([0.3, 0.7], { seen: Float64Array.of(left, drawn) }), clock);
+    const p = sampler.probabilities(poolOf([0.3, 0.7], { rollouts: Float64Array.of(left, drawn) }), clock);
     const odds = Math.exp((0.3 - 0.7 + bound(left, left + drawn) - bound(drawn, left + drawn)) / 0.1);
     assert.ok(near(p[0]! / p[1]!, odds, 1e-9));
     assert.ok(odds > before);
     before = odds;
   }
   // Nothing seen: ln 1 is 0, and all are alike. Nothing seen of one: its bonus alone speaks.
-  assert.deepEqual([...sampler.probabilities(knownOf([undefined, undefined]), clock)], [0.5, 0.5]);
-  const fresh = sampler.probabilities(knownOf([undefined, 1], { seen: Float64Array.of(0, 300) }), clock);
+  assert.deepEqual([...sampler.probabilities(poolOf([undefined, undefined]), clock)], [0.5, 0.5]);
+  const fresh = sampler.probabilities(poolOf([undefined, 1], { rollouts: Float64Array.of(0, 300) }), clock);
   assert.ok(near(fresh[0]! / fresh[1]!, Math.exp((bound(0, 300) - 1 - bound(300, 300)) / 0.1), 1e-9));
 });
 
 test("PCL: of 4·m candidates the m of least |V − 0.5|, whatever came before", () => {
   const sampler = samplerOf("pcl");
   const values = Array.from({ length: 400 }, (_, arm) => ((arm * 73) % 400) / 400);
-  const known = knownOf(values, { once: true });
+  const known = poolOf(values, { once: true });
   for (let seed = 0; seed < 20; seed++) {
     const random = randomStream("pcl", seed);
     const candidates = sampler.candidates!(known, 16, random, clock);
@@ -119,18 +122,18 @@ test("bands: of PRIME and balanced filtering with their ends, of MM-Eureka, and 
 });
 
 test("eva: prompts in proportion to best less worst, beside the floor", () => {
-  const p = samplerOf("eva-sampling").probabilities(knownOf([0.2, 0.6, 0]), clock);
+  const p = samplerOf("eva-sampling").probabilities(poolOf([0.2, 0.6, 0]), clock);
   [0.25, 0.75, 0].forEach((share, arm) => assert.ok(near(p[arm], 0.1 / 3 + 0.9 * share)));
 });
 
 test("MoPPS: of Beta(1, 1) and Beta(2, 2) the second is imagined nearer one half five times in eight (100,000 draws)", () => {
   const estimator = made(beta, {});
   estimator.observe(observed(1, 1, 0), 0);
-  const known = knownOf([0.5, 0.5], {
+  const known = poolOf([0.5, 0.5], {
     once: true,
-    posterior: (arm, random) => estimator.posterior!(arm, random),
+    draw: (arm, random) => estimator.posterior!.draw(arm, random),
   });
-  const sampler = made(thompson, { pool: 2 });
+  const sampler = sampling(thompson, { pool: 2 });
   const drawn = Array.from(
     { length: 100_000 },
     (_, i) => sampler.draw(known, 1, randomStream("five of eight", i), clock, [])[0]!,
@@ -141,7 +144,7 @@ test("MoPPS: of Beta(1, 1) and Beta(2, 2) the second is imagined nearer one half
 
 test("MoPPS's band: those imagined in [0.3, 0.7], then the nearest to it", () => {
   const rates = [0.05, 0.3, 0.7, 0.28, 0.9, 0.5];
-  const known = knownOf(rates, { once: true, posterior: (arm) => rates[arm]! });
+  const known = poolOf(rates, { once: true, draw: (arm) => rates[arm]! });
   const sampler = samplerOf("mopps-threshold");
   const drawn = sampler.draw(known, 4, randomStream("band"), clock, []);
   assert.deepEqual(new Set(drawn.slice(0, 3)), new Set([1, 2, 5]));
@@ -155,7 +158,7 @@ test("ALP-GMM: components with odds of their mean progress, a fifth of the point
     [x, x, signal],
     [1e-3, 0, 0, 0, 1e-3, 0, 0, 0, 1e-3],
   ];
-  const sampler = made(gmm, {});
+  const sampler = sampling(gmm, {});
   sampler.load!({
     json: {
       probes: 0,
@@ -164,7 +167,11 @@ test("ALP-GMM: components with odds of their mean progress, a fifth of the point
   });
   const box = ["a", "b"].map((name) => ({ name, low: 0, high: 1000, whole: false }));
   const points: (readonly number[])[] = [];
-  const known = knownOf([], { box, place: (point) => points.push(point) - 1 });
+  const arms = Object.assign(new NamedArms([]), {
+    box,
+    place: (point: readonly number[]) => points.push(point) - 1,
+  });
+  const known = poolOf([], { arms });
   sampler.draw(known, 100_000, randomStream("odds"), clock, []);
   const cells = points.map(([a, b]) => {
     const inside = (centre: number): boolean => Math.abs(a! - centre) < 10 && Math.abs(b! - centre) < 10;
@@ -175,15 +182,15 @@ test("ALP-GMM: components with odds of their mean progress, a fifth of the point
   assert.ok(chi < 16.3, `χ² = ${chi}, 0.999 quantile with 3 degrees of freedom`);
 });
 
-const drawers: Readonly<Record<string, Sampler>> = {
-  uniform: made(uniform, {}),
-  proportional: made(proportional, { floor: 0.1 }),
-  tiers: made(tiers, { edges: [0.2, 0.5], quotas: [1, 4, 1] }),
-  mixture: made(mixture, {}),
+const drawers: Readonly<Record<string, FastSampler>> = {
+  uniform: sampling(uniform, {}),
+  proportional: sampling(proportional, { floor: 0.1 }),
+  tiers: sampling(tiers, { edges: [0.2, 0.5], quotas: [1, 4, 1] }),
+  mixture: sampling(mixture, {}),
 };
 for (const [name, sampler] of Object.entries(drawers))
   test(`${name}: arms come as often as it says (chi-square over 100,000 draws)`, () => {
-    const known = knownOf([0.05, 0.15, 0.3, 0.4, 0.1], { prior: (arm) => arm + 1 });
+    const known = poolOf([0.05, 0.15, 0.3, 0.4, 0.1], { prior: (arm) => arm + 1 });
     const p = sampler.probabilities(known, clock);
     const drawn = sampler.draw(known, 100_000, randomStream("as often", name), clock, []);
     const chi = chiSquare(drawn, p);

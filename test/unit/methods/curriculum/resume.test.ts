@@ -54,9 +54,9 @@ function outcome(arm: string, task: Group["task"], step: number, i: number): Gro
 /** Tasks of a step, after everything that is to be tried before it. */
 async function draw(curriculum: Curriculum, now: number): Promise<DrawnTask[]> {
   const clock = at(now);
-  for (let wish = curriculum.probe(clock); wish !== undefined; wish = curriculum.probe(clock)) {
+  for (let wish = curriculum.nextPilots(clock); wish !== undefined; wish = curriculum.nextPilots(clock)) {
     const tried = curriculum.tasksOf(wish, 1, clock);
-    curriculum.probed(
+    curriculum.observePilots(
       tried.map(({ arm, task }, i) => outcome(arm, task, now, i)),
       clock,
     );

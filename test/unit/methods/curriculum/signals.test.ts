@@ -12,7 +12,8 @@ import { neverLearned } from "../../../../server/methods/curriculum/signals/neve
 import { regret } from "../../../../server/methods/curriculum/signals/regret.ts";
 import { rewardRange } from "../../../../server/methods/curriculum/signals/rewardRange.ts";
 import { rewardStd } from "../../../../server/methods/curriculum/signals/rewardStd.ts";
-import type { ArmSet, Signal } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmSet } from "../../../../server/core/slots/arms.ts";
+import type { Signal } from "../../../../server/core/slots/curriculum.ts";
 import { made, near } from "../../support.ts";
 import { group, task } from "./support.ts";
 
@@ -79,7 +80,7 @@ test("learning progress is the change of the step's mean since the arm's last st
   const step = (...groups: readonly (readonly number[])[]): number[] => {
     const said = groups.map((rewards) => Array.from(signal.measure(group(rewards), 0, arms, []))[0]!);
     for (const rewards of groups) signal.remember?.(group(rewards), 0, arms);
-    signal.advance?.();
+    signal.endStep?.();
     return said;
   };
   assert.deepEqual(step([1, 0], [1, 1]), [undefined, undefined]);

@@ -1,12 +1,17 @@
 /** What tests of the curriculum share: arms with values, groups with rewards, draws against probabilities. */
 import { Curriculum, contextOf, openSources } from "../../../../server/algorithm/algorithm.ts";
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
-import type { Known, Observation } from "../../../../server/core/slots/curriculum.ts";
+import { lifted } from "../../../../server/methods/curriculum/fast/lifted.ts";
+import type { z } from "zod";
+import type { Declaration } from "../../../../server/core/declaration.ts";
+import type { Posterior } from "../../../../server/core/slots/arms.ts";
+import type { Observation, Outcome } from "../../../../server/core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../../../server/core/slots/fastArms.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import type { Clock } from "../../../../server/core/basics.ts";
 import type { Group } from "../../../../server/core/rollouts.ts";
-import { configOf } from "../../support.ts";
+import { configOf, made } from "../../support.ts";
 
 export const clock: Clock = { step: 0, stageStep: 0 };
 export const at = (step: number): Clock => ({ step, stageStep: step });
@@ -24,20 +29,58 @@ export const group = (rewards: readonly number[], more: Partial<Group> = {}): Gr
   ...more,
 });
 
-/** What a sampler sees of arms with these values (undefined: nothing known), all open, never seen. */
-export function knownOf(values: readonly (number | undefined)[], more: Partial<Known> = {}): Known {
+/** A sampler of these parameters, as the curriculum draws with it. */
+export const sampling = <Params extends z.ZodObject>(
+  declaration: Declaration<"sampler", Params>,
+  params: z.input<Params>,
+): FastSampler => lifted(made(declaration, params));
+
+type Columns = "estimates" | "rollouts" | "groups" | "arms" | "size" | "once";
+interface Given
+  extends
+    Partial<Pick<ArmPool, Columns | "totals" | "closed" | "changed" | "classes" | "prior" | "isOpen">>,
+    Partial<Posterior> {}
+
+function posteriorOf(estimates: Float64Array, { spread, draw, shapes }: Given): Posterior | undefined {
+  if (spread === undefined && draw === undefined) return undefined;
   return {
-    arms: new NamedArms(values.map((_, arm) => String.fromCharCode(97 + arm))),
-    size: values.length,
-    value: Float64Array.from(values, (value) => value ?? Number.NaN),
-    seen: new Float64Array(values.length),
-    drawn: new Float64Array(values.length),
-    once: false,
-    open: () => true,
-    prior: () => 1,
-    ...more,
+    spread: spread ?? (() => Number.NaN),
+    draw: draw ?? ((arm) => estimates[arm]!),
+    ...(shapes === undefined ? {} : { shapes }),
   };
 }
+
+const total = (column: Float64Array): number => column.reduce((sum, n) => sum + n, 0);
+
+/** Arms with these estimates (undefined: unknown), all open and never drawn where nothing else is given. */
+export function poolOf(values: readonly (number | undefined)[], given: Given = {}): ArmPool {
+  const { size = values.length, isOpen = () => true, prior = () => 1 } = given;
+  const {
+    estimates = Float64Array.from(values, (value) => value ?? Number.NaN),
+    rollouts = new Float64Array(size),
+    groups = new Float64Array(size),
+  } = given;
+  const column = (of: (arm: number) => number): Float64Array =>
+    Float64Array.from({ length: size }, (_, arm) => of(arm));
+  return {
+    arms: given.arms ?? new NamedArms(values.map((_, arm) => String.fromCharCode(97 + arm))),
+    size,
+    ...{ estimates, rollouts, groups, isOpen, prior },
+    priors: column(prior),
+    open: Uint8Array.from(column((arm) => Number(isOpen(arm)))),
+    once: given.once ?? false,
+    estimate: (arm) => estimates[arm]!,
+    totals: given.totals ?? { rollouts: total(rollouts), groups: total(groups) },
+    posterior: posteriorOf(estimates, given),
+    ...(given.closed && { closed: given.closed }),
+    ...(given.changed && { changed: given.changed }),
+    ...(given.classes && { classes: given.classes }),
+  };
+}
+
+/** What a sampler learns from after a step. */
+export const outcomesOf = (groups: readonly Group[], arms: readonly number[], pool: ArmPool): Outcome[] =>
+  groups.map((one, i) => ({ group: one, arm: arms[i]!, estimate: pool.estimate(arms[i]!) }));
 
 /** A step's observation of one arm, by its rollouts. */
 export const observed = (arm: number, ...values: readonly number[]): Observation => ({

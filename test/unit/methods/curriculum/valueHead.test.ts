@@ -55,20 +55,20 @@ for (const [what, models, params] of [
       assert.equal(estimator.estimate(0), Number.NaN);
       const errors: number[] = [];
       for (let step = 0; step < 60; step++) {
-        const metrics = await estimator.learn!(groups, clock);
+        const metrics = await estimator.model!.train!(groups, clock);
         errors.push(metrics["learner/value/value_error"]!);
       }
       assert.ok(errors.at(-1)! < 0.02 && errors.at(-1)! < errors[0]! / 5, `${errors[0]} → ${errors.at(-1)}`);
-      await estimator.foresee!(candidates);
+      await estimator.model!.predict!(candidates);
       for (const arm of [0, 3]) assert.ok(Math.abs(estimator.estimate(arm) - 0.75) < 0.25);
       for (const arm of [9, 12]) assert.ok(Math.abs(estimator.estimate(arm)) < 0.25);
       const copy = made(valueHead, params, { models: registry });
       copy.load(estimator.save());
       assert.equal(copy.estimate(9), estimator.estimate(9));
       // What a step's groups have earned bounds what is told, also after a resume.
-      estimator.remember!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
+      estimator.model!.observe!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
       copy.load(estimator.save());
-      await copy.foresee!(candidates);
+      await copy.model!.predict!(candidates);
       for (const { arm } of candidates)
         assert.ok(copy.estimate(arm) >= 0.5 && copy.estimate(arm) <= 0.625, String(copy.estimate(arm)));
     } finally {

@@ -4,25 +4,33 @@ import type { Json } from "../../../../../shared/json.ts";
 import { sampler } from "../../../../core/declaration.ts";
 import { refers } from "../../../../core/references.ts";
 import type { Random } from "../../../../lib/random.ts";
-import type { Clock, Saved } from "../../../../core/basics.ts";
+import type { Saved } from "../../../../core/basics.ts";
 import type { Group } from "../../../../core/rollouts.ts";
 import {
-  fittedNotice,
-  measuredNotice,
+  fittedEvent,
+  measuredEvent,
   pastSchema,
   readPastCurricula,
   type Knowledge,
   type PastCurriculum,
   type ReadCurriculum,
 } from "../../pastCurriculum.ts";
-import type { Known, Notice, Probe, Sampler } from "../../../../core/slots/curriculum.ts";
+import type { Knob } from "../../../../core/slots/tasks.ts";
+import type { ArmBeliefs, ArmSet } from "../../../../core/slots/arms.ts";
+import type {
+  CurriculumEvent,
+  Outcome,
+  Pilots,
+  SamplerExtensions,
+} from "../../../../core/slots/curriculum.ts";
+import type { ArmPool, DrawReplay, FastSampler } from "../../../../core/slots/fastArms.ts";
 import { candidatePasts } from "./candidatePasts.ts";
 import { FittedMixtures, fitParams, originSchema, type FitOptions, type Origin } from "./fittedMixtures.ts";
 import type { Mixture } from "./gaussianMixture.ts";
-import { KnowledgeProbe, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
+import { KnowledgePilots, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
 import { nearestPast } from "./nearestPast.ts";
 import { earned, Origins } from "./origins.ts";
-import { densities, drawPlaces } from "./places.ts";
+import { densities, drawPoints } from "./points.ts";
 import {
   ReplayedMixtures,
   worthFollowing,
@@ -46,24 +54,40 @@ interface Source {
   readonly past: StageOutcome["origin"];
 }
 
-export class Again implements Sampler {
+export class Again implements FastSampler, SamplerExtensions {
   private readonly fitted: FittedMixtures;
-  private readonly knowledge: KnowledgeProbe;
+  private readonly knowledge: KnowledgePilots;
   private readonly origins = new Origins<Source>();
-  private notices: Notice[] = [];
-  private box: Known["box"];
-  /** Runs that may be followed; undefined: not read yet. */
+  private happened: CurriculumEvent[] = [];
+  private box: readonly Knob[] = [];
+  readonly pilots: Pilots<ArmBeliefs, Group> = {
+    next: ({ arms }) => {
+      this.prepare(arms);
+      this.box = arms.box ?? [];
+      return this.knowledge.next(arms, this.fitted.groups);
+    },
+    observe: (groups) => this.measure(groups),
+  };
+  readonly replay: DrawReplay = {
+    notes: () =>
+      this.origins.last.map(({ own, past }) => ({
+        own: own === undefined ? null : { ...own },
+        past: past === undefined ? null : { ...past },
+      })),
+    take: (arms, notes = []) => this.take(arms, notes),
+  };
+  /** Runs that can be followed; undefined: not read yet. */
   private pasts: readonly PastCurriculum[] | undefined;
-  /** The run that is followed, and how far. */
+  /** The run that is followed, and its progress. */
   private followed: { readonly past: PastCurriculum; readonly replay: ReplayedMixtures } | undefined;
 
   constructor(
     private readonly options: AgainOptions,
-    /** Reads the past curricula, where no checkpoint holds them. */
+    /** Reads the past curricula, unless a checkpoint holds them. */
     private readonly read: () => readonly ReadCurriculum[],
   ) {
     this.fitted = new FittedMixtures(options);
-    this.knowledge = new KnowledgeProbe(options);
+    this.knowledge = new KnowledgePilots(options);
   }
 
   // ─────────────────────────────────────────────────────────────── draw
@@ -73,34 +97,28 @@ export class Again implements Sampler {
     if (this.followed === undefined) return explore;
     return this.followed.replay.over ? uniform_after : uniform;
   }
-  /** The past run's components, and behind them this run's own. */
+  /** The past run's components, then this run's own. */
   private get mixtures(): { readonly past: Mixture; readonly all: Mixture } {
     const past = this.followed?.replay.mixture ?? [];
     return { past, all: [...past, ...this.fitted.mixture] };
   }
 
-  probabilities(known: Known): Float64Array {
-    return densities(known, this.mixtures.all, this.uniform);
+  probabilities(pool: ArmPool): Float64Array {
+    return densities(pool, this.mixtures.all, this.uniform);
   }
-  notes(): readonly Json[] {
-    return this.origins.last.map(({ own, past }) => ({
-      own: own === undefined ? null : { ...own },
-      past: past === undefined ? null : { ...past },
-    }));
-  }
-  drew(arms: readonly number[], notes: readonly Json[] = []): void {
+  private take(arms: readonly number[], notes: readonly Json[]): void {
     arms.forEach((arm, i) => {
       const source = sourceSchema.safeParse(notes[i]).data;
       if (source !== undefined)
         this.origins.note(arm, { own: source.own ?? undefined, past: source.past ?? undefined });
     });
   }
-  draw(known: Known, n: number, random: Random): number[] {
-    this.prepare(known);
+  draw(pool: ArmPool, n: number, random: Random): number[] {
+    this.prepare(pool.arms);
     this.origins.begin();
     const { past, all } = this.mixtures;
     const stage = this.followed?.replay.stage ?? 0;
-    return drawPlaces(known, n, all, this.uniform, random).map(({ arm, component }) => {
+    return drawPoints(pool, n, all, this.uniform, random).map(({ arm, component }) => {
       const isPast = component >= 0 && component < past.length;
       this.origins.note(arm, {
         past: isPast ? { stage, component } : undefined,
@@ -110,31 +128,26 @@ export class Again implements Sampler {
     });
   }
 
-  /** Looks at the past runs before anything is drawn, so that what is wrong with them costs nothing. */
-  private prepare(known: Known): void {
+  /** Reads the past runs before anything is drawn, so that errors in them cost no rollouts. */
+  private prepare(arms: ArmSet): void {
     if (this.pasts !== undefined) return;
-    const points = new Set(this.knowledge.arms(known).map((arm) => known.arms.name(arm)));
+    const points = new Set(this.knowledge.gridArms(arms).map((arm) => arms.name(arm)));
     const read = this.read();
-    this.pasts = candidatePasts(read, known.box ?? [], points, this.options.least);
+    this.pasts = candidatePasts(read, arms.box ?? [], points, this.options.least);
     const left = read.flatMap(({ past }) => (this.pasts?.includes(past) === true ? [] : [past.run]));
     if (left.length > 0)
-      this.notices.push({
+      this.happened.push({
         name: "past-runs-left-out",
         message: `Past runs without a component of a mean signal above ${this.options.least} cannot be followed: ${left.join(", ")}.`,
         data: { runs: left },
       });
   }
 
-  // ─────────────────────────────────────────────────────────────── what the policy knows
+  // ─────────────────────────────────────────────────────────────── pilot rollouts
 
-  probe(known: Known): Probe | undefined {
-    this.prepare(known);
-    this.box = known.box;
-    return this.knowledge.probe(known, this.fitted.groups);
-  }
-  probed(groups: readonly Group[]): void {
+  private measure(groups: readonly Group[]): void {
     const knowledge = this.knowledge.measured(groups);
-    this.notices.push(measuredNotice(knowledge, this.box ?? []));
+    this.happened.push(measuredEvent(knowledge, this.box));
     if (this.knowledge.count >= this.options.pre_run) this.choose(knowledge);
   }
 
@@ -142,14 +155,14 @@ export class Again implements Sampler {
     const pasts = this.pasts ?? [];
     if (this.followed !== undefined || pasts.length === 0) return;
     const found = nearestPast(now, pasts, this.options.neighbours);
-    // One run is followed whatever it knew; of several none could be compared while nothing of this run was scored.
+    // A single run is always followed; several can be compared only once this run has scored rollouts.
     const past = pasts.length === 1 ? pasts[0]! : found?.chosen.past;
     if (past === undefined) return;
     const replay = this.follow(past);
     const compared =
       found?.near.map(({ past: { run }, distance, score }) => ({ run, distance, score })) ?? [];
     const [chosen] = compared.filter(({ run }) => run === past.run);
-    this.notices.push({
+    this.happened.push({
       name: "past-run-chosen",
       message: `After ${now.groups} groups the curriculum follows the run ${past.run}, ${replay.length} ${replay.length === 1 ? "mixture" : "mixtures"} of it${chosen === undefined ? "" : `: of the ${compared.length} past runs nearest in what they knew then (this one ${chosen.distance.toFixed(3)} away) it knew most in the end (${Math.round(100 * chosen.score)} %)`}.`,
       data: { run: past.run, groups: now.groups, compared },
@@ -168,10 +181,10 @@ export class Again implements Sampler {
 
   // ─────────────────────────────────────────────────────────────── learn
 
-  learn(groups: readonly Group[], arms: readonly number[], known: Known, _clock: Clock): void {
-    for (const { origin, ...outcome } of earned(groups, arms, known, this.origins)) {
-      const fitted = this.fitted.learn({ ...outcome, origin: origin?.own }, known.box ?? []);
-      if (fitted !== undefined) this.notices.push(fittedNotice(fitted));
+  learn(outcomes: readonly Outcome[], { arms }: ArmBeliefs): void {
+    for (const { origin, ...outcome } of earned(outcomes, arms, this.origins)) {
+      const fitted = this.fitted.learn({ ...outcome, origin: origin?.own }, arms.box ?? []);
+      if (fitted !== undefined) this.happened.push(fittedEvent(fitted));
       this.advance({ origin: origin?.past, reward: outcome.reward, signal: outcome.signal });
     }
   }
@@ -182,7 +195,7 @@ export class Again implements Sampler {
     const { groups } = this.fitted;
     const change = replay.learn(outcome, groups);
     if (change === undefined) return;
-    this.notices.push({
+    this.happened.push({
       name: change === "advanced" ? "past-run-advanced" : "past-run-over",
       message:
         change === "advanced"
@@ -192,13 +205,13 @@ export class Again implements Sampler {
     });
   }
 
-  news(): readonly Notice[] {
-    return this.notices.splice(0);
+  events(): readonly CurriculumEvent[] {
+    return this.happened.splice(0);
   }
 
   // ─────────────────────────────────────────────────────────────── state
 
-  /** With what it needs of past runs: their files may be gone when it is loaded. */
+  /** Includes what it needs of past runs, since their files may be gone on resume. */
   save(): Saved {
     return {
       json: {
@@ -217,7 +230,7 @@ export class Again implements Sampler {
     this.followed = undefined;
     if (state.followed !== null) this.follow(state.followed).load(state.replay);
     this.pasts = state.pasts ?? undefined;
-    this.notices = [];
+    this.happened = [];
     this.origins.clear();
   }
 }

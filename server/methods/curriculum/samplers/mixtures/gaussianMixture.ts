@@ -1,5 +1,5 @@
 /** Gaussian mixtures with full covariances, fitted by expectation–maximisation. */
-import { drawFrom } from "../independent.ts";
+import { drawFrom } from "../../fast/lifted.ts";
 import { normal } from "../../../../lib/distributions.ts";
 import { cholesky, dot, forward } from "../../../../lib/linear.ts";
 import type { Random } from "../../../../lib/random.ts";

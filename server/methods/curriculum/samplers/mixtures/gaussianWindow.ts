@@ -2,13 +2,15 @@ import { z } from "zod";
 import { sampler } from "../../../../core/declaration.ts";
 import type { Random } from "../../../../lib/random.ts";
 import type { Saved } from "../../../../core/basics.ts";
-import type { Group } from "../../../../core/rollouts.ts";
-import { singly } from "../../../../core/arms/classes.ts";
 import { lastAtMost, ranked } from "../../../../lib/ordering.ts";
-import { SumTree } from "../../sumTree.ts";
-import type { Known, Sampler, Classes } from "../../../../core/slots/curriculum.ts";
-import { classesOf, Columns, shares, valueOf } from "../columns.ts";
-import { drawApart, drawFrom } from "../independent.ts";
+import type { ArmBeliefs } from "../../../../core/slots/arms.ts";
+import type { Outcome } from "../../../../core/slots/curriculum.ts";
+import type { ArmPool, FastSampler } from "../../../../core/slots/fastArms.ts";
+import { singly } from "../../fast/armClasses.ts";
+import { armColumns, classColumns, Columns, shares } from "../../fast/columns.ts";
+import { drawApart } from "../../fast/independent.ts";
+import { drawFrom } from "../../fast/lifted.ts";
+import { SumTree } from "../../fast/sumTree.ts";
 import { mean } from "../../../../../shared/mean.ts";
 
 interface Options {
@@ -20,10 +22,10 @@ interface Options {
   readonly by_value: number;
 }
 
-/** Beyond so many widths a weight is below what a double can tell from 0 beside the largest. */
+/** Beyond this many widths a weight is below the precision of a double relative to the largest. */
 const reach = 9;
 
-/** Classes in the order of the window, and the rank at which each begins. */
+/** Classes in the order of the window, and the rank of the first arm of each. */
 interface Ranking {
   readonly version: object;
   readonly classes: Uint32Array;
@@ -31,8 +33,8 @@ interface Ranking {
   readonly size: number;
 }
 
-class GaussianWindow implements Sampler {
-  readonly reads = ["value"] as const;
+class GaussianWindow implements FastSampler {
+  readonly classes = { reads: ["estimate"] } as const;
   private centre = 0;
   private ranking: Ranking | undefined;
 
@@ -42,11 +44,11 @@ class GaussianWindow implements Sampler {
     return Math.exp(-0.5 * ((rank - this.centre) / this.options.width) ** 2);
   }
 
-  /** Made again only when a value has changed. */
-  private rankingOf(known: Known, classes: Classes): Ranking {
+  /** Recomputed only when an estimate has changed. */
+  private rankingOf({ classes, estimates }: Columns): Ranking {
     if (this.ranking?.version === classes.version) return this.ranking;
     const sign = this.options.order === "ascending" ? 1 : -1;
-    const order = ranked(new Columns(known, classes).value.map((one) => sign * one));
+    const order = ranked(estimates.map((one) => sign * one));
     const from = new Uint32Array(order.length);
     let size = 0;
     for (let rank = 0; rank < order.length; rank++) {
@@ -56,30 +58,33 @@ class GaussianWindow implements Sampler {
     return (this.ranking = { version: classes.version, classes: order, from, size });
   }
 
-  probabilities(known: Known): Float64Array {
-    const classes = singly(known);
-    const weights = new Float64Array(known.size);
-    this.rankingOf(known, classes).classes.forEach((arm, rank) => (weights[arm] = this.weight(rank)));
-    return shares(weights, classes.open);
+  probabilities(pool: ArmPool): Float64Array {
+    return this.shares(armColumns(pool));
+  }
+  /** @param columns a row per arm */
+  private shares(columns: Columns): Float64Array {
+    const weights = new Float64Array(columns.size);
+    this.rankingOf(columns).classes.forEach((arm, rank) => (weights[arm] = this.weight(rank)));
+    return shares(weights, columns.open);
   }
 
-  draw(known: Known, n: number, random: Random): number[] {
-    if (!known.once) return drawFrom(this.probabilities(known), n, random);
-    const classes = classesOf(known);
-    const ranking = this.rankingOf(known, classes);
+  draw(pool: ArmPool, n: number, random: Random): number[] {
+    if (!pool.once) return drawFrom(this.probabilities(pool), n, random);
+    const columns = classColumns(pool);
+    const ranking = this.rankingOf(columns);
     const had = new Set<number>();
     for (let i = 0; i < n; i++) {
-      const arm = this.accepted(known, classes, ranking, had, random.fork(i));
-      if (arm === undefined) return [...had, ...this.theRest(known, had, n - i, random.fork("rest"))];
+      const arm = this.accepted(pool, columns, ranking, had, random.fork(i));
+      if (arm === undefined) return [...had, ...this.theRest(pool, had, n - i, random.fork("rest"))];
       had.add(arm);
     }
     return [...had];
   }
 
-  /** A rank of the window, any alike, kept with the odds of its weight; undefined: nothing likely is left. */
+  /** A uniform rank of the window, accepted with the probability of its weight; undefined: nothing likely is left. */
   private accepted(
-    { open }: Known,
-    classes: Classes,
+    pool: ArmPool,
+    { classes }: Columns,
     { classes: order, from, size }: Ranking,
     had: ReadonlySet<number>,
     random: Random,
@@ -91,33 +96,30 @@ class GaussianWindow implements Sampler {
       if (random.next() >= this.weight(rank)) continue;
       const at = lastAtMost(from, rank);
       const arm = classes.member(order[at]!, rank - from[at]!);
-      if (open(arm) && !had.has(arm)) return arm;
+      if (pool.isOpen(arm) && !had.has(arm)) return arm;
     }
     return undefined;
   }
 
-  /** By the odds of everything that is left. */
-  private theRest(known: Known, had: ReadonlySet<number>, n: number, random: Random): number[] {
-    const left = { ...known, open: (arm: number) => known.open(arm) && !had.has(arm) };
-    const classes = singly(left);
-    const weights = this.probabilities(left);
-    return drawApart(classes, weights, new SumTree(weights), n, random);
+  /** Draws in proportion to the weights of all arms left. */
+  private theRest(pool: ArmPool, had: ReadonlySet<number>, n: number, random: Random): number[] {
+    const open = pool.open.map((is, arm) => (had.has(arm) ? 0 : is));
+    const columns = new Columns(pool, singly({ size: pool.size, open }));
+    const weights = this.shares(columns);
+    return drawApart(columns.classes, weights, new SumTree(weights), n, random);
   }
 
-  learn(groups: readonly Group[], arms: readonly number[], known: Known): void {
-    const scored = groups.filter(({ rewards }) => rewards.length > 0);
+  learn(outcomes: readonly Outcome[], { size }: ArmBeliefs): void {
+    const scored = outcomes.map(({ group }) => group).filter(({ rewards }) => rewards.length > 0);
     if (scored.length === 0) return;
     const { step, sensitivity, target, by_value } = this.options;
     const rate = mean(scored.map(({ successes, rewards }) => successes / rewards.length));
-    // Of an arm that was drawn for the first time some signals say nothing yet.
-    const drawn = arms
-      .filter((arm) => arm >= 0)
-      .map((arm) => known.present?.(arm) ?? valueOf(known, arm))
-      .filter(Number.isFinite);
+    // Some signals measure nothing when an arm is drawn for the first time.
+    const drawn = outcomes.map(({ estimate }) => estimate).filter(Number.isFinite);
     const angle = by_value === 0 || drawn.length === 0 ? 0 : by_value * mean(drawn);
     const moved = step * Math.tanh(sensitivity * (rate - target)) + step * Math.tanh(sensitivity * angle);
     const most = 2 * step;
-    this.centre = Math.min(known.size - 1, this.centre + Math.min(most, Math.max(0, moved)));
+    this.centre = Math.min(size - 1, this.centre + Math.min(most, Math.max(0, moved)));
   }
 
   save(): Saved {

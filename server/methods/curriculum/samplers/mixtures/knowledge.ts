@@ -1,10 +1,11 @@
-/** What the policy knows of a grid of points, measured now and then by rollouts that train nothing. */
+/** What the policy can do at a grid of points, measured from time to time by rollouts that train nothing. */
 import { z } from "zod";
 import type { Knob } from "../../../../core/slots/tasks.ts";
 import type { Group } from "../../../../core/rollouts.ts";
 import type { Knowledge } from "../../pastCurriculum.ts";
 import { fromUnit } from "../../points.ts";
-import type { Known, Probe } from "../../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../../core/slots/arms.ts";
+import type { PilotRollouts } from "../../../../core/slots/curriculum.ts";
 
 export const knowledgeParams = {
   probe_points: z
@@ -16,7 +17,7 @@ export const knowledgeParams = {
     .describe("At most so many points, a grid over the box: 7 × 7 where it has two dimensions."),
   probe_samples: z.number().int().min(1).max(256).default(4).describe("Rollouts of each point's task."),
 };
-/** @param otherwise what is said of 0 */
+/** @param otherwise describes 0 */
 export const probeEvery = (least: 0 | 1, otherwise = ""): z.ZodNumber =>
   z
     .number()
@@ -32,7 +33,7 @@ export interface ProbeOptions {
   readonly probe_samples: number;
 }
 
-/** As many places from end to end of every dimension as give at most `most` points; one of a dimension is in its middle. */
+/** A grid of at most `most` points from end to end of every dimension; a single one lies in the middle. */
 export function gridOf(box: readonly Knob[], most: number): number[][] {
   // Rounding must not make 3 of the cube root of 64.
   const each = Math.max(1, Math.floor(most ** (1 / box.length) + 1e-9));
@@ -44,31 +45,32 @@ export function gridOf(box: readonly Knob[], most: number): number[][] {
   return units.map((unit) => fromUnit(box, unit));
 }
 
-export class KnowledgeProbe {
+export class KnowledgePilots {
   /** Measurements so far. */
   count = 0;
-  /** Groups observed when what is being measured was asked for. */
+  /** Groups observed when the current measurement was requested. */
   private asked = 0;
 
   constructor(private readonly options: ProbeOptions) {}
 
   /** Arms of the grid, each once. */
-  arms({ box, place }: Pick<Known, "box" | "place">): number[] {
-    if (box === undefined || place === undefined) return [];
-    return [...new Set(gridOf(box, this.options.probe_points).map((point) => place(point)))];
+  gridArms(arms: ArmSet): number[] {
+    const { box } = arms;
+    if (box === undefined || arms.place === undefined) return [];
+    return [...new Set(gridOf(box, this.options.probe_points).map((point) => arms.place!(point)))];
   }
 
   /** @param groups observed so far */
-  probe(known: Known, groups: number): Probe | undefined {
+  next(arms: ArmSet, groups: number): PilotRollouts | undefined {
     const { probe_every, probe_samples } = this.options;
     if (probe_every === 0 || groups < probe_every * (this.count + 1)) return undefined;
-    const arms = this.arms(known);
+    const grid = this.gridArms(arms);
     this.count = Math.floor(groups / probe_every);
     this.asked = groups;
-    return arms.length === 0 ? undefined : { arms, samples: probe_samples, alike: true };
+    return grid.length === 0 ? undefined : { arms: grid, samples: probe_samples, sameTasks: true };
   }
 
-  /** What its rollouts say. */
+  /** The result of a measurement. */
   measured(groups: readonly Group[]): Knowledge {
     return {
       groups: this.asked,

@@ -1,15 +1,15 @@
 import { mean } from "../../../../../shared/mean.ts";
-import type { Group } from "../../../../core/rollouts.ts";
 import { unitPoint } from "../../points.ts";
-import type { Known } from "../../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../../core/slots/arms.ts";
+import type { Outcome } from "../../../../core/slots/curriculum.ts";
 
-/** Which draw a group came of, where an arm may be drawn more than once a step. */
+/** Which draw each group came from, where an arm may be drawn more than once a step. */
 export class Origins<Origin> {
   private readonly waiting = new Map<number, Origin[]>();
-  /** Of the last draw, in its order. */
+  /** Of the last draw, in order. */
   last: Origin[] = [];
 
-  /** A draw begins. */
+  /** Starts a draw. */
   begin(): void {
     this.last = [];
   }
@@ -19,38 +19,36 @@ export class Origins<Origin> {
     if (own === undefined) this.waiting.set(arm, [origin]);
     else own.push(origin);
   }
-  /** The earliest draw of the arm that no group has come of yet. */
+  /** The earliest draw of the arm that has no group yet. */
   take(arm: number): Origin | undefined {
     return this.waiting.get(arm)?.shift();
   }
-  /** The step is over: what is left led to no group. */
+  /** Ends the step: the draws left over had no group. */
   clear(): void {
     this.waiting.clear();
   }
 }
 
-/** What a point of the box earned, and which draw it came of. */
+/** The reward of a group at a point of the box, and the draw it came from. */
 interface Earned<Origin> {
-  /** In the unit cube. */
+  /** In the unit box. */
   readonly point: readonly number[];
   readonly signal: number;
   readonly reward: number;
   readonly origin: Origin | undefined;
 }
 
-/** Of a step's groups those that say something of a point. */
+/** The groups of a step that have a reward and an estimate at a point. */
 export function* earned<Origin>(
-  groups: readonly Group[],
-  arms: readonly number[],
-  known: Known,
+  outcomes: readonly Outcome[],
+  arms: ArmSet,
   origins: Origins<Origin>,
 ): Generator<Earned<Origin>> {
-  for (const [i, { rewards }] of groups.entries()) {
-    const arm = arms[i]!;
-    const signal = known.value[arm];
-    const point = arm < 0 ? undefined : unitPoint(known.arms, arm);
+  for (const { arm, group, estimate: signal } of outcomes) {
+    const { rewards } = group;
+    const point = arm < 0 ? undefined : unitPoint(arms, arm);
     const origin = origins.take(arm);
-    if (rewards.length === 0 || signal === undefined || Number.isNaN(signal) || point === undefined) continue;
+    if (rewards.length === 0 || Number.isNaN(signal) || point === undefined) continue;
     yield { point, signal, reward: mean(rewards), origin };
   }
   origins.clear();

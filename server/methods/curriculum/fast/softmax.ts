@@ -1,17 +1,17 @@
-/** Weights exp(value/temperature), which may lie further apart than numbers can. */
+/** Weights exp(value/temperature), whose ratios may exceed what a double can hold. */
 
 export interface Softmax {
-  /** By class; −∞ comes when nothing else is left. */
+  /** By class; −∞: drawn when nothing else is left. */
   readonly values: Float64Array;
-  /** At least 0; 0: the largest alone have a weight. */
+  /** At least 0; 0: only the largest have a weight. */
   readonly temperature: number;
 }
 
-/** exp((q − top)/τ), also of values without an end and with τ = 0. */
+/** exp((q − top)/τ), defined for infinite values and for τ = 0 too. */
 export const relative = (q: number, top: number, tau: number): number =>
   q === top ? 1 : Math.exp((q - top) / tau);
 
-/** Relative to the largest of what is left, which has 1; 0 where nothing is. */
+/** Weights relative to the largest value left, which gets 1; 0 where a class has no arm left. */
 export function softmaxWeights(
   { values, temperature }: Softmax,
   left: ArrayLike<number>,

@@ -1,8 +1,8 @@
-/** Beta distributions over panels of log-odds: densities and cumulative functions by Gauss and Legendre. */
+/** Beta distributions over panels of log-odds: densities and cumulative functions by Gauss-Legendre quadrature. */
 
 const n = 16;
 
-/** Legendre polynomials P₀ … Pₙ₊₁ at a place. */
+/** Legendre polynomials P₀ … Pₙ₊₁ at t. */
 function legendre(t: number): number[] {
   const p = [1, t];
   for (let k = 1; k <= n; k++) p.push(((2 * k + 1) * t * p[k]! - k * p[k - 1]!) / (k + 1));
@@ -18,7 +18,7 @@ const rule = Array.from({ length: n }, (_, i) => {
 });
 const atPoints = rule.map(({ t }) => legendre(t));
 
-/** What each point counts in the integral from −1 to t of the polynomial through all of them. */
+/** The weight of each node in the integral from −1 to t of the interpolating polynomial. */
 function partial(t: number): Float64Array {
   const p = legendre(t);
   return Float64Array.from(rule, ({ weight }, j) => {
@@ -39,7 +39,7 @@ export interface Panel {
   readonly to: number;
   /** Densities of log-odds, one row a distribution. */
   readonly densities: Float64Array;
-  /** What lies below the panel, and in it, of each. */
+  /** The mass of each below the panel, and in it. */
   readonly below: Float64Array;
   readonly masses: Float64Array;
 }
@@ -63,7 +63,7 @@ export class GaussPanels {
       panel.masses.forEach((mass, of) => (below[of]! += mass));
       return panel;
     });
-    // Densities are relative to their largest so far: all there is sums to 1.
+    // So far densities are relative to their largest; now each distribution gets mass 1.
     for (const { densities, below: before, masses } of panels)
       for (let of = 0; of < this.size; of++) {
         before[of]! /= below[of]!;
@@ -79,7 +79,7 @@ export class GaussPanels {
   cumulativeAt(panel: Panel, i: number): Float64Array {
     return this.integrals(panel, partials[i]!);
   }
-  /** Of each distribution what lies below a number. */
+  /** The mass of each distribution below a number. */
   cumulative(x: number): Float64Array {
     const z = Math.log(x / (1 - x));
     if (!(x > 0) || z <= this.borders[0]!) return new Float64Array(this.size);

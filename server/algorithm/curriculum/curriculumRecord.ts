@@ -1,6 +1,6 @@
 /**
- * What a curriculum learned otherwise than from its steps' groups, in the order in which it did: arms that appeared, groups
- * that tried arms, what a model showed of prompts, what was drawn. A run records it, so that a replay is told the same.
+ * What a curriculum learned apart from its steps' groups, in order: new arms, groups of pilot rollouts, predictions of prompts by
+ * a model, and draws. A run records it, so that a replay learns the same.
  */
 import { z } from "zod";
 import type { Json } from "../../../shared/json.ts";
@@ -8,14 +8,14 @@ import { fromWire, toWire } from "../../../shared/rollouts.ts";
 import { taskSchema } from "../../core/savedTask.ts";
 import type { Group } from "../../core/rollouts.ts";
 
-/** Whatever was parsed of a text is JSON. */
+/** Any parsed value is JSON. */
 const isJson = (value: unknown): boolean => value !== undefined;
 
 const wire = z.union([z.number(), z.enum(["NaN", "Infinity", "-Infinity"])]);
 const numbers = z.array(wire);
 
-/** A group of rollouts that tried an arm, and trained nothing. */
-const triedSchema = z.object({
+/** A group of pilot rollouts. */
+const pilotSchema = z.object({
   task: z.string(),
   arm: z.string(),
   rewards: numbers,
@@ -25,12 +25,12 @@ const triedSchema = z.object({
 
 export const happeningSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("appeared"), tasks: z.array(taskSchema) }),
-  z.object({ kind: z.literal("tried"), groups: z.array(triedSchema) }),
+  z.object({ kind: z.literal("tried"), groups: z.array(pilotSchema) }),
   z.object({
     kind: z.literal("looked"),
     arms: z.array(z.string()),
     values: z.array(wire),
-    /** As the model stood in this step, beside a belief of an earlier time. */
+    /** Predicted with this step's weights, for this step alone. */
     now: z.boolean(),
   }),
   z.object({
@@ -39,23 +39,29 @@ export const happeningSchema = z.discriminatedUnion("kind", [
     notes: z.array(z.custom<Json>(isJson)).optional(),
   }),
 ]);
-/** One thing that happened, as it stands in a run's log and in a history. */
+/** One entry, as in a run's log and in a history. */
 export type Happening = z.output<typeof happeningSchema>;
 
-/** What a step's first rollout has of the curriculum, and a history's first line of the step. */
+/** The curriculum record of a step, with the step's first rollout in a log and its first line in a history. */
 export const recordSchema = z.object({
   stage: z.string(),
   /** Steps of `rl` stages before this one, and steps of the stage. */
   clock: z.object({ step: z.number().int(), stage_step: z.number().int() }),
-  /** Of the run: start points and pools of endless environments are drawn by it. */
+  /** The run's seed: it draws start points and the pools of endless environments. */
   seed: z.number().int(),
   told: z.array(happeningSchema),
-  /** By the group's name, how many of its rollouts count as a success. In a history it stands with the group. */
+  /** By the group's name, the number of successes. A history has it with the group. */
   successes: z.record(z.string(), z.number()).optional(),
 });
 export type CurriculumRecord = z.output<typeof recordSchema>;
 
-export const triedOf = ({ task, arm, rewards, successes, lengths }: Group): z.output<typeof triedSchema> => ({
+export const recordOf = ({
+  task,
+  arm,
+  rewards,
+  successes,
+  lengths,
+}: Group): z.output<typeof pilotSchema> => ({
   task: task.id,
   arm,
   rewards: Array.from(rewards, toWire),
@@ -63,13 +69,13 @@ export const triedOf = ({ task, arm, rewards, successes, lengths }: Group): z.ou
   lengths: Array.from(lengths, toWire),
 });
 
-export const groupOfTried = ({
+export const groupOfRecord = ({
   task,
   arm,
   rewards,
   successes,
   lengths,
-}: z.output<typeof triedSchema>): Group => ({
+}: z.output<typeof pilotSchema>): Group => ({
   task: { id: task, source: arm, env: "", prompt: "", data: {} },
   arm,
   rewards: Float64Array.from(rewards, fromWire),

@@ -1,14 +1,14 @@
-/** Of candidates that are drawn alike: the chance that one arm is among them, and all the others stand behind it. */
+/** For uniformly drawn candidates: the chance that one arm is among them and all others are farther than it. */
 export class LeaveOneOut {
   private readonly all: number;
   private readonly degree: number;
-  /** m/N, and for different candidates over what the sum over all sets of m − 1 others comes to where each counts 1. */
+  /** m/N; for different candidates divided by the sum over all sets of m − 1 others, each counted as 1. */
   private readonly scale: number;
 
   /**
-   * @param arms how many arms are alike, by class
-   * @param candidates how many are compared
-   * @param once whether no arm comes twice among them
+   * @param arms number of arms, by class
+   * @param candidates number of candidates
+   * @param once whether candidates are all different
    */
   constructor(
     private readonly arms: readonly number[],
@@ -23,7 +23,7 @@ export class LeaveOneOut {
     this.scale = candidates / this.all / sets;
   }
 
-  /** @param left chance of an arm of each class to stand behind */
+  /** @param left chance of an arm of each class to be farther */
   of(left: Float64Array): Float64Array {
     if (!this.once) {
       let mean = 0;
@@ -37,7 +37,7 @@ export class LeaveOneOut {
     return found;
   }
 
-  /** ∏ (1 + left t) over all arms but one, for every one, by halves: no term is ever subtracted, so none is lost. */
+  /** ∏ (1 + left t) over all arms but one, for every one, by halving: nothing is subtracted, so no digits are lost. */
   private divide(
     left: Float64Array,
     from: number,
@@ -59,7 +59,7 @@ export class LeaveOneOut {
     this.divide(left, middle, to, second, found);
   }
 
-  /** Times (1 + left t/N)^arms, up to the degree that counts. */
+  /** Multiplies by (1 + left t/N)^arms, up to `degree`. */
   private multiply(polynomial: Float64Array, left: number, arms: number): void {
     const { degree, all } = this;
     const x = left / all;

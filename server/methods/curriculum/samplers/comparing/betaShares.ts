@@ -1,29 +1,28 @@
 /**
- * Which of some candidates comes first where each imagines a number from a Beta distribution, and the one nearest to a
- * band is taken: the chances of order statistics, by quadrature.
+ * Chances where a value is drawn from each candidate's Beta posterior and the candidate nearest to a band is taken: order
+ * statistics, by quadrature.
  */
 import { GaussPanels, type Panel } from "./gaussPanels.ts";
 import { LeaveOneOut } from "./leaveOneOut.ts";
 
-/** Arms of one belief. */
+/** A posterior, and how many arms have it. */
 export interface Belief {
   readonly a: number;
   readonly b: number;
-  /** How many arms believe it. */
   readonly arms: number;
 }
 
 export interface Draw {
-  /** What is imagined between them costs nothing, what is outside its distance. */
+  /** The band: values in it cost nothing, others their distance. */
   readonly low: number;
   readonly high: number;
-  /** How many candidates are compared; at most the arms where each is another one. */
+  /** Candidates that are compared; at most the number of arms where all must differ. */
   readonly candidates: number;
   /** Whether no arm is a candidate twice. */
   readonly once: boolean;
 }
 
-/** Multiplications that a draw's chances may take: about a fifth of a second. */
+/** Limit of multiplications per call: about a fifth of a second. */
 const work = 1e8;
 const [leastShape, mostCandidates] = [0.05, 128];
 
@@ -32,8 +31,8 @@ const logit = (x: number): number => Math.log(x / (1 - x));
 const inside = (x: number): boolean => x > 0 && x < 1;
 
 /**
- * Where panels of log-odds end: at the band's ends, ever closer to where the other side of the band runs out (what is
- * believed has a power there), and so that no belief is narrower than a panel.
+ * Ends of the panels of log-odds: at the ends of the band, denser where the mirror image of the band's other side meets 0
+ * or 1 (the integrand has a power there), and narrow enough for every posterior.
  */
 function edges(beliefs: readonly Belief[], { low, high, candidates }: Draw): number[] {
   const from = -30 / Math.min(...beliefs.map(({ a }) => a));
@@ -70,7 +69,7 @@ function edges(beliefs: readonly Belief[], { low, high, candidates }: Draw): num
   return found;
 }
 
-/** Chances of one arm of each belief to be the one that is taken; undefined: they would take too long to compute. */
+/** The chance of one arm of each posterior to be taken; undefined: it would take too long to compute. */
 export function betaShares(beliefs: readonly Belief[], draw: Draw): Float64Array | undefined {
   if (draw.candidates > mostCandidates) return undefined;
   if (beliefs.some(({ a, b }) => !(a >= leastShape && b >= leastShape) || a + b > 1e8)) return undefined;
@@ -103,7 +102,7 @@ class Shares {
     return this.found;
   }
 
-  /** Panels in the band are those that cost nothing; far out nothing is believed. */
+  /** Whether a panel lies outside the band and has a noticeable mass. */
   private counts({ from, to, masses }: Panel): boolean {
     const { low, high } = this.draw;
     const middle = 1 / (1 + Math.exp(-(from + to) / 2));
@@ -111,7 +110,7 @@ class Shares {
     return this.beliefs.some(({ arms }, of) => arms * masses[of]! > 1e-13);
   }
 
-  /** All that lies in the band costs as much: which of them stands first is as if each had a number of its own. */
+  /** Values in the band cost the same: ties are broken as if each had a uniform number of its own. */
   private within(): void {
     const { low, high, candidates } = this.draw;
     if (!(high > low)) return;
@@ -135,7 +134,7 @@ class Shares {
       const z = (panel.from + panel.to + t * (panel.to - panel.from)) / 2;
       const x = 1 / (1 + Math.exp(-z));
       const own = this.panels.cumulativeAt(panel, i);
-      // What is as far from the band on its other side.
+      // Values equally far from the band on its other side.
       const mirrored = this.panels.cumulative(low + high - x);
       const sign = x < low + (high - low) / 2 ? 1 : -1;
       const left = own.map((here, of) => Math.min(1, Math.max(0, 1 - sign * (mirrored[of]! - here))));
@@ -147,9 +146,9 @@ class Shares {
     });
   }
 
-  /** Adds what a place is worth: an arm comes there, and all other candidates behind it. */
+  /** Adds a node of the quadrature: an arm is there, and all other candidates are farther. */
   private take(left: Float64Array, density: Float64Array, weight: number): void {
-    const behind = this.others.of(left);
-    for (let of = 0; of < behind.length; of++) this.found[of]! += weight * density[of]! * behind[of]!;
+    const farther = this.others.of(left);
+    for (let of = 0; of < farther.length; of++) this.found[of]! += weight * density[of]! * farther[of]!;
   }
 }

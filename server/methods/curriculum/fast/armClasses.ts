@@ -1,63 +1,58 @@
-/**
- * Arms that a sampler cannot tell apart, as one. Of a million tasks most have never been drawn, and of the others many
- * have shown the same: what a sampler computes by class costs as much as there are different arms, not as there are arms.
- */
-import type { Classes } from "../slots/curriculum.ts";
-import { lastAtMost, rankedBy } from "../../lib/ordering.ts";
+/** Arms with equal numbers as one class, kept up to date while a few arms change at a time. */
+import { lastAtMost, rankedBy } from "../../../lib/ordering.ts";
+import type { ArmClasses } from "../../../core/slots/fastArms.ts";
+import type { ArmBeliefs } from "../../../core/slots/arms.ts";
 import { OrderedArms } from "./orderedArms.ts";
-import type { Known } from "../slots/curriculum.ts";
 
 const none: readonly number[] = [];
 const itself: readonly number[] = [0];
 
 /** Each arm as a class of its own. */
-export function singly({ size, open }: Known): Classes {
-  const [first, may] = [new Int32Array(size), new Uint32Array(size)];
-  for (let arm = 0; arm < size; arm++) {
-    first[arm] = arm;
-    may[arm] = Number(open(arm));
-  }
+export function singly({ size, open }: Pick<ArmBeliefs, "size" | "open">): ArmClasses {
+  const first = new Int32Array(size);
+  for (let arm = 0; arm < size; arm++) first[arm] = arm;
+  const counts = Uint32Array.from(open);
   return {
     size,
-    version: may,
+    version: counts,
     first,
     arms: new Uint32Array(size).fill(1),
-    open: may,
+    open: counts,
     member: (of) => of,
-    closed: (of) => (may[of] === 1 ? none : itself),
+    closed: (of) => (counts[of] === 1 ? none : itself),
   };
 }
 
-/** A number of each class, from that of its first arm. */
-export function byClass({ first }: Classes, read: (arm: number) => number): Float64Array {
+/** One number per class: its first arm's. */
+export function byClass({ first }: ArmClasses, read: (arm: number) => number): Float64Array {
   const numbers = new Float64Array(first.length);
   for (let of = 0; of < first.length; of++) numbers[of] = read(first[of]!);
   return numbers;
 }
 
-/** Numbers in their order, NaN behind all others. */
+/** Ascending, NaN last. */
 function compareNumbers(a: number, b: number): number {
   if (a === b) return 0;
   if (a < b) return -1;
   return a > b ? 1 : Number(Number.isNaN(a)) - Number(Number.isNaN(b));
 }
 
-/** Divides arms into classes by numbers of theirs, and keeps up with changes of a few of them. */
-export class Alike {
-  /** What each arm stands in the order by, a column for each number. */
+/** Divides arms into classes by their readings. */
+export class ClassedArms {
+  /** Sort keys: one column per reading. */
   private readonly keys: Float64Array[];
   private order: OrderedArms | undefined;
   private changed = new Set<number>();
-  /** Of the present classes: where each begins, its first arm, and how many it has. */
+  /** Of the current classes: position of the first arm, that arm, and the number of arms. */
   private starts: Uint32Array | undefined;
   private first = new Int32Array(0);
   private arms = new Uint32Array(0);
   private version: object = {};
 
-  /** @param value which of the readings is what is compared, where one of them is */
+  /** @param estimate index of the reading that is the estimate, where there is one */
   constructor(
     private readonly readings: readonly ((arm: number) => number)[],
-    private readonly value?: number,
+    private readonly estimate?: number,
   ) {
     this.keys = readings.map(() => new Float64Array(0));
   }
@@ -67,7 +62,7 @@ export class Alike {
     if (this.order === undefined) return;
     for (const arm of arms) if (arm >= 0) this.changed.add(arm);
   }
-  /** What is believed has changed, and alike for arms that were alike. */
+  /** Estimates have changed, equally for arms of a class. */
   renew(): void {
     this.version = {};
   }
@@ -78,41 +73,40 @@ export class Alike {
   }
 
   /**
-   * As arms stand now.
-   * @param closed may not be drawn
-   * @param only where given: nothing else may
+   * @param closed arms that may not be drawn
+   * @param only where given, only these may be drawn
    */
-  classes(size: number, closed: ReadonlySet<number>, only?: ReadonlySet<number>): Classes {
+  classes(size: number, closed: ReadonlySet<number>, only?: ReadonlySet<number>): ArmClasses {
     this.settle(size);
     return only === undefined ? this.ofAll(closed) : this.ofFew(closed, only);
   }
 
-  private ofAll(closed: ReadonlySet<number>): Classes {
+  private ofAll(closed: ReadonlySet<number>): ArmClasses {
     const [order, starts, first, arms] = [this.order!, this.starts!, this.first, this.arms];
-    const shut = new Map<number, number[]>();
-    const places = [...closed].map((arm) => order.placeOf(arm)).sort((a, b) => a - b);
-    for (const place of places) {
-      const of = lastAtMost(starts, place);
-      const before = shut.get(of);
-      if (before === undefined) shut.set(of, [place - starts[of]!]);
-      else before.push(place - starts[of]!);
+    const closedIn = new Map<number, number[]>();
+    const positions = [...closed].map((arm) => order.positionOf(arm)).sort((a, b) => a - b);
+    for (const position of positions) {
+      const of = lastAtMost(starts, position);
+      const before = closedIn.get(of);
+      if (before === undefined) closedIn.set(of, [position - starts[of]!]);
+      else before.push(position - starts[of]!);
     }
     const open = closed.size === 0 ? arms : arms.slice();
-    for (const [of, those] of shut) open[of]! -= those.length;
+    for (const [of, those] of closedIn) open[of]! -= those.length;
     return {
       size: starts.length,
       version: this.version,
       first,
       arms,
       open,
-      member: (of, place) => order.at(starts[of]! + place),
-      closed: (of) => shut.get(of) ?? none,
-      ...this.valued(first),
+      member: (of, position) => order.at(starts[of]! + position),
+      closed: (of) => closedIn.get(of) ?? none,
+      ...this.estimates(first),
     };
   }
 
-  /** Where few may be drawn, the others do not count. */
-  private ofFew(closed: ReadonlySet<number>, only: ReadonlySet<number>): Classes {
+  /** Classes of a few arms. */
+  private ofFew(closed: ReadonlySet<number>, only: ReadonlySet<number>): ArmClasses {
     const order = this.orderOf([...only].filter((arm) => !closed.has(arm)));
     const starts = order.starts(this.keys);
     const [first, arms] = [firsts(order, starts), sizes(starts, order.size)];
@@ -122,22 +116,22 @@ export class Alike {
       first,
       arms,
       open: arms,
-      member: (of, place) => order.at(starts[of]! + place),
+      member: (of, position) => order.at(starts[of]! + position),
       closed: () => none,
-      ...this.valued(first),
+      ...this.estimates(first),
     };
   }
-  private valued(first: Int32Array): Pick<Classes, "value"> {
-    const key = this.value === undefined ? undefined : this.keys[this.value];
-    return key === undefined ? {} : { value: () => gathered(key, first) };
+  private estimates(first: Int32Array): Pick<ArmClasses, "estimates"> {
+    const key = this.estimate === undefined ? undefined : this.keys[this.estimate];
+    return key === undefined ? {} : { estimates: () => gathered(key, first) };
   }
 
-  /** Arms in the order of their numbers that are read, those that may be drawn. */
+  /** Open arms, sorted by their readings. */
   *inOrder(size: number, closed: ReadonlySet<number>, only?: ReadonlySet<number>): Generator<number> {
     const all = this.ordered(size);
     const order = only === undefined ? all : this.orderOf(only);
-    for (let place = 0; place < order.size; place++) {
-      const arm = order.at(place);
+    for (let position = 0; position < order.size; position++) {
+      const arm = order.at(position);
       if (!closed.has(arm)) yield arm;
     }
   }
@@ -173,7 +167,7 @@ export class Alike {
     const had = order.size;
     this.grow(size);
     for (const arm of this.changed) {
-      if (arm >= had || this.stands(arm)) continue;
+      if (arm >= had || this.isCurrent(arm)) continue;
       order.remove(arm);
       this.read(arm);
       order.add(arm);
@@ -198,7 +192,7 @@ export class Alike {
   private read(arm: number): void {
     for (const [i, reading] of this.readings.entries()) this.keys[i]![arm] = reading(arm);
   }
-  private stands(arm: number): boolean {
+  private isCurrent(arm: number): boolean {
     return this.readings.every((reading, i) => Object.is(reading(arm), this.keys[i]![arm]));
   }
   private readonly compare = (a: number, b: number): number => {
@@ -216,7 +210,7 @@ function gathered(key: Float64Array, arms: Int32Array): Float64Array {
   return values;
 }
 
-/** The arm at each of these places. Written out: `from` with a function costs ten times as much, of a million. */
+/** The arm at each of these positions. A loop, since `from` with a function is ten times slower on a million. */
 function firsts(order: OrderedArms, starts: Uint32Array): Int32Array<ArrayBuffer> {
   const arms = new Int32Array(starts.length);
   for (let of = 0; of < starts.length; of++) arms[of] = order.at(starts[of]!);

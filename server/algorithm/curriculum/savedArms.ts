@@ -1,4 +1,4 @@
-/** Which arms a saved curriculum knew: its state goes by their numbers, and a file of tasks may have changed since. */
+/** Which arms a saved curriculum had. Its state goes by their numbers, and a file of tasks may have changed since. */
 import { z } from "zod";
 import type { Division, SourceOf } from "../../core/slots/curriculum.ts";
 import type { Saved } from "../../core/basics.ts";
@@ -9,9 +9,9 @@ const schema = z.object({
   names: z.array(z.string()).optional(),
 });
 
-/** Names in the order of their numbers; undefined: single tasks, which their sources' stamps tell, and points. */
-const namesOf = ({ arms, once, box }: Division): string[] | undefined =>
-  once === true || box !== undefined
+/** Names by number; undefined for points, and for single tasks, which the stamps of their sources identify. */
+const namesOf = ({ arms, once }: Division): string[] | undefined =>
+  once === true || arms.box !== undefined
     ? undefined
     : Array.from({ length: arms.size }, (_, arm) => arms.name(arm));
 
@@ -23,11 +23,11 @@ export function saveArms(division: Division, sources: readonly SourceOf[]): Save
   return { json: { stamps: Object.fromEntries(stamps), ...(names === undefined ? {} : { names }) } };
 }
 
-/** What a resumed run finds changed. */
+/** What has changed when a run is resumed. */
 export interface Changed {
-  /** Sources whose tasks are others now. */
+  /** Sources whose tasks have changed. */
   readonly sources: readonly string[];
-  /** Whether the numbers of the arms stand for the same arms still. */
+  /** Whether the numbers still stand for the same arms. */
   readonly sameArms: boolean;
 }
 
@@ -39,12 +39,12 @@ export function changedSince(saved: Saved, division: Division, sources: readonly
     return stamp === undefined || known === undefined || known === stamp ? [] : [name];
   });
   const names = namesOf(division);
-  const alike =
+  const same =
     names === undefined || (before.names ?? []).every((name, arm) => (names[arm] ?? name) === name);
-  return { sources: changed, sameArms: alike && (names !== undefined || changed.length === 0) };
+  return { sources: changed, sameArms: same && (names !== undefined || changed.length === 0) };
 }
 
-/** What to tell of it. */
+/** The fault to report. */
 export const tasksChanged = ({ sources, sameArms }: Changed): Fault[] =>
   sources.length === 0 && sameArms
     ? []

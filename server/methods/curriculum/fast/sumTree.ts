@@ -1,6 +1,6 @@
-/** Weights whose sum is kept while some of them change: drawing in proportion and changing one take log time. */
+/** Weights and their sum. Drawing in proportion, and changing a weight, take logarithmic time. */
 export class SumTree {
-  /** A heap: node i is the sum of 2i and 2i + 1; leaves begin at `leaves`. Equal weights give equal sums, whatever came before. */
+  /** A heap: node i is the sum of 2i and 2i + 1; leaves start at `leaves`. The sums depend on the weights alone, not on their history. */
   private readonly sums: Float64Array;
   private readonly leaves: number;
 
@@ -24,7 +24,7 @@ export class SumTree {
   }
 
   /**
-   * The place on whose share a number falls; never one of weight 0 while there are others.
+   * The index on whose share a number falls; never one of weight 0 while there are others.
    * @param left from 0 to below `total`
    */
   find(left: number): number {
@@ -32,7 +32,7 @@ export class SumTree {
     while (node < this.leaves) {
       node *= 2;
       const own = this.sums[node]!;
-      // Rounding can leave a sliver behind the last weight: it belongs to that.
+      // A remainder of rounding belongs to the last weight.
       if (left >= own && this.sums[node + 1]! > 0) {
         left -= own;
         node += 1;

@@ -1,30 +1,31 @@
-/** Arms that are compared before some of them are drawn. */
+/** Arms that are compared, so that some of them are drawn. */
 import type { Random } from "../../../../lib/random.ts";
 import { smallest } from "../../../../lib/ordering.ts";
-import type { Known } from "../../../../core/slots/curriculum.ts";
+import type { ArmPool } from "../../../../core/slots/fastArms.ts";
 
 /**
- * `count` open arms, each alike likely: all different where an arm is drawn at most once a step (then fewer where
- * fewer are open), else with repeats, as prompts of a shuffled set have the same category.
+ * `count` open arms, drawn uniformly. Where arms come at most once a step they are all different, and fewer where fewer
+ * are open; else they may repeat.
  */
-export function someOpen({ size, open, once, only }: Known, count: number, random: Random): number[] {
+export function someOpen(pool: ArmPool, count: number, random: Random): number[] {
+  const { size, once, only } = pool;
   const found: number[] = [];
   const had = new Set<number>();
-  // Where few may be drawn at all, most that are tried would be none of them.
-  const tries = only === undefined ? 16 * count + 64 : 0;
-  for (let i = 0; i < tries && found.length < count && size > 0; i++) {
+  // Where only a few may be drawn, most attempts would miss them.
+  const attempts = only === undefined ? 16 * count + 64 : 0;
+  for (let i = 0; i < attempts && found.length < count && size > 0; i++) {
     const arm = random.integer(size);
-    if (!open(arm) || (once && had.has(arm))) continue;
+    if (!pool.isOpen(arm) || (once && had.has(arm))) continue;
     had.add(arm);
     found.push(arm);
   }
   return found.length === count ? found : [...found, ...theRest()];
 
-  /** Few are open: they are listed, and drawn from the list. */
+  /** Draws from a list of the open arms, since they are few. */
   function theRest(): number[] {
     const left: number[] = [];
     const add = (arm: number): void => {
-      if (open(arm) && !(once && had.has(arm))) left.push(arm);
+      if (pool.isOpen(arm) && !(once && had.has(arm))) left.push(arm);
     };
     if (only === undefined) for (let arm = 0; arm < size; arm++) add(arm);
     else only.forEach(add);
@@ -42,6 +43,6 @@ export function someOpen({ size, open, once, only }: Known, count: number, rando
   }
 }
 
-/** The `n` candidates of least cost, in that order; equal ones as they stand. */
+/** The `n` candidates of least cost, in that order, ties in the order of the candidates. */
 export const cheapest = (candidates: readonly number[], cost: Float64Array, n: number): number[] =>
   smallest(candidates.length, n, (at) => cost[at]!).map((at) => candidates[at]!);

@@ -1,13 +1,13 @@
-/** A number by arm, growing with the arms: eight bytes each. */
-import type { Saved } from "../basics.ts";
+/** One number per arm, eight bytes each; it grows with the arms. */
+import type { Saved } from "../../core/basics.ts";
 
 export class Column {
   private held = new Float64Array(0);
 
-  /** @param fill what an arm has that nobody has written of */
+  /** @param fill the number of an arm that has not been set */
   constructor(private readonly fill: number) {}
 
-  /** Room for arms 0 … size − 1. It doubles, so that arms may appear one at a time. */
+  /** Makes room for arms 0 … size − 1. It at least doubles, so that adding arms one by one stays cheap. */
   grow(size: number): void {
     const before = this.held.length;
     if (size <= before) return;
@@ -25,17 +25,17 @@ export class Column {
   add(arm: number, value: number): void {
     this.set(arm, this.get(arm) + value);
   }
-  /** The first `size`, as they stand: a view. */
+  /** A view of the first `size` numbers. */
   view(size: number): Float64Array {
     this.grow(size);
     return this.held.subarray(0, size);
   }
 
-  /** For `Saved.arrays`: as it stands, not a copy, where only `observe` changes it. */
+  /** For `Saved.arrays`, not copied: only where nothing but `observe` changes the column. */
   save(): Float64Array {
     return this.held;
   }
-  /** For `Saved.arrays`, where a draw or a probe changes it: a step that is given up in between goes back to what was saved. */
+  /** For `Saved.arrays`, copied: where a draw or a probe changes the column, since an abandoned step returns to the saved state. */
   saveCopy(): Float64Array {
     return this.held.slice();
   }

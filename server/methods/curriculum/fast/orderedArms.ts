@@ -1,19 +1,19 @@
-/** Arms in some order, of which a few change places now and then: found by place, and places found, in log time. */
-import { firstWhere } from "../../../shared/firstWhere.ts";
-import { lastAtMost } from "../../lib/ordering.ts";
+/** Arms in an order of which a few change at a time. Arms by position, and positions of arms, take logarithmic time. */
+import { firstWhere } from "../../../../shared/firstWhere.ts";
+import { lastAtMost } from "../../../lib/ordering.ts";
 
 const capacity = 1024;
 
 interface Chunk {
-  /** In order; only the first `length` count. */
+  /** In order; only the first `length` are used. */
   readonly arms: Int32Array;
   length: number;
 }
 
 export class OrderedArms {
   private chunks: Chunk[] = [];
-  /** Place of each chunk's first arm; made anew when somebody asks after a change. */
-  private places: Float64Array | undefined;
+  /** Position of each chunk's first arm; recomputed on demand after a change. */
+  private positions: Float64Array | undefined;
   private count: number;
 
   /**
@@ -37,17 +37,17 @@ export class OrderedArms {
     return this.count;
   }
 
-  at(place: number): number {
-    const places = this.firstPlaces();
-    const chunk = lastAtMost(places, place);
-    return this.chunks[chunk]!.arms[place - places[chunk]!]!;
+  at(position: number): number {
+    const positions = this.firstPositions();
+    const chunk = lastAtMost(positions, position);
+    return this.chunks[chunk]!.arms[position - positions[chunk]!]!;
   }
 
-  /** Where an arm stands, or would stand. */
-  placeOf(arm: number): number {
+  /** The position of an arm, or where it would be inserted. */
+  positionOf(arm: number): number {
     if (this.chunks.length === 0) return 0;
     const chunk = this.chunkOf(arm);
-    return this.firstPlaces()[chunk]! + this.within(this.chunks[chunk]!, arm);
+    return this.firstPositions()[chunk]! + this.within(this.chunks[chunk]!, arm);
   }
 
   add(arm: number): void {
@@ -59,11 +59,11 @@ export class OrderedArms {
     chunk.arms[at] = arm;
     chunk.length += 1;
     this.count += 1;
-    this.places = undefined;
+    this.positions = undefined;
     if (chunk.length === capacity) this.split(number);
   }
 
-  /** While the arm compares as it did when it was added. */
+  /** Call it before the arm's keys change. */
   remove(arm: number): void {
     const number = this.chunkOf(arm);
     const chunk = this.chunks[number]!;
@@ -72,27 +72,27 @@ export class OrderedArms {
     chunk.arms.copyWithin(at, at + 1, chunk.length);
     chunk.length -= 1;
     this.count -= 1;
-    this.places = undefined;
+    this.positions = undefined;
     if (chunk.length === 0) this.chunks.splice(number, 1);
   }
 
-  /** Places at which an arm stands that is not like the one before it, which has the same numbers; NaN is like NaN. */
+  /** Positions at which the keys differ from those of the arm before; NaN equals NaN. */
   starts(keys: readonly Float64Array[]): Uint32Array<ArrayBuffer> {
     const starts = new Uint32Array(this.count);
-    let [found, place, before, run] = [0, 0, -1, 0];
+    let [found, from, before, run] = [0, 0, -1, 0];
     for (const { arms, length } of this.chunks) {
       for (let i = 0; i < length; i++) {
         const arm = arms[i]!;
         if (before >= 0 && alike(keys, before, arm)) {
-          // Of a long run the end alone is looked for.
+          // Of a long run of equal arms only the end is searched for.
           if (++run % 8 === 0) i += firstWhere(length - i - 1, (on) => !alike(keys, arm, arms[i + 1 + on]!));
         } else {
-          starts[found++] = place + i;
+          starts[found++] = from + i;
           run = 0;
         }
         before = arms[i]!;
       }
-      place += length;
+      from += length;
     }
     return starts.slice(0, found);
   }
@@ -106,13 +106,13 @@ export class OrderedArms {
     this.chunks.splice(number + 1, 0, rest);
   }
 
-  private firstPlaces(): Float64Array {
-    if (this.places !== undefined) return this.places;
-    let place = 0;
-    return (this.places = Float64Array.from(this.chunks, ({ length }) => (place += length) - length));
+  private firstPositions(): Float64Array {
+    if (this.positions !== undefined) return this.positions;
+    let from = 0;
+    return (this.positions = Float64Array.from(this.chunks, ({ length }) => (from += length) - length));
   }
 
-  /** The last chunk whose first arm does not come after this one. */
+  /** The last chunk whose first arm is not after this one. */
   private chunkOf(arm: number): number {
     const { chunks, compare } = this;
     return firstWhere(chunks.length - 1, (before) => {
@@ -121,13 +121,13 @@ export class OrderedArms {
     });
   }
 
-  /** The first place in a chunk whose arm does not come before this one. */
+  /** The first position in a chunk whose arm is not before this one. */
   private within({ arms, length }: Chunk, arm: number): number {
     return firstWhere(length, (at) => arms[at] === arm || this.compare(arms[at]!, arm) >= 0);
   }
 }
 
-/** Whether two arms have the same numbers. */
+/** Whether two arms have the same keys. */
 function alike(keys: readonly Float64Array[], a: number, b: number): boolean {
   for (let i = 0; i < keys.length; i++) {
     const [one, other] = [keys[i]![a]!, keys[i]![b]!];
