@@ -21,7 +21,7 @@ export function starvation(
   if (admitted >= wanted) return null;
   if (admitted === groups.length) {
     return {
-      message: `there were tasks for ${groups.length} ${groups.length === 1 ? "group" : "groups"}, ${wanted} were wanted`,
+      message: `there were tasks for only ${groups.length} of ${wanted} groups`,
       action: "Raise `epochs`, add tasks, let admission keep more of them, or lower rollout.prompts.",
     };
   }
@@ -46,9 +46,9 @@ export function nonFinite(signal: string, groups: readonly Group[]): Fault[] {
   return [
     {
       code: "signal-not-finite",
-      message: `the signal ${signal} is no finite number for the task ${first.task.id} of ${first.arm}${more}; its rewards are ${[...first.rewards].slice(0, 8).map(rounded).join(", ")}`,
+      message: `the signal ${signal} is not finite for the task ${first.task.id} of ${first.arm}${more}; its rewards are ${[...first.rewards].slice(0, 8).map(rounded).join(", ")}`,
       action:
-        "The group was not observed. Look at the reward terms for values that are infinite or far too large, or choose another signal.",
+        "The group was not observed. Check the reward terms for infinite or very large values, or choose another signal.",
     },
   ];
 }
@@ -62,6 +62,6 @@ export const withoutTasks = (arms: readonly string[]): Fault[] =>
           code: "arm-empty",
           message: `${arms.length === 1 ? "an arm has" : `${arms.length} arms have`} no task left to train on: ${arms.slice(0, 5).join(", ")}${arms.length > 5 ? ", …" : ""}`,
           action:
-            "The other arms are drawn in their place. Raise `epochs`, add tasks of these kinds, or take them out.",
+            "The other arms are drawn instead. Raise `epochs`, add tasks to these arms, or remove them.",
         },
       ];

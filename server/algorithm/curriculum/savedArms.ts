@@ -51,8 +51,8 @@ export const tasksChanged = ({ sources, sameArms }: Changed): Fault[] =>
     : [
         {
           code: "tasks-changed",
-          message: `the tasks ${sources.length === 0 ? "" : `of ${sources.join(", ")} `}are not those that the run began with${sameArms ? "" : ": what the curriculum knew of its arms, it has forgotten"}`,
+          message: `the tasks ${sources.length === 0 ? "" : `of ${sources.join(", ")} `}have changed since the run started${sameArms ? "" : ", so the curriculum starts without its estimates"}`,
           action:
-            "Evaluations before and after do not compare. To train on as before, put the file back and resume from there; a changed file is better a new run.",
+            "Evaluations before and after cannot be compared. To continue as before, restore the file and resume; to train on the changed file, start a new run.",
         },
       ];

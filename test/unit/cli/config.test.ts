@@ -44,7 +44,7 @@ describe("gradus curriculum --history", () => {
     assert.deepEqual([code, stdout.trim().split("\n").length], [0, 4]);
     assert.match(
       stderr,
-      /^h\.jsonl: warning: step 1 \(and so in 1 more step\): the signal reward_range is no finite number for the task t1 of countdown\/3; .* choose another signal\. \[signal-not-finite\]\n$/,
+      /^h\.jsonl: warning: step 1 \(and so in 1 more step\): the signal reward_range is not finite for the task t1 of countdown\/3; .* choose another signal\. \[signal-not-finite\]\n$/,
     );
     written(line(0, [1, 0]));
     assert.equal((await gradus(words, folder)).stderr, "");

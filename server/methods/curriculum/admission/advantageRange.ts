@@ -7,7 +7,7 @@ const rounded = (value: number): string => String(Math.round(value * 1000) / 100
 
 export const advantageRange = admission({
   name: "advantage_range",
-  summary: "Keeps groups whose rewards lie so far from their mean, on average.",
+  summary: "Keeps groups whose mean absolute advantage lies in a range.",
   formula: "low ≤ mean_i |r_i − r̄| ≤ high: the mean absolute advantage before any scale",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({

@@ -5,7 +5,7 @@ import { eachGroup, no, yes } from "./verdicts.ts";
 export const greedyWrong = admission({
   name: "greedy_wrong",
   summary:
-    "Answers every drawn task once without chance, before its group is written; tasks that this solves do not train.",
+    "Answers every drawn task once greedily, before its group is generated; tasks that this solves do not train.",
   formula: "keep x where the greedy answer is no success",
   sources: ["The Reasoning Boundary Paradox: How Reinforcement Learning Constrains Language Models"],
   failing: () => ({

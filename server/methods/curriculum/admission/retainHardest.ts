@@ -90,7 +90,7 @@ const perPhase = z.union([z.number().int().positive(), z.array(z.number().int().
 
 export const retainHardest = admission({
   name: "retain_hardest",
-  summary: "After every phase only the arms of the lowest success rates stay to be drawn.",
+  summary: "After every phase only the arms of the lowest success rates can still be drawn.",
   formula:
     "every `every` steps: the `keep` arms of least successes/rollouts, of those that the phase has drawn",
   sources: [

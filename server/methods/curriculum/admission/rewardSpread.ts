@@ -64,9 +64,9 @@ class RewardSpread implements Admission {
 
 export const rewardSpread = admission({
   name: "reward_std",
-  summary: "Leaves out groups whose rewards differ less than a share of what they have lately differed by.",
+  summary: "Leaves out groups whose rewards spread less than a share of the recent average spread.",
   formula:
-    "std_i r_i ≥ β · EMA(mean over the step's groups of std), which begins with the mean of the first `over` steps counted",
+    "std_i r_i ≥ β · EMA(mean over the step's groups of std), which starts with the mean of the first `over` steps counted",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   failing: ({ beta }) => (beta > 0 ? "left_out" : undefined),
   params: z.object({
@@ -76,7 +76,7 @@ export const rewardSpread = admission({
       .default(0.5)
       .describe("β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source."),
     decay: z.number().min(0).lt(1).default(0.99).describe("Of the moving average, a step."),
-    sample: z.boolean().default(false).describe("Divide by n − 1 in the place of n."),
+    sample: z.boolean().default(false).describe("Divide by n − 1 instead of n."),
     from: z
       .number()
       .int()
@@ -89,7 +89,7 @@ export const rewardSpread = admission({
       .positive()
       .default(1)
       .describe(
-        "Steps whose plain mean the average begins with, and nothing is left out until then; 5 in the source.",
+        "Steps whose plain mean starts the average; until then no group is left out. 5 in the source.",
       ),
   }),
   create: (options) => new RewardSpread(options),

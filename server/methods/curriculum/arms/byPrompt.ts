@@ -157,7 +157,7 @@ export function poolOf({ config, source }: SourceOf, size: number, random: Rando
   if (pool !== undefined && (pool.size > 0 || source.grows === true)) return pool;
   throw new UserError(
     pool === undefined
-      ? `the tasks of ${config.name} cannot be counted, so none of them can be an arm of its own`
+      ? `the tasks of ${config.name} cannot be counted, so they cannot be arms`
       : `${config.name} has no task to train on`,
     {
       code: "arms-prompt",

@@ -23,7 +23,8 @@ export function gradientDeviation(p: number, right: number, wrong: number): numb
 
 export const gradientVariance = budget({
   name: "gradient_variance",
-  summary: "More rollouts for tasks whose gradient varies more, fewer for the others; their sum stays.",
+  summary:
+    "More rollouts for tasks whose gradient varies more, fewer for the others; the total stays the same.",
   formula:
     "n_x ∝ √[p(1−p)² g_c² + p²(1−p) g_w² − p²(1−p)²(g_c − g_w)²], Σ n_x = `rollout.group` · tasks; with g_c = g_w = 1 it is √(p(1−p))",
   sources: ["CurES: From Gradient Analysis to Efficient Curriculum Learning for Reasoning LLMs"],

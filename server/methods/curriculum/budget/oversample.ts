@@ -33,7 +33,8 @@ class Oversample implements Budget {
 
 export const oversample = budget({
   name: "oversample",
-  summary: "Begins a step with as many more groups as have lately been all right or all wrong.",
+  summary:
+    "Starts a step with extra groups, to make up for those that have lately been all right or all wrong.",
   formula: "groups = ⌈wanted · f⌉; f ← d f + (1 − d)/(1 − share of groups all right or all wrong), f ≤ most",
   sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
   params: z.object({

@@ -135,7 +135,7 @@ const noModel = (): never => {
 export const angleConcentration = estimator({
   name: "angle_concentration",
   summary:
-    "How alike the policy's states of a prompt's tokens are. One forward pass over every prompt before the first step (and over those that appear), and one over each step's prompts; nothing is generated.",
+    "How similar the policy's hidden states of a prompt's tokens are. It takes one forward pass over every prompt before the first step (and over new prompts later), and one over each step's prompts; nothing is generated.",
   formula:
     "Q = mean_{i, j ∈ question} cos(x_i, x_j) + w · mean_{i ∈ question, j before it} cos(x_i, x_j), x what the last layer's feed-forward reads",
   sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
@@ -148,7 +148,7 @@ export const angleConcentration = estimator({
       .min(0)
       .default(1)
       .describe(
-        "w: what the question's angles with the tokens before it (system message, template) count; 1 in the paper, 8 in its released code.",
+        "w: the weight of the question's angles with the tokens before it (system message, template); 1 in the paper, 8 in its released code.",
       ),
   }),
   create: ({ inter_weight }, { models, asking }) =>

@@ -78,7 +78,7 @@ class Beta implements Estimator, EstimatorExtensions {
 export const beta = estimator({
   name: "beta",
   aliases: ["beta_posterior", "decayed_beta"],
-  summary: "A Beta posterior of each arm's success rate, which forgets what is old.",
+  summary: "A Beta posterior of each arm's success rate, which forgets old rollouts.",
   formula:
     "α ← λα + (1 − λ)α₀ + successes, β ← λβ + (1 − λ)β₀ + failures; estimate α/(α + β). λ = 1 forgets nothing",
   sources: [
@@ -94,7 +94,7 @@ export const beta = estimator({
     decay_unsampled: z
       .boolean()
       .default(false)
-      .describe("Forget also of arms that were not drawn, which the source does not."),
+      .describe("Also forget rollouts of arms that were not drawn; the source does not."),
   }),
   create: (options) => new Beta(options),
 });

@@ -75,16 +75,21 @@ class BetaRestart implements Estimator, EstimatorExtensions {
 export const betaRestart = estimator({
   name: "beta_restart",
   aliases: ["bocpd"],
-  summary: "A Beta posterior that begins afresh where an arm's successes have changed.",
+  summary: "A Beta posterior that restarts when an arm's success rate changes.",
   formula:
-    "a forecaster for each start, weighed by the likelihood of what came since (Laplace's rule) and at birth by the hazard; one that outweighs the believed one replaces it",
+    "a forecaster for each start, weighted by the likelihood of the outcomes since (Laplace's rule) and at its start by the hazard; one that outweighs the oldest replaces it",
   sources: ["Restarted Bayesian Online Change-point Detection for Non-Stationary Markov Decision Processes"],
   status: "approximate",
   gives: ["estimate", "spread", "posterior"],
   takes: ["rate"],
   params: z.object({
     hazard: z.number().gt(0).lt(1).default(0.02).describe("How likely a change is at a step of the arm."),
-    forecasters: z.number().int().min(2).default(32).describe("Starts that are considered, of the latest."),
+    forecasters: z
+      .number()
+      .int()
+      .min(2)
+      .default(32)
+      .describe("How many of the latest starts are considered."),
   }),
   create: ({ hazard, forecasters }) => new BetaRestart(hazard, forecasters),
 });

@@ -68,7 +68,7 @@ export const ema = estimator({
       .nullable()
       .default(0)
       .describe(
-        "What is believed of an arm before its first observation; null: nothing is known then, and the first observation stands as it is.",
+        "The estimate of an arm before its first observation; null: unknown, and the first observation is taken as it is.",
       ),
   }),
   create: ({ alpha, decay_unsampled, initial }) => new Ema(alpha, decay_unsampled, initial),

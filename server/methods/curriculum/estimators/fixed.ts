@@ -73,7 +73,7 @@ export const fixed = estimator({
   aliases: ["label"],
   summary: "A number that every arm has from the start: a field of its task, a length, or its own value.",
   formula:
-    "Q = task.data[field] | characters of the prompt or solution | its lines | the number behind the arm's last `/`",
+    "Q = task.data[field] | characters of the prompt or solution | its lines | the number after the arm's last `/`",
   sources: [
     "Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals",
     "Kimi k1.5: Scaling Reinforcement Learning with LLMs",

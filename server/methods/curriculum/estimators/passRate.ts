@@ -36,7 +36,7 @@ export const passRate = estimator({
   name: "pass_rate",
   aliases: ["offline_pass_rate"],
   summary:
-    "Tries every arm before training, and keeps what it found; with `temperature: 0, samples: 1` whether the greedy answer is right.",
+    "Measures every arm's success rate before training, and keeps it; with `temperature: 0, samples: 1` it measures whether the greedy answer is right.",
   formula:
     "Q = mean of s over `samples` rollouts, under the policy as it stands before the arm is first drawn",
   sources: [

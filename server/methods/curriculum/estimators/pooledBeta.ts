@@ -100,7 +100,7 @@ export const pooledBeta = estimator({
   name: "pooled_beta",
   aliases: ["hierarchical_beta", "hierarchical"],
   summary:
-    "A Beta posterior of each arm's success rate under a prior that all arms share and teach: an arm that was hardly drawn is believed to be like the others.",
+    "A Beta posterior of each arm's success rate, with a prior fitted to all arms: an arm with few rollouts is estimated to be like the others.",
   formula:
     "estimate (mκ + successes)/(κ + rollouts); m = (Σ p̂ + ½)/(J + 1) over the rates p̂ of the J arms observed; κ = 1/γ − 1, at least 1 and at most 1000, and 1000 where γ ≤ 0; γ = (V/(p̄(1 − p̄)) − h)/(1 − h), p̄ the mean of the rates, V their variance (J − 1), h the mean of 1/rollouts; κ = 2 while J < 3, or where p̄ is 0 or 1, or h is 1 or more",
   sources: [
@@ -116,7 +116,7 @@ export const pooledBeta = estimator({
       .min(0)
       .max(1)
       .default(1)
-      .describe("λ: what an arm's earlier rollouts count when it is observed again; 1 forgets nothing."),
+      .describe("λ: the weight of an arm's earlier rollouts when it is observed again; 1 forgets nothing."),
   }),
   create: ({ decay }) => new PooledBeta(decay),
 });

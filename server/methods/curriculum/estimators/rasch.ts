@@ -46,7 +46,7 @@ export const rasch = estimator({
   name: "rasch",
   aliases: ["irt", "logistic"],
   summary:
-    "One ability of the policy and one difficulty of each arm: what is learned of some arms tells of the others too.",
+    "One ability of the policy and one difficulty per arm, so that rollouts of some arms update the estimates of all.",
   formula: "p = 1/(1 + e^{d_a − θ}); θ ← θ + η_θ mean(s − p), d_a ← d_a − η_d ((s̄ − p) + λ d_a), once a step",
   sources: [
     "SEELE: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",

@@ -86,9 +86,9 @@ class ReestimateBlock implements Estimator, EstimatorExtensions {
 export const reestimateBlock = estimator({
   name: "reestimate_block",
   summary:
-    "Divides the arms into blocks from easy to hard, and before each next block tries the arms of that block again. `sampler: sorted` walks through them.",
+    "Divides the arms into blocks from easy to hard, and measures each block again before entering it. `sampler: sorted` goes through them.",
   formula:
-    "block b = the b-th part of the arms by p̂ under the first policy; Q = p̂ − 2b, p̂ measured anew when b is entered",
+    "block b = the b-th part of the arms by p̂ under the first policy; Q = p̂ − 2b, p̂ measured again when b is entered",
   sources: [
     "Learning Like Humans: Advancing LLM Reasoning Capabilities via Adaptive Difficulty Curriculum Learning and Expert-Guided Self-Reformulation",
   ],

@@ -17,7 +17,7 @@ function readPilots(file: string): z.output<typeof pilotSchema>[] {
   try {
     lines = readText(file).split("\n");
   } catch (error) {
-    throw new UserError(`the pilots can't be read: ${readFailure(error)}`, {
+    throw new UserError(`the pilot runs can't be read: ${readFailure(error)}`, {
       file,
       code: "pilots-missing",
       action: 'Write one pilot run a line: {"weights": {"<arm>": 0.5, …}, "score": 0.42}.',
@@ -43,7 +43,7 @@ function pilotsOf(file: string, arms: ArmSet): Pilot[] {
   const pilots = readPilots(file).map(({ weights, score }): Pilot => {
     const unknown = Object.keys(weights).find((name) => arms.find(name) < 0);
     if (unknown !== undefined)
-      throw new UserError(`the pilots name an arm that there is not: ${unknown}`, {
+      throw new UserError(`the pilot runs name an unknown arm: ${unknown}`, {
         file,
         code: "pilots-arm",
         action: `The arms are ${Array.from({ length: arms.size }, (_, arm) => arms.name(arm)).join(", ")}.`,
@@ -144,12 +144,12 @@ export const surrogateParams = z.object({
   pilots: refers({ to: "file", ends: [".jsonl"] })
     .optional()
     .describe('JSONL file, one pilot run a line: `{"weights": {"<arm>": 0.5, …}, "score": 0.42}`.'),
-  model: z.enum(["quadratic", "gaussian_process"]).default("quadratic").describe("What is fitted."),
+  model: z.enum(["quadratic", "gaussian_process"]).default("quadratic").describe("The model that is fitted."),
   maximise: z
     .enum(["score", "improvement"])
     .default("score")
     .describe(
-      "What the mixture is best in: the score itself, or for the next pilot the expected improvement.",
+      "What the mixture maximises: the score itself, or the expected improvement, to choose the next pilot run.",
     ),
   ridge: z.number().positive().default(1e-6).describe("Of the quadratic: added to the normal equations."),
   scale: z.number().positive().default(0.3).describe("ℓ of the Gaussian process."),
@@ -159,7 +159,7 @@ export const surrogateParams = z.object({
 export const surrogate = estimator({
   name: "surrogate",
   summary:
-    "Fits the scores of pilot runs over the mixtures of arms that they trained on, and believes in the mixture with the best outlook.",
+    "Fits the scores of pilot runs as a function of their mixtures of arms, and estimates the mixture with the best predicted score.",
   formula:
     "ŝ(w) = Σ b_i w_i + Σ c_ij w_i w_j by ridge regression, or a Gaussian process; Q = argmax_w ŝ(w) on the simplex, or of the expected improvement on the best pilot",
   sources: ["MoDoMoDo: Multi-Domain Data Mixtures for Multimodal LLM Reinforcement Learning"],

@@ -218,9 +218,9 @@ function modelOf({ model, head, perceptron }: Named, models: Models | undefined)
 export const valueHead = estimator({
   name: "value_head",
   summary:
-    "A model's guess of the mean reward of a prompt, without rolling it out; learned from the rollouts of those that are.",
+    "A model's prediction of a prompt's mean reward, without rollouts of it; it learns from the rollouts of the prompts that are drawn.",
   formula:
-    "V_φ(x) at the prompt's end; one step a step of the run on mean over its prompts of (V_φ(x) − mean_i r_i)²; what is told lies within the least and the greatest mean_i r_i so far, so that prompts which are not drawn do not drift beyond what any has earned",
+    "V_φ(x) at the prompt's end; one step a step of the run on mean over its prompts of (V_φ(x) − mean_i r_i)²; predictions are clipped to the least and the greatest mean_i r_i so far, so that those of prompts that are not drawn do not drift",
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   gives: ["estimate", "foresight"],
   takes: ["tasks"],
@@ -233,7 +233,7 @@ export const valueHead = estimator({
     head: refers({ to: "head" }).default("value").describe("Name of the head."),
     perceptron: refers({ to: "model" })
       .optional()
-      .describe("In the place of a head a model of `kind: mlp`, over hashed pieces of the prompt's text."),
+      .describe("In place of a head: a model of `kind: mlp`, over hashed pieces of the prompt's text."),
   }),
   create: (params, { models }) =>
     new ValueHead(params.perceptron ?? params.model ?? "", modelOf(params, models)),

@@ -43,7 +43,7 @@ class Windows implements Estimator {
 
 export const windows = estimator({
   name: "windows",
-  summary: "What has changed between two adjacent windows of an arm's observations.",
+  summary: "The change between two adjacent windows of an arm's observations.",
   formula:
     "with m₁ the mean of the n steps before the last n, and m₂ of the last n: m₂/m₁, m₂ − m₁, |m₂ − m₁| or m₂/m₁ + σ₂/(m₂ + m₁), σ₂ the deviation of the last n",
   sources: ["RECAP", "Teacher-Student Curriculum Learning"],

@@ -10,7 +10,7 @@ export const bandSampler = sampler({
   name: "band",
   aliases: ["threshold"],
   summary:
-    "Of some candidates those whose estimate lies in a band, as they come; where there are too few, the nearest to it.",
+    "Compares a few candidates and draws those whose estimate lies in a band; if too few do, those nearest to it.",
   formula: "pool·n candidates; those with low ≤ Q ≤ high, or low ≤ γ̂ ≤ high with γ̂ drawn from the posterior",
   sources: [
     "Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?",
@@ -24,7 +24,7 @@ export const bandSampler = sampler({
     imagined: z
       .boolean()
       .default(true)
-      .describe("Compare draws from the posterior where the estimator has one; else always the estimate."),
+      .describe("Compare values drawn from the posterior where the estimator has one, else the estimates."),
   }),
   create: ({ low, high, pool, imagined }): FastSampler => {
     if (low >= high)

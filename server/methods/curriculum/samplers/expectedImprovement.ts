@@ -7,7 +7,7 @@ import { costOf, taking } from "../fast/top.ts";
 export const expectedImprovement = sampler({
   name: "expected_improvement",
   aliases: ["ei"],
-  summary: "The arms that can be expected to surpass the best known one by most.",
+  summary: "Draws the arms with the largest expected improvement on the best known estimate.",
   formula: "EI(a) = (Q − Q* − ξ) Φ(z) + σ φ(z), z = (Q − Q* − ξ)/σ, Q* = max_b Q(b), σ the belief's spread",
   sources: ["Efficient Global Optimization of Expensive Black-Box Functions"],
   takes: ["estimate", "spread"],

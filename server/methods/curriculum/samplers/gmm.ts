@@ -96,7 +96,7 @@ export const gmm = sampler({
   name: "gmm",
   aliases: ["gmm_bandit", "alp_gmm"],
   summary:
-    "Chooses points of the box where the signal is large: Gaussian mixtures over place and signal, fitted again and again.",
+    "Draws points of the box where the signal is large, from Gaussian mixtures over point and signal that are refitted during the run.",
   formula:
     "every `fit_every` groups the mixture of least AIC on the last `fit_every` of (place, s); a component with odds ∝ its mean s, a point of it clipped to the box; `uniform` of the points anywhere",
   sources: [

@@ -5,7 +5,7 @@ import { costOf, taking } from "../fast/top.ts";
 export const greedy = sampler({
   name: "greedy",
   aliases: ["argmax"],
-  summary: "The arms of the largest estimates; those of which nothing is known before all others.",
+  summary: "Draws the arms of the largest estimates, unknown arms first.",
   formula: "argmax_a Q(a), or with arms that are tasks the n largest",
   sources: ["Reinforcement Learning for Reasoning in Large Language Models with One Training Example"],
   takes: ["estimate"],

@@ -9,7 +9,7 @@ import { candidateShares, type Band } from "./comparing/candidateShares.ts";
 
 export const nearest = sampler({
   name: "nearest",
-  summary: "Of some candidates those whose estimate is nearest a target.",
+  summary: "Compares a few candidates and draws those whose estimate is nearest to a target.",
   formula: "pool·n candidates, drawn alike; the n of least |V − τ|",
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   takes: ["estimate"],

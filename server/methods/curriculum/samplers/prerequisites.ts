@@ -29,9 +29,9 @@ function cycleIn(requires: Requires): readonly string[] | undefined {
 
 function unknownArm(name: string, { arms, size }: Pick<ArmPool, "arms" | "size">): UserError {
   const some = Array.from({ length: Math.min(size, 8) }, (_, arm) => arms.name(arm)).join(", ");
-  return new UserError(`prerequisites: an arm requires ${name}, and there is no such arm`, {
+  return new UserError(`prerequisites: an arm requires ${name}, which is not an arm`, {
     code: "prerequisites",
-    action: `The arms are ${some}${size > 8 ? ", …" : ""}: write one of these, or leave it out.`,
+    action: `The arms are ${some}${size > 8 ? ", …" : ""}: name one of these, or remove the requirement.`,
   });
 }
 
@@ -88,7 +88,7 @@ export const prerequisites = sampler({
   name: "prerequisites",
   aliases: ["frontier"],
   summary:
-    "Walks along a graph of arms: mostly those that are not mastered and whose prerequisites are. A locked arm opens as well when it succeeds by itself, so that a wrong edge of the graph does not shut it for good.",
+    "Follows a graph of prerequisites: draws mostly arms that are not mastered but whose prerequisites are. A locked arm also opens when it succeeds on its own, so that a wrong edge cannot lock it forever.",
   formula:
     "mastered: Q(a) ≥ mastered; frontier: of the others those with Q(b) ≥ mastered for all b that a requires, or Q(a) ≥ opens; p = review, explore and the rest, divided over mastered, locked and frontier arms alike",
   sources: [
@@ -101,13 +101,15 @@ export const prerequisites = sampler({
     requires: z
       .record(z.string(), z.array(z.string()))
       .default({})
-      .describe("By arm the arms that must be mastered before, e.g. `{ countdown/4: [countdown/3] }`."),
+      .describe(
+        "For each arm, the arms that must be mastered before it, e.g. `{ countdown/4: [countdown/3] }`.",
+      ),
     mastered: z.number().default(0.8).describe("Estimate from which an arm is mastered."),
     opens: z
       .number()
       .positive()
       .default(0.1)
-      .describe("Estimate at which a locked arm is open whatever it requires."),
+      .describe("Estimate at which a locked arm opens whatever it requires."),
     review: z.number().min(0).max(1).default(0.1).describe("Share of the draws for mastered arms."),
     explore: z.number().min(0).max(1).default(0.05).describe("Share of the draws for locked arms."),
   }),
@@ -115,13 +117,13 @@ export const prerequisites = sampler({
     if (review + explore > 1)
       throw new UserError(`prerequisites: review and explore together are ${review + explore} of the draws`, {
         code: "prerequisites",
-        action: "Leave something for the frontier: their sum must not be above 1.",
+        action: "Leave a share for the frontier: their sum must not exceed 1.",
       });
     const cycle = cycleIn(requires);
     if (cycle !== undefined)
       throw new UserError(`prerequisites: arms require one another in a circle: ${cycle.join(" → ")}`, {
         code: "prerequisites",
-        action: "Take one of these out of `requires`: none of them could ever be on the frontier.",
+        action: "Remove one of these from `requires`: none of them can ever be on the frontier.",
       });
     const quotas = { frontier: 1 - review - explore, mastered: review, locked: explore };
     const requirements = new Requirements(requires);

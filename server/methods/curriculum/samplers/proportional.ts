@@ -5,7 +5,7 @@ import { independent } from "../fast/independent.ts";
 
 export const proportional = sampler({
   name: "proportional",
-  summary: "In proportion to the estimate, with a floor shared by all arms.",
+  summary: "Draws arms in proportion to their estimates, plus a floor shared by all arms.",
   formula: "p(a) = floor/n + (1 − floor) max(Q(a), 0) / Σ_b max(Q(b), 0)",
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
   takes: ["estimate"],

@@ -25,7 +25,7 @@ function repelled(columns: Columns, base: Softmax, alpha: number): Softmax {
 export const selfRepellent = sampler({
   name: "self_repellent",
   summary:
-    "Draws less of what was drawn more than its share: a correction of the uniform or the Boltzmann sampler.",
+    "Corrects the uniform or the Boltzmann sampler: arms drawn more often than their share are drawn less.",
   formula:
     "p(a) ∝ μ(a) (x(a)/μ(a))^−α; x = (drawn + μ)/(Σ drawn + 1), μ the task weights' shares, or softmax(Q/τ) where there is a τ",
   sources: ["Accelerating Distributed Stochastic Optimization via Self-Repellent Random Walks"],

@@ -75,7 +75,7 @@ class Sorted implements FastSampler {
 
 export const sorted = sampler({
   name: "sorted",
-  summary: "Walks through the arms in the order of their estimates, each once a pass.",
+  summary: "Goes through the arms in the order of their estimates, each arm once a pass.",
   formula: "the n arms of largest (`descending`) or smallest (`ascending`) Q that the pass has not drawn yet",
   sources: [
     "SARI: Structured Audio Reasoning via Curriculum-Guided Reinforcement Learning",

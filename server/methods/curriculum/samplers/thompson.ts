@@ -11,7 +11,7 @@ export const thompson = sampler({
   name: "thompson",
   aliases: ["thompson_nearest"],
   summary:
-    "Imagines a success rate for each of some candidates, and takes those whose imagined rate is nearest a target.",
+    "Draws a success rate from the posterior of each of a few candidates, and takes those whose drawn rate is nearest to a target.",
   formula: "pool·n candidates, γ̂ ~ posterior of each; the n of least (γ̂ − γ*)²",
   sources: ["Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?"],
   takes: ["posterior"],

@@ -7,7 +7,7 @@ export const tiers = sampler({
   name: "tiers",
   aliases: ["tier_quota"],
   summary:
-    "Divides arms into tiers by their estimates, and gives each tier a quota of the draws; arms of a tier are alike.",
+    "Divides arms into tiers by their estimates, and gives each tier a quota of the draws, which its arms share equally.",
   formula: "p(a) = quota(tier(a)) / (Σ quotas of tiers that have arms · arms of the tier)",
   sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
   takes: ["estimate"],
@@ -16,9 +16,9 @@ export const tiers = sampler({
       .array(z.number())
       .min(1)
       .default([0.1, 0.9])
-      .describe("Estimates at which a next tier begins, rising."),
+      .describe("Estimates at which the next tier starts, rising."),
     quotas: z.array(z.number().min(0)).min(2).default([1, 4, 1]).describe("One a tier, from the lowest."),
-    unknown: z.number().min(0).default(2).describe("Quota of the arms of which nothing is known."),
+    unknown: z.number().min(0).default(2).describe("Quota of unknown arms."),
   }),
   create: ({ edges, quotas, unknown }) => {
     if (quotas.length !== edges.length + 1 || edges.some((edge, i) => i > 0 && edge <= edges[i - 1]!))

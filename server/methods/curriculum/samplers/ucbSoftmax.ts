@@ -17,7 +17,8 @@ const atOrAbove = (tau: number): number => Math.max(tau, 2 ** (Math.ceil(16 * Ma
 export const ucbSoftmax = sampler({
   name: "ucb_softmax",
   aliases: ["ucb"],
-  summary: "A softmax over upper confidence bounds: what is little seen gains as everything else is seen.",
+  summary:
+    "A softmax over upper confidence bounds: an arm with few rollouts gains while the others get more.",
   formula: "p(j) ∝ exp((Q_j + c √(2 ln(N + 1)/(n_j + 1)))/τ); n_j and N = Σ n_j count all rollouts so far",
   sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
   takes: ["estimate"],

@@ -4,7 +4,7 @@ import { independent } from "../fast/independent.ts";
 
 export const uniform = sampler({
   name: "uniform",
-  summary: "Every arm alike, or in proportion to the task weights.",
+  summary: "Draws all arms with equal probability, or in proportion to the task weights.",
   formula: "p(a) ∝ weight of a's task",
   sources: [],
   params: z.object({}),

@@ -7,7 +7,7 @@ import { mean } from "../../../../shared/mean.ts";
 export const bestMinusMean = signal({
   name: "best_minus_mean",
   summary:
-    "How far the best rollout of a group is from their mean: what could be gained by always answering so.",
+    "How far the best rollout of a group is above the mean: what could be gained by always answering like it.",
   formula: "s = max_i r_i − mean_i r_i",
   sources: [
     "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",

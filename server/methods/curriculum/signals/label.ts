@@ -7,8 +7,7 @@ import { byGroup } from "./measured.ts";
 
 export const label = signal({
   name: "label",
-  summary:
-    "A number that the task's data has, e.g. an author's difficulty. What the policy does changes nothing of it.",
+  summary: "A number in the task's data, e.g. an author's difficulty. It does not depend on the policy.",
   formula: "s = task.data[field]",
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
   failing: () => "even",

@@ -49,7 +49,7 @@ class LearningProgress implements Signal {
 export const learningProgress = signal({
   name: "learning_progress",
   summary:
-    "How much an arm's mean reward of a step differs from that of the last step that drew it; what is compared is the size of what is believed of that difference.",
+    "How much an arm's mean reward of a step differs from that of the last step that drew it. Samplers compare the absolute value of the estimated difference.",
   formula: "s = r̄ − r̄ of the arm's last step, each over all the arm's rollouts of the step; score |Q|, or Q",
   sources: ["Teacher-Student Curriculum Learning"],
   params: z.object({
@@ -61,7 +61,9 @@ export const learningProgress = signal({
       .number()
       .nullable()
       .default(null)
-      .describe("What an arm's first step is compared with; null: it says nothing. 0 in the source's code."),
+      .describe(
+        "What an arm's first step is compared with; null: the first step is not observed. 0 in the source's code.",
+      ),
   }),
   create: ({ absolute, start }) => new LearningProgress(absolute, start),
 });

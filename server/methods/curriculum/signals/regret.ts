@@ -26,7 +26,7 @@ class Regret implements Signal {
 
 export const regret = signal({
   name: "regret",
-  summary: "What the policy loses, on average, against the best that was ever seen of the arm.",
+  summary: "How much less the policy earns on average than the best reward ever seen of the arm.",
   formula: "s = max(best reward seen of the arm, max_i r_i) − mean_i r_i: the estimate called MaxMC",
   sources: ["Prioritized Level Replay", "Replay-Guided Adversarial Environment Design"],
   params: z.object({}),

@@ -9,7 +9,7 @@ export const rewardStd = signal({
   formula: "s = √(Σ_i (r_i − r̄)²/n), or /(n − 1) with `sample: true`",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   params: z.object({
-    sample: z.boolean().default(false).describe("Divide by n − 1 in the place of n."),
+    sample: z.boolean().default(false).describe("Divide by n − 1 instead of n."),
   }),
   create: ({ sample }) => byGroup(({ rewards }) => deviation(rewards, sample ? 1 : 0)),
 });

@@ -23,12 +23,12 @@ function cutsOf({ tokens, entropy }: Earlier, at: "uniform" | "top_entropy", k: 
 export const branch = start({
   name: "branch",
   summary:
-    "Some groups begin in the middle of an earlier rollout, at a token of it: all their rollouts go on from there.",
+    "Some groups start in the middle of an earlier rollout, at one of its tokens; all their rollouts continue from there.",
   sources: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
   params: z.object({
     share: schedulable(z.number().min(0).max(1))
       .default(0.5)
-      .describe("Probability that a drawn task gives way to an earlier rollout."),
+      .describe("Probability that a drawn task is replaced by an earlier rollout."),
     at: z
       .enum(["top_entropy", "uniform"])
       .default("top_entropy")

@@ -8,7 +8,7 @@ import type { Begun } from "../../../core/slots/guidance.ts";
 export const guide = start({
   name: "guide",
   summary:
-    "All rollouts of a task begin behind the same text of another model, whose length is drawn anew for every group.",
+    "All rollouts of a task start after the same text by another model, whose length is drawn for every group.",
   formula: "length ~ U(low, high) · rollout.max_tokens",
   sources: ["Learning to Generate Better Than Your LLM"],
   params: z.object({

@@ -46,12 +46,12 @@ function drawn(memory: readonly Kept[], over: keyof typeof names, random: Random
 export const midEpisode = start({
   name: "mid_episode",
   summary:
-    "Some groups begin in the middle of an earlier episode of several attempts: behind its first attempts and what was said to them, which are given.",
+    "Some groups start in the middle of an earlier episode of several attempts: after its first attempts and the replies to them, which are prefilled.",
   sources: ["Snapshot Reinforcement Learning: Leveraging Prior Trajectories for Efficiency"],
   params: z.object({
     share: schedulable(z.number().min(0).max(1))
       .default(0.5)
-      .describe("Probability that a drawn task gives way to the state of an earlier episode."),
+      .describe("Probability that a drawn task is replaced by the state of an earlier episode."),
     of: wantedOutcomes
       .default("all")
       .describe(

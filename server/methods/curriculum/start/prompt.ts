@@ -3,7 +3,7 @@ import { start } from "../../../core/declaration.ts";
 
 export const prompt = start({
   name: "prompt",
-  summary: "Rollouts begin behind the task's prompt.",
+  summary: "Rollouts start after the task's prompt.",
   sources: [],
   params: z.object({}),
   create: () => ({ begin: (drawn) => Promise.resolve(drawn) }),

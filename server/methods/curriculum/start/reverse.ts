@@ -13,12 +13,12 @@ type Progress = z.output<typeof saved>[string];
 export const reverse = start({
   name: "reverse",
   summary:
-    "Rollouts begin behind the first part of the written solution, near its end at first; once an arm succeeds often enough the part that is given shrinks.",
+    "Rollouts start after the first part of the task's solution, near its end at first; once an arm succeeds often enough, the prefilled part shrinks.",
   formula: "share ← share − step, where successes / rollouts ≥ advance_at over the window",
   sources: ["StepCoder: Improve Code Generation with Reinforcement Learning from Compiler Feedback"],
   params: z.object({
     by: z.enum(units).default("line").describe("What the solution is cut between."),
-    from: z.number().min(0).max(1).default(0.9).describe("Share of the solution that is given at first."),
+    from: z.number().min(0).max(1).default(0.9).describe("Share of the solution that is prefilled at first."),
     step: z.number().gt(0).max(1).default(0.1).describe("By how much the share shrinks."),
     advance_at: z
       .number()

@@ -197,7 +197,7 @@ test("a surrogate finds the maximum of the quadratic that made the pilots' score
   }
   assert.throws(
     () => made(surrogate, { pilots: file }).addArms?.(new NamedArms(["a", "b"])),
-    /an arm that there is not: c/,
+    /an unknown arm: c/,
   );
 });
 

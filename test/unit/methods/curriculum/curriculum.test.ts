@@ -87,7 +87,7 @@ test("a starved step is told with the success rates it saw", () => {
     /kept 0 of 3 groups, 2 were wanted; success rates seen: 0 \(2×\), 1 \(1×\)/,
   );
   const used = starvation([group([1, 0])], [{ admitted: true }], 2);
-  assert.match(used?.message ?? "", /there were tasks for 1 group, 2 were wanted/);
+  assert.match(used?.message ?? "", /there were tasks for only 1 of 2 groups/);
   assert.equal(starvation([group([1, 0])], [{ admitted: true }], 1), null);
 });
 
@@ -100,7 +100,7 @@ test("a signal that is no finite number is named with its task, and nothing of t
       .faults()
       .map(({ message }) => message)
       .join(),
-    /the signal regret is no finite number for the task t of countdown\/3, and in 1 more groups of the step; its rewards are Infinity, 0.5/,
+    /the signal regret is not finite for the task t of countdown\/3, and in 1 more groups of the step; its rewards are Infinity, 0.5/,
   );
   assert.deepEqual([curriculum.estimate(0), curriculum.estimate(1)], [Number.NaN, 0.5]);
   curriculum.observe([group([1, 0], { arm: "countdown/3" })], [], clock);

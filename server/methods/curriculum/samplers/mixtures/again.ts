@@ -255,7 +255,7 @@ export const againParams = z.object({
     .array(refers({ to: "file", ends: [".jsonl"] }))
     .default([])
     .describe(
-      "Files of past curricula, one run a line, as `gradus runs export RUN --to curriculum` writes them; none: the run stays in its pre-run, and can be followed by later ones.",
+      "Files of past curricula, one run a line, as `gradus runs export RUN --to curriculum` writes them; none: the run stays in its pre-run, and later runs can follow it.",
     ),
   pre_run: z
     .number()
@@ -302,7 +302,7 @@ export const againParams = z.object({
 export const again = sampler({
   name: "again",
   summary:
-    "ALP-GMM that follows a past run: the mixtures of the run whose policy knew as much, beside its own.",
+    "ALP-GMM that follows a past run: it draws from the mixtures of the run whose policy knew as much, and from its own.",
   formula:
     "after the pre-run, of the k past runs of least RMS difference in what was right at a grid of points the one that was right most often in the end; its mixtures in their order, components of mean s > least, with the latest of its own: a component with odds ∝ its mean s; on once the mean of the last rewards ≥ that of the past run's last 50; at the last mixture the mean s are renewed every 100 groups",
   sources: ["Meta Automatic Curriculum Learning"],

@@ -133,7 +133,7 @@ class GaussianWindow implements FastSampler {
 export const gaussianWindow = sampler({
   name: "gaussian_window",
   summary:
-    "Draws around a place in the order of the arms; the place moves on as the policy succeeds, and never back.",
+    "Draws around a position in the order of the arms; the position moves forward as the policy succeeds, never back.",
   formula:
     "p(a) ∝ exp(−(rank(a) − μ)²/2σ²); μ += clamp(n·tanh(α(p̂ − β)) + n·tanh(α·w·Q̄), 0, 2n), p̂ the step's success rate, Q̄ the mean value of its arms as they are now",
   sources: ["Angles Don't Lie: Unlocking Training-Efficient RL Through the Model's Own Signals"],
