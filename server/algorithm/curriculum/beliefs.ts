@@ -1,4 +1,4 @@
-/** What is believed of the arms, as samplers see it: estimates, counts, and which arms are equal. */
+/** Arm beliefs, as samplers see them: estimates, counts, and which arms are equal. */
 import type { Clock, Saved } from "../../core/basics.ts";
 import type { ArmColumn, ArmSet } from "../../core/slots/arms.ts";
 import type {
@@ -13,7 +13,7 @@ import { Column } from "../../methods/curriculum/column.ts";
 import { ClassedArms } from "../../methods/curriculum/fast/armClasses.ts";
 
 /** The parts that beliefs come from. */
-export interface Believers {
+export interface BeliefParts {
   readonly division: Division;
   readonly signal: Signal;
   readonly estimator: Estimator & EstimatorExtensions;
@@ -45,7 +45,7 @@ export class Beliefs {
   /** Arms that have changed since the sampler asked; undefined: all may have. */
   private changes: Set<number> | undefined;
 
-  constructor(private readonly parts: Believers) {
+  constructor(private readonly parts: BeliefParts) {
     const rule = parts.sampler.classes;
     if (parts.division.once !== true || rule === undefined) return;
     const readings = rule.reads.map((reading) => this.readingsOf(reading));
@@ -58,7 +58,7 @@ export class Beliefs {
     this.classed = new ClassedArms(readings.flat(), before?.flat().length);
   }
 
-  /** Where `endStep` may change all estimates: the columns they are functions of, if the estimator tells them. */
+  /** Where `endStep` may change all estimates: the columns they are functions of, if the estimator names them. */
   private get columns(): readonly ArmColumn[] | undefined {
     const changes = this.parts.estimator.fast?.changes;
     return changes === "observed" ? undefined : changes;

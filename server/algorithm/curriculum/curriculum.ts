@@ -332,7 +332,7 @@ export class Curriculum implements Stateful {
       this.beliefs.count(arms[i]!, 0, 1);
     });
     this.signal.endStep?.();
-    this.estimator.model?.observe?.(groups);
+    this.estimator.model?.observeGroups?.(groups);
     for (const observation of observations) {
       this.beliefs.count(observation.arm, observation.rollouts, 0);
       this.estimator.observe(observation, clock.step);

@@ -1,4 +1,4 @@
-/** What to tell a person of a curriculum that cannot go on as it was meant to. */
+/** Messages for a curriculum that cannot go on as configured. */
 import type { Verdict } from "../../core/slots/curriculum.ts";
 import type { Group } from "../../core/rollouts.ts";
 
@@ -11,7 +11,7 @@ export interface Fault {
 
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 
-/** What to tell a person when a refill ended with fewer groups than wanted; null when it did not. */
+/** For a refill that ended with fewer groups than wanted; null: it did not. */
 export function starvation(
   groups: readonly Group[],
   verdicts: readonly Verdict[],
@@ -38,7 +38,7 @@ export function starvation(
   };
 }
 
-/** What to tell when the signal gave what is no finite number for these groups. */
+/** For groups whose signal is not finite. */
 export function nonFinite(signal: string, groups: readonly Group[]): Fault[] {
   const [first] = groups;
   if (first === undefined) return [];
@@ -53,7 +53,7 @@ export function nonFinite(signal: string, groups: readonly Group[]): Fault[] {
   ];
 }
 
-/** What to tell of arms that had no task to give. */
+/** For arms without a task left. */
 export const withoutTasks = (arms: readonly string[]): Fault[] =>
   arms.length === 0
     ? []

@@ -1,4 +1,4 @@
-/** Opens task sources: those that make tasks of others' come to know the others. */
+/** Opens task sources, and gives those that make tasks from others the sources they make them from. */
 import type { CreateContext, GenerateConfig, TaskConfig } from "../../core/config/resolved.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";
 import { create } from "../../core/create.ts";
@@ -35,7 +35,7 @@ export function openAll(
   }));
 }
 
-/** What a made task is like: stages that differ in it share nothing. */
+/** What generated tasks depend on: stages that differ in it share nothing. */
 function likenessOf(
   name: string,
   { from, selector, transform, author, keep, depth }: GenerateConfig,
@@ -48,7 +48,7 @@ function likenessOf(
   ];
 }
 
-/** The tasks that are made in the run, with all that sharing them depends on. */
+/** The tasks that are generated in the run, with what sharing them depends on. */
 export const madeTasks = (
   tasks: readonly TaskConfig[],
 ): { readonly name: string; readonly likeness: ReturnType<typeof likenessOf> }[] =>

@@ -18,7 +18,7 @@ export function whyEnded({ of, conditions }: Until, seen: Histories): string {
   return told.map((condition) => whyMet(condition, seen[condition.metric] ?? [])).join(", and ");
 }
 
-/** Why it did not end, as a clause: what was seen of the conditions that do not hold. */
+/** Why it did not end, as a clause: the values of the conditions that do not hold. */
 export function whyNot({ conditions }: Until, seen: Histories): string {
   const open = conditions.filter((condition) => !isMet(condition, seen[condition.metric] ?? []));
   return open.map((condition) => whyUnmet(condition, seen[condition.metric] ?? [])).join(", and ");

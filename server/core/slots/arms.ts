@@ -1,4 +1,4 @@
-/** Arms, and what is believed of them. */
+/** Arms, and the beliefs about them. */
 import type { Random } from "../../lib/random.ts";
 import type { Arm } from "../basics.ts";
 import type { Task } from "../task.ts";

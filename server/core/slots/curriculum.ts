@@ -1,6 +1,6 @@
 /**
  * The curriculum's contracts: arms × signal × estimator × sampler × admission × budget. An arm is a number, from 0 in
- * the order of appearance. What is known of arms is held in columns, one number an arm.
+ * the order of appearance. Beliefs about arms are columns, one number an arm.
  */
 import type { Scheduled } from "../schedule.ts";
 import type { JsonObject } from "../../../shared/json.ts";
@@ -152,7 +152,7 @@ export interface PromptModel {
   /** Takes recorded predictions in place of its own. */
   restore(predictions: Predictions, clock: Clock): void;
   /** All groups of a step, before their arms are observed. */
-  observe?(groups: readonly Group[]): void;
+  observeGroups?(groups: readonly Group[]): void;
   /** Trains the model on the step's groups. @returns metrics */
   train?(groups: readonly Group[], clock: Clock): Promise<Readonly<Record<string, number>>>;
 }

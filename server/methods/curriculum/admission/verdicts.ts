@@ -5,7 +5,7 @@ export const yes: Verdict = { admitted: true };
 export const no = (reason: string): Verdict => ({ admitted: false, reason });
 export const unscored = no("no rollout of the group has a reward");
 
-/** An admission that looks at one group at a time; groups without any reward do not train. */
+/** An admission of single groups; groups without any reward do not train. */
 export const eachGroup = (admit: (group: Group) => Verdict): Admission => ({
   admit: (group) => (group.rewards.length === 0 ? unscored : admit(group)),
 });

@@ -26,23 +26,18 @@ interface Setup {
 }
 
 /** Each prompt's angles under the weights of its first pass; and those of a step's prompts under the current weights. */
-class AngleConcentration implements Estimator, EstimatorExtensions {
-  readonly model: PromptModel = {
-    predictNew: (arms) => this.predictNew(arms),
-    predictDrawn: (drawn, clock) => this.predictDrawn(drawn, clock),
-    current: (arm) => this.now.get(arm),
-    restore: (predictions, clock) => this.restore(predictions, clock),
-  };
+class AngleConcentration implements Estimator, EstimatorExtensions, PromptModel {
+  readonly model = this;
   private readonly values = new Column(Number.NaN);
   /** Arms with a prediction: all below this number. */
-  private known = 0;
+  private predicted = 0;
   private readonly now = new Map<number, number>();
   private step = -1;
 
   constructor(private readonly setup: Setup) {}
 
-  private async predictNew(arms: ArmSet): Promise<readonly number[]> {
-    const fresh = Array.from({ length: arms.size - this.known }, (_, i) => this.known + i);
+  async predictNew(arms: ArmSet): Promise<readonly number[]> {
+    const fresh = Array.from({ length: arms.size - this.predicted }, (_, i) => this.predicted + i);
     if (fresh.length === 0) return [];
     const { task } = arms;
     if (task === undefined) throw noTasks();
@@ -52,11 +47,11 @@ class AngleConcentration implements Estimator, EstimatorExtensions {
       some.forEach((arm, i) => {
         this.values.set(arm, angles[i]!);
       });
-      this.known += some.length;
+      this.predicted += some.length;
     }
     return fresh;
   }
-  private async predictDrawn(drawn: readonly Candidate[], { step }: Clock): Promise<void> {
+  async predictDrawn(drawn: readonly Candidate[], { step }: Clock): Promise<void> {
     // A step may draw more than once.
     if (step !== this.step) this.now.clear();
     this.step = step;
@@ -64,14 +59,14 @@ class AngleConcentration implements Estimator, EstimatorExtensions {
     const angles = await this.anglesOf(drawn.map(({ task }) => task));
     drawn.forEach(({ arm }, i) => this.now.set(arm, angles[i]!));
   }
-  private restore({ arms, values, now }: Predictions, { step }: Clock): void {
+  restore({ arms, values, now }: Predictions, { step }: Clock): void {
     if (now && step !== this.step) this.now.clear();
     if (now) this.step = step;
     arms.forEach((arm, i) => {
       if (now) this.now.set(arm, values[i]!);
       else this.values.set(arm, values[i]!);
     });
-    if (!now) this.known = Math.max(this.known, ...arms.map((arm) => arm + 1));
+    if (!now) this.predicted = Math.max(this.predicted, ...arms.map((arm) => arm + 1));
   }
   private async anglesOf(tasks: readonly Task[]): Promise<Float64Array> {
     const { asking, weight } = this.setup;
@@ -95,12 +90,15 @@ class AngleConcentration implements Estimator, EstimatorExtensions {
   estimate(arm: number): number {
     return this.values.get(arm);
   }
+  current(arm: number): number | undefined {
+    return this.now.get(arm);
+  }
   /** The predictions of a step's own prompts are not kept. */
   save(): Saved {
-    return { json: this.known, arrays: { values: this.values.save() } };
+    return { json: this.predicted, arrays: { values: this.values.save() } };
   }
   load({ json, arrays }: Saved): void {
-    this.known = Number(json);
+    this.predicted = Number(json);
     this.values.load(arrays?.["values"]);
     this.now.clear();
   }

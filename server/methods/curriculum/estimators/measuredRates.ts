@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
-import type { Observation, PilotRollouts } from "../../../core/slots/curriculum.ts";
+import type { ArmSet } from "../../../core/slots/arms.ts";
+import type { Observation, PilotRollouts, Pilots } from "../../../core/slots/curriculum.ts";
 
 /** Parameters of estimators that measure arms with rollouts of their own. */
 export const measuring = {
@@ -21,7 +22,7 @@ export interface Measuring {
   readonly at_once: number;
 }
 
-export class MeasuredRates {
+export class MeasuredRates implements Pilots<ArmSet, Observation> {
   readonly rates = new Column(Number.NaN);
   /** 1: requested. A task whose rollouts all failed to be scored is not requested again. */
   private readonly requested = new Column(0);
@@ -31,7 +32,7 @@ export class MeasuredRates {
   constructor(private readonly how: Measuring) {}
 
   /** Pilot rollouts of the next arms below `size` that have not been requested. */
-  next(size: number): PilotRollouts | undefined {
+  next({ size }: Pick<ArmSet, "size">): PilotRollouts | undefined {
     const arms: number[] = [];
     for (; this.from < size && arms.length < this.how.at_once; this.from++)
       if (this.requested.get(this.from) === 0) arms.push(this.from);

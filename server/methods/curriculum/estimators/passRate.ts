@@ -5,30 +5,26 @@ import type { Estimator, EstimatorExtensions, Observation } from "../../../core/
 import { MeasuredRates, measuring, type Measuring } from "./measuredRates.ts";
 
 class PassRate implements Estimator, EstimatorExtensions {
-  private readonly measured: MeasuredRates;
-  readonly pilots: NonNullable<EstimatorExtensions["pilots"]> = {
-    next: ({ size }) => this.measured.next(size),
-    observe: (observations) => this.measured.observe(observations),
-  };
+  readonly pilots: MeasuredRates;
 
   constructor(
     how: Measuring,
     private readonly updates: boolean,
   ) {
-    this.measured = new MeasuredRates(how);
+    this.pilots = new MeasuredRates(how);
   }
 
   observe({ arm, mean }: Observation): void {
-    if (this.updates) this.measured.rates.set(arm, mean);
+    if (this.updates) this.pilots.rates.set(arm, mean);
   }
   estimate(arm: number): number {
-    return this.measured.rates.get(arm);
+    return this.pilots.rates.get(arm);
   }
   save(): Saved {
-    return { json: null, arrays: this.measured.save() };
+    return { json: null, arrays: this.pilots.save() };
   }
   load({ arrays }: Saved): void {
-    this.measured.load(arrays);
+    this.pilots.load(arrays);
   }
 }
 
@@ -37,8 +33,7 @@ export const passRate = estimator({
   aliases: ["offline_pass_rate"],
   summary:
     "Measures every arm's success rate before training, and keeps it; with `temperature: 0, samples: 1` it measures whether the greedy answer is right.",
-  formula:
-    "Q = mean of s over `samples` rollouts, under the policy as it stands before the arm is first drawn",
+  formula: "Q = mean of s over `samples` rollouts, under the policy before the arm is first drawn",
   sources: [
     "SARI: Structured Audio Reasoning via Curriculum-Guided Reinforcement Learning",
     "The Reasoning Boundary Paradox: How Reinforcement Learning Constrains Language Models",

@@ -13,9 +13,9 @@ class ReestimateBlock implements Estimator, EstimatorExtensions {
   readonly fast: FastEstimates = { changes: "observed" };
   /** Measures all arms first, then each block before it is entered. */
   readonly pilots: NonNullable<EstimatorExtensions["pilots"]> = {
-    next: ({ size }) => {
-      this.size = size;
-      return this.measured.next(size);
+    next: (arms) => {
+      this.size = arms.size;
+      return this.measured.next(arms);
     },
     observe: (observations) => {
       this.measured.observe(observations);

@@ -12,6 +12,7 @@ import type {
   Candidate,
   Estimator,
   EstimatorExtensions,
+  Predictions,
   PromptModel,
 } from "../../../core/slots/curriculum.ts";
 import { promptFeatures } from "./features.ts";
@@ -128,17 +129,8 @@ const rangeSchema = z.tuple([z.number(), z.number()]);
 const noRewards: Range = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
 /** The model's last prediction of each arm; arms without one are unknown. */
-class ValueHead implements Estimator, EstimatorExtensions {
-  readonly model: PromptModel = {
-    predict: (candidates) => this.predict(candidates),
-    restore: ({ arms, values }) => {
-      arms.forEach((arm, i) => {
-        this.values.set(arm, values[i]!);
-      });
-    },
-    observe: (groups) => this.widen(groups),
-    train: (groups) => this.train(groups),
-  };
+class ValueHead implements Estimator, EstimatorExtensions, PromptModel {
+  readonly model = this;
   private readonly values = new Column(Number.NaN);
   /** The least and the greatest mean reward of a group: predictions beyond are extrapolated from other prompts. */
   private range: Range = noRewards;
@@ -148,7 +140,7 @@ class ValueHead implements Estimator, EstimatorExtensions {
     private readonly head: ValueModel,
   ) {}
 
-  private async predict(candidates: readonly Candidate[]): Promise<void> {
+  async predict(candidates: readonly Candidate[]): Promise<void> {
     const values = await this.head.values(candidates.map(({ task }) => task));
     candidates.forEach(({ arm }, i) => {
       this.values.set(arm, this.within(values[i]!));
@@ -158,14 +150,19 @@ class ValueHead implements Estimator, EstimatorExtensions {
     const [low, high] = this.range;
     return low > high ? value : Math.min(high, Math.max(low, value));
   }
-  private widen(groups: readonly Group[]): void {
+  restore({ arms, values }: Predictions): void {
+    arms.forEach((arm, i) => {
+      this.values.set(arm, values[i]!);
+    });
+  }
+  observeGroups(groups: readonly Group[]): void {
     const means = groups.filter(({ rewards }) => rewards.length > 0).map(({ rewards }) => mean(rewards));
     this.range = [Math.min(this.range[0], ...means), Math.max(this.range[1], ...means)];
   }
   observe(): void {
     // The model learns from the groups' tasks, not from arms.
   }
-  private async train(groups: readonly Group[]): Promise<Readonly<Record<string, number>>> {
+  async train(groups: readonly Group[]): Promise<Readonly<Record<string, number>>> {
     const scored = groups.filter(({ rewards }) => rewards.length > 0);
     if (scored.length === 0) return {};
     const targets = Float64Array.from(scored, ({ rewards }) => mean(rewards));

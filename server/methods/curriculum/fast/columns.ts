@@ -55,7 +55,7 @@ export class Columns {
   }
 }
 
-/** Unknown estimates count as the largest known one, so that each arm is tried; none known at all: 0. */
+/** Unknown estimates count as the largest known one, so that each arm gets drawn; none known at all: 0. */
 export function optimistic({ estimates }: { readonly estimates: Float64Array }): Float64Array {
   const top = largest(estimates);
   const best = top === Number.NEGATIVE_INFINITY ? 0 : top;

@@ -42,7 +42,7 @@ const negligible = 1e-250;
 /**
  * `n` different arms, one after the other in proportion to the weights left; fewer where fewer have a weight.
  * @param tree weight of all open arms of each class; it is restored at the end
- * @param again computes the weights anew from the number of arms left of each class, when those left are negligible
+ * @param again recomputes the weights from the number of arms left of each class, when those left are negligible
  */
 export function drawApart(
   classes: ArmClasses,

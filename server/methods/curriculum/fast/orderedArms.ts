@@ -83,9 +83,10 @@ export class OrderedArms {
     for (const { arms, length } of this.chunks) {
       for (let i = 0; i < length; i++) {
         const arm = arms[i]!;
-        if (before >= 0 && alike(keys, before, arm)) {
+        if (before >= 0 && sameKeys(keys, before, arm)) {
           // Of a long run of equal arms only the end is searched for.
-          if (++run % 8 === 0) i += firstWhere(length - i - 1, (on) => !alike(keys, arm, arms[i + 1 + on]!));
+          if (++run % 8 === 0)
+            i += firstWhere(length - i - 1, (on) => !sameKeys(keys, arm, arms[i + 1 + on]!));
         } else {
           starts[found++] = from + i;
           run = 0;
@@ -128,7 +129,7 @@ export class OrderedArms {
 }
 
 /** Whether two arms have the same keys. */
-function alike(keys: readonly Float64Array[], a: number, b: number): boolean {
+function sameKeys(keys: readonly Float64Array[], a: number, b: number): boolean {
   for (let i = 0; i < keys.length; i++) {
     const [one, other] = [keys[i]![a]!, keys[i]![b]!];
     if (one !== other && !(Number.isNaN(one) && Number.isNaN(other))) return false;

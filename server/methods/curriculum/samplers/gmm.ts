@@ -51,7 +51,7 @@ class GmmBandit implements FastSampler, SamplerExtensions {
     return densities(pool, this.fitted.mixture, this.options.uniform);
   }
   draw(pool: ArmPool, n: number, random: Random): number[] {
-    this.origins.begin();
+    this.origins.start();
     return drawPoints(pool, n, this.fitted.mixture, this.options.uniform, random).map(
       ({ arm, component }) => {
         this.origins.note(arm, this.fitted.originOf(component));

@@ -10,7 +10,7 @@ import { candidateShares, type Band } from "./comparing/candidateShares.ts";
 export const nearest = sampler({
   name: "nearest",
   summary: "Compares a few candidates and draws those whose estimate is nearest to a target.",
-  formula: "pool·n candidates, drawn alike; the n of least |V − τ|",
+  formula: "pool·n candidates, drawn uniformly; the n of least |V − τ|",
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   takes: ["estimate"],
   params: z.object({

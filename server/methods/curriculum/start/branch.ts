@@ -10,7 +10,7 @@ const kept = z.object({
   cuts: z.array(z.number()),
 });
 
-/** Places behind the first token and before the last: all of them, or those of the highest entropy. */
+/** Positions after the first token and before the last: all of them, or those of the highest entropy. */
 function cutsOf({ tokens, entropy }: Earlier, at: "uniform" | "top_entropy", k: number): number[] {
   const places = Array.from({ length: Math.max(0, tokens.length - 2) }, (_, i) => i + 1);
   if (at === "uniform") return places;

@@ -1,4 +1,4 @@
-/** What the start states share that go on from earlier rollouts of the run: which are remembered, and how often one is drawn. */
+/** What start states from earlier rollouts of the run share: which rollouts are kept, and how often one is drawn. */
 import { z } from "zod";
 import { valueAt, type Scheduled } from "../../../core/schedule.ts";
 import type { Random } from "../../../lib/random.ts";
@@ -9,7 +9,7 @@ export type Earlier = Finished["rollouts"][number];
 
 export const wantedOutcomes = z.enum(["all", "failures", "successes", "mixed"]);
 
-/** What is remembered of any rollout. */
+/** What is kept of any rollout. */
 export const keptFields = {
   task: z.custom<Task>((value) => typeof value === "object" && value !== null),
   arm: z.string(),
@@ -24,15 +24,15 @@ interface Options<Kept> {
   readonly share: Scheduled;
   /** mixed: of groups with both outcomes; the others by the rollout's own. */
   readonly of: z.output<typeof wantedOutcomes>;
-  /** The latest that are kept. */
+  /** Rollouts kept, the latest. */
   readonly capacity: number;
   readonly schema: z.ZodType<Kept>;
-  /** What is kept of a rollout that is wanted; undefined: nothing can begin in it. */
+  /** What is kept of a wanted rollout; undefined: no rollout can start from it. */
   keep(group: Finished, rollout: Earlier): Kept | undefined;
   begin(memory: readonly Kept[], random: Random): Begun;
 }
 
-/** With probability `share` a drawn task gives way to what is remembered. What began so itself is not remembered. */
+/** With probability `share` a kept rollout replaces a drawn task. Rollouts that started this way are not kept. */
 export function fromEarlier<Kept>(options: Options<Kept>): Start {
   const { name, share, of, capacity, schema } = options;
   let memory: Kept[] = [];

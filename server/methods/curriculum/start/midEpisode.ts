@@ -68,7 +68,7 @@ export const midEpisode = start({
       .int()
       .min(1)
       .optional()
-      .describe("Most attempts that such an episode may still have; default: those that its own had left."),
+      .describe("Most attempts that the episode may still have; default: as many as the kept one had left."),
     capacity: z.number().int().min(1).default(256).describe("Episodes that are kept, the latest."),
   }),
   create: ({ share, of, over, left, capacity }) => {

@@ -66,7 +66,7 @@ for (const [what, models, params] of [
       copy.load(estimator.save());
       assert.equal(copy.estimate(9), estimator.estimate(9));
       // What a step's groups have earned bounds what is told, also after a resume.
-      estimator.model!.observe!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
+      estimator.model!.observeGroups!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
       copy.load(estimator.save());
       await copy.model!.predict!(candidates);
       for (const { arm } of candidates)

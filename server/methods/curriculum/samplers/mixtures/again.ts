@@ -115,7 +115,7 @@ export class Again implements FastSampler, SamplerExtensions {
   }
   draw(pool: ArmPool, n: number, random: Random): number[] {
     this.prepare(pool.arms);
-    this.origins.begin();
+    this.origins.start();
     const { past, all } = this.mixtures;
     const stage = this.followed?.replay.stage ?? 0;
     return drawPoints(pool, n, all, this.uniform, random).map(({ arm, component }) => {

@@ -1,4 +1,4 @@
-/** Past curricula that a run may follow, once it is clear that they are of its box and can be told apart. */
+/** Past curricula that a run can follow: of its box, and with measurements to compare. */
 import { UserError } from "../../../../../shared/errors.ts";
 import { boxOf, sameBox, type Box, type PastCurriculum, type ReadCurriculum } from "../../pastCurriculum.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";

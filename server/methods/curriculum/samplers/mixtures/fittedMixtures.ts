@@ -1,4 +1,4 @@
-/** Mixtures over place and signal that are fitted again and again, and what groups drawn from them have earned. */
+/** Mixtures over point and signal that are refitted during a run, and the rewards of groups drawn from them. */
 import { z } from "zod";
 import type { Json } from "../../../../../shared/json.ts";
 import { randomStream } from "../../../../lib/random.ts";
@@ -29,18 +29,18 @@ export const originSchema = z.object({ fit: z.number(), component: z.number() })
 /** Which of the mixtures so far, from 1, and which of its components. */
 export type Origin = Readonly<z.output<typeof originSchema>>;
 
-/** What came of a group at a point. */
+/** The result of a group at a point. */
 export interface Outcome {
   /** In the unit box. */
   readonly point: readonly number[];
   readonly signal: number;
   readonly reward: number;
-  /** undefined: it was drawn elsewhere. */
+  /** undefined: it was not drawn from a mixture. */
   readonly origin: Origin | undefined;
 }
 
 export class FittedMixtures {
-  /** Of the groups since some time before the last fit: place in the unit box, then the signal. */
+  /** Recent groups: point in the unit box, then the signal. */
   private recent: Float64Array[] = [];
   private earned: [number, number][] = [];
   private fits = 0;
@@ -49,10 +49,10 @@ export class FittedMixtures {
 
   constructor(private readonly options: FitOptions) {}
 
-  /** Where a point that is drawn from the present mixture comes from. */
+  /** The origin of a point drawn from the current mixture. */
   originOf = (component: number): Origin => ({ fit: this.fits, component });
 
-  /** @returns the mixture, where it is time for a new one */
+  /** @returns the new mixture, when it is time for one */
   learn({ point, signal, reward, origin }: Outcome, box: readonly Knob[]): Fitted | undefined {
     const { fit_every, components } = this.options;
     this.recent = [...this.recent, Float64Array.from([...point, signal])].slice(-fit_every);

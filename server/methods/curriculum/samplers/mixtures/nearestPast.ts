@@ -1,4 +1,4 @@
-/** The past run whose policy knew about what this one knows, and of several such the one that came farthest. */
+/** The past run whose policy knew about as much as this one; of several, the one that reached most. */
 import type { Knowledge, PastCurriculum } from "../../pastCurriculum.ts";
 
 export interface Compared {

@@ -10,7 +10,7 @@ export class Origins<Origin> {
   last: Origin[] = [];
 
   /** Starts a draw. */
-  begin(): void {
+  start(): void {
     this.last = [];
   }
   note(arm: number, origin: Origin): void {

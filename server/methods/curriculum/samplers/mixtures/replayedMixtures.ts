@@ -18,7 +18,7 @@ const rewardsOfStage = 50;
 
 /**
  * What is worth following of a past curriculum: components whose mean signal is above `least`, and mixtures that have
- * such. The covariance is that of place and signal.
+ * one. The covariance is that of point and signal.
  */
 export function worthFollowing({ mixtures }: Pick<PastCurriculum, "mixtures">, least: number): PastStage[] {
   return mixtures.flatMap(({ components, earned }) => {
@@ -69,7 +69,7 @@ export class ReplayedMixtures {
   private renewed: number[] | undefined;
   private since = 0;
 
-  /** @param groups observed before it begins */
+  /** @param groups observed before the first stage */
   constructor(
     past: readonly PastStage[],
     private readonly options: ReplayOptions,
