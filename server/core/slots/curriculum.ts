@@ -88,7 +88,7 @@ export interface Observation {
 export interface Estimator extends Stateful {
   /** Called first, and again whenever arms have been added. */
   addArms?(arms: ArmSet): void;
-  /** Called once per observed arm and step. */
+  /** Called once per observed arm and step. Without `endStep` it changes the estimate of that arm alone. */
   observe(observation: Observation, step: number): void;
   /** The mean of the arm's signal; NaN: nothing is known yet. */
   estimate(arm: number): number;
