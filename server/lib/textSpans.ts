@@ -31,10 +31,7 @@ export interface Section {
 }
 
 /** The sections of a text; one that is not closed goes to the end. */
-export function sectionsIn(
-  text: string,
-  { open, close, inside = false, tags = false }: Section,
-): Range[] {
+export function sectionsIn(text: string, { open, close, inside = false, tags = false }: Section): Range[] {
   const found: Range[] = [];
   let at = 0;
   for (let first = inside; ; first = false) {

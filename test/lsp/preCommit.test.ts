@@ -26,7 +26,15 @@ const git = (cwd: string, ...words: string[]): string =>
 async function release(folder: string): Promise<string> {
   const cli = await builtCli();
   cpSync(dirname(cli), join(folder, "dist"), { recursive: true });
-  const shipped = ["bin", "scripts", "presets", "papers", "dist/docs", "server/frameworks/tables", "package.json"];
+  const shipped = [
+    "bin",
+    "scripts",
+    "presets",
+    "papers",
+    "dist/docs",
+    "server/frameworks/tables",
+    "package.json",
+  ];
   for (const name of [...shipped, ".pre-commit-hooks.yaml"])
     cpSync(name, join(folder, name), { recursive: true });
   git(folder, "init", "-q");

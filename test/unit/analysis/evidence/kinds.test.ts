@@ -190,7 +190,10 @@ describe("kinds of evidence", () => {
       /exploded at step 20: 41, after about 1\.10 before\. `clip_norm` cut it to 1/,
     );
     const lost = shown((step) => ({ "update/grad_norm": step >= 25 ? "NaN" : 1 }));
-    assert.match(said(lost, "run-gradient-norm").join(), /at step 25: not a finite number\. It did so in 5 steps/);
+    assert.match(
+      said(lost, "run-gradient-norm").join(),
+      /at step 25: not a finite number\. It did so in 5 steps/,
+    );
     assert.deepEqual(
       said(
         shown((step) => ({ "update/grad_norm": step === 20 ? 9 : 1 })),

@@ -177,7 +177,10 @@ test("a rollout with a failed term: no advantage, and the sentence says why", ()
 
 test("equal rewards, rejected groups and recorded advantages have sentences of their own", () => {
   const same = explained(two, [row(0, { right: 1, short: 0 }), row(1, { right: 1, short: 0 })]);
-  assert.match(same.words[0]!.text, /All 2 rollouts of its group have the reward 1, so .* nothing is learned/);
+  assert.match(
+    same.words[0]!.text,
+    /All 2 rollouts of its group have the reward 1, so .* nothing is learned/,
+  );
   const rejected = explained(two, [
     row(0, { right: 1, short: 0 }, { admitted: false }),
     row(1, { right: 0, short: 0 }, { admitted: false }),
