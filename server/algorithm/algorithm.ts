@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type { AdvantageChannel } from "../core/slots/advantage.ts";
-import type { CreateContext, StageBody } from "../core/config/resolved.ts";
+import type { StageBody } from "../core/config/resolved.ts";
 import type { KlTerm } from "../core/slots/kl.ts";
 import type { Clock, Model, Saved, Stateful } from "../core/basics.ts";
 import type { Batch, Group } from "../core/rollouts.ts";
@@ -28,6 +28,7 @@ import { LossChain, type Update } from "./loss/loss.ts";
 import { recordedAdvantages, type Advantages } from "./advantages/tokenAdvantages.ts";
 import type { TokenColumn } from "./advantages/tokenColumn.ts";
 import { RewardChain, type Scored } from "./rewards/rewards.ts";
+import type { CreateContext } from "../core/declaration.ts";
 
 export type { Advantages, Scored, Update };
 export { Curriculum, type DrawnTask } from "./curriculum/curriculum.ts";

@@ -16,7 +16,7 @@ import {
   type MapNode,
   type SourceNode,
 } from "./text/node.ts";
-import type { Fields, Shape } from "./grammar/shape.ts";
+import type { Fields, Shape } from "../core/blocks/field.ts";
 import { isSchema } from "./check/values.ts";
 
 /** An override that addresses nothing. */

@@ -1,5 +1,4 @@
-import type { Choice, CreateContext } from "./config/resolved.ts";
-import type { SlotMethods, SlotName } from "./declaration.ts";
+import type { SlotMethods, SlotName, Choice, CreateContext } from "./declaration.ts";
 
 /** The slot's function of a chosen method. `name` is what the config calls it: a term's or a task source's name. */
 export const create = <Slot extends SlotName>(

@@ -4,7 +4,7 @@ import { UserError } from "../../shared/errors.ts";
 import { openRegular } from "../lib/inputFile.ts";
 import { isParquet, parquetShape } from "../lib/parquet.ts";
 import { perReading } from "../lib/perObject.ts";
-import type { Choice } from "./config/resolved.ts";
+import type { Choice } from "./declaration.ts";
 
 export interface DatasetLine {
   /** From 0. */

@@ -175,6 +175,18 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   create(params: z.output<Params>, context: MethodContext): SlotMethods[Slot];
 }
 
+/** A method chosen for a slot, its parameters parsed by its declaration. */
+export interface Choice<Slot extends SlotName> {
+  readonly use: string;
+  readonly declaration: Declaration<Slot>;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Folder of the file that wrote `use`: relative paths start here. */
+  readonly folder: string;
+}
+
+/** What a choice's method needs from outside, apart from the folder that the choice itself knows. */
+export type CreateContext = Omit<MethodContext, "folder">;
+
 const declare =
   <Slot extends SlotName>(slot: Slot) =>
   <Params extends z.ZodObject>(

@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { UserError } from "../../shared/errors.ts";
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
-import type { ModelConfig } from "../core/config/resolved.ts";
+import type { ModelConfig } from "../core/blocks/models.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./devices/backend.ts";
 import { readCheckpointHead } from "./weights/checkpoint.ts";
 import {

@@ -5,7 +5,7 @@ import type { Declaration, SlotName } from "../core/declaration.ts";
 import { grammar } from "../config/grammar/grammar.ts";
 import { chosenOf, longForm, nameOf } from "../config/check/method.ts";
 import { child, type SourceNode } from "../config/text/node.ts";
-import type { Shape } from "../config/grammar/shape.ts";
+import type { Shape } from "../core/blocks/field.ts";
 import { isSchema, keysOf, kindOf, unwrapped } from "../config/check/values.ts";
 
 export type Step = string | number;

@@ -1,25 +1,35 @@
 /** The defaults of keys. */
 import { defaultOrigin } from "../config/check/check.ts";
-import { defaults, klDefaults, taskDefaults, termDefaults } from "../config/grammar/defaults.ts";
+import { defaults, grammar } from "../config/grammar/grammar.ts";
 import { child, fromJson, type SourceNode } from "../config/text/node.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { Shape } from "../core/blocks/field.ts";
 import type { Step } from "./spot.ts";
 
-const tree = (json: JsonObject): SourceNode => fromJson(json, defaultOrigin);
-const top = tree(defaults);
-/** Of the items of lists and maps of names: which begin where, and how many steps they are deep. */
-const items: readonly (readonly [readonly string[], SourceNode])[] = [
-  [["kl"], tree(klDefaults)],
-  [["tasks"], tree(taskDefaults)],
-  [["reward", "terms"], tree(termDefaults)],
-];
+const top = fromJson(defaults, defaultOrigin);
 
-/** A stage inherits the top level's. */
+/** A stage inherits the top level's; what is written in an item of a list or of a map of names has the item's. */
 export function usualAt(path: readonly Step[]): SourceNode | undefined {
   const own = path[0] === "stages" ? path.slice(2) : path;
-  const item = items.find(
-    ([start]) => own.length > start.length && start.every((step, at) => own[at] === step),
-  );
-  const [from, rest] = item === undefined ? [top, own] : [item[1], own.slice(item[0].length + 1)];
-  return rest.reduce<SourceNode | undefined>((node, step) => child(node, String(step)), from);
+  let [shape, node]: [Shape | undefined, SourceNode | undefined] = [grammar, top];
+  for (const step of own) {
+    [shape, node] = [below(shape, String(step)), child(node, String(step))];
+    const defaults = shape?.kind === "map" || shape?.kind === "slot" ? shape.defaults : undefined;
+    if (defaults !== undefined) node = fromJson(defaults, defaultOrigin);
+  }
+  return node;
+}
+
+function below(shape: Shape | undefined, key: string): Shape | undefined {
+  switch (shape?.kind) {
+    case "map":
+      return shape.fields[key]?.shape;
+    case "slot":
+      return shape.own[key]?.shape;
+    case "list":
+    case "named_list":
+    case "named_map":
+      return shape.item;
+    default:
+      return undefined;
+  }
 }

@@ -1,11 +1,12 @@
 import { resolve } from "node:path";
 import type { z } from "zod";
 import { referenceOf } from "../core/references.ts";
-import type { Choice, StageBody } from "../core/config/resolved.ts";
+import type { StageBody } from "../core/config/resolved.ts";
 import { isSchema, kindOf, unwrapped } from "../config/check/values.ts";
 import { isReadable, sibling, unusable } from "./nearFile.ts";
 import type { ConfigModel, StageView } from "../config/check/model.ts";
 import { firstTime, mine, placeOf, reportAt, type Rule } from "./rule.ts";
+import type { Choice } from "../core/declaration.ts";
 
 type FileReadingChoice = Choice<"estimator" | "guidance_source">;
 

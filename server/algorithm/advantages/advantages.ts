@@ -3,7 +3,7 @@
  *   baseline × scale at a level, source by source or of their sum → returns to go → whitening → sign → filter → tokens.
  */
 import { valueAt } from "../../core/schedule.ts";
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { KlTerm } from "../../core/slots/kl.ts";
 import type { Clock, Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -34,6 +34,7 @@ import { finished, type Valued } from "./finishing.ts";
 import { Penalty } from "../rewards/penalty.ts";
 import { Space } from "../space.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /** What all stages of one call share. */
 interface Step {

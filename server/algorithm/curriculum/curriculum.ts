@@ -1,5 +1,5 @@
 /** The curriculum's step: draw → (rollouts) → admit, refill → observe → estimate → draw. */
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { joined, partOf } from "../../core/saved.ts";
 import type { ArmSet } from "../../core/slots/arms.ts";
 import type {
@@ -32,6 +32,7 @@ import { Recall, type Missing } from "./recall.ts";
 import { recordOf, type Happening } from "./curriculumRecord.ts";
 import { changedSince, saveArms, tasksChanged } from "./savedArms.ts";
 import { observationsOf } from "./observations.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 export interface DrawnTask {
   readonly arm: Arm;

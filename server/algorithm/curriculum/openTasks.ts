@@ -1,9 +1,10 @@
 /** Opens task sources, and gives those that make tasks from others the sources they make them from. */
-import type { CreateContext, GenerateConfig, TaskConfig } from "../../core/config/resolved.ts";
+import type { GenerateConfig, TaskConfig } from "../../core/config/resolved.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";
 import { create } from "../../core/create.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
 import { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 interface Opened {
   readonly config: TaskConfig;

@@ -1,6 +1,5 @@
 /** When a stage ends before its steps: `until: { metric, above | below, window, patience, min_delta, mode }`, or `any` or `all` of several. */
-import type { Condition } from "../../core/config/resolved.ts";
-import type { Until } from "../../core/config/stageConfig.ts";
+import type { Condition, Until } from "../../core/blocks/stage.ts";
 
 /** Values of each metric that a stage's end rests on, in this stage, oldest first. */
 export type Histories = Readonly<Record<string, readonly number[]>>;

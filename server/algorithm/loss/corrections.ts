@@ -1,5 +1,5 @@
 /** The list `objective.correction`: each sees the same weights; their factors multiply, and a token that one rejects is gone. */
-import type { Choice, CreateContext } from "../../core/config/resolved.ts";
+import type { Choice, CreateContext } from "../../core/declaration.ts";
 import type { Correction, CorrectionInput } from "../../core/slots/correction.ts";
 import type { Model } from "../../core/basics.ts";
 import { create } from "../../core/create.ts";

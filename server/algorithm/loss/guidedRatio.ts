@@ -1,7 +1,7 @@
 /** The ratio of helped rollouts: what their tokens count against, and the loss that stands in the objective's place on some. */
 import { UserError } from "../../../shared/errors.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
-import type { CreateContext, GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
+import type { GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import type { StepMixture } from "../../core/help.ts";
 import type { GuidanceRatio, GuidedToken, TokenLoss } from "../../core/slots/guidance.ts";
@@ -11,6 +11,7 @@ import type { Stats, Weighed } from "../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../core/loss.ts";
 import { create } from "../../core/create.ts";
 import { outcome } from "../rewards/rewards.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 const helpedSources: readonly string[] = ["guided", "teacher", "dataset"];
 const isHelped = ({ records }: Batch, row: number): boolean => helpedSources.includes(records[row]!.source);

@@ -1,7 +1,7 @@
 /** The lines of the config's `kl` list, ready to use. */
 import { UserError } from "../../../shared/errors.ts";
 import { valueAt } from "../../core/schedule.ts";
-import type { CreateContext, KlConfig } from "../../core/config/resolved.ts";
+import type { KlConfig } from "../../core/config/resolved.ts";
 import { AdaptiveCoefficient } from "../../methods/kl/adaptive.ts";
 import type { KlAggregate, KlImportance, AdaptiveOptions } from "../../core/blocks/kl.ts";
 import type { KlEstimator, KlTerm } from "../../core/slots/kl.ts";
@@ -9,6 +9,7 @@ import { create } from "../../core/create.ts";
 import { shownNames } from "../../core/blocks/klShown.ts";
 import { readerName } from "../../core/rows/reader.ts";
 import { actsOn } from "./klFactors.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /** A term with what only the loss asks of it. */
 export interface LossKlTerm extends KlTerm {

@@ -1,12 +1,13 @@
 /** Where a KL term acts and how strongly: by the rollout's success, by turn, by how sure a model was. */
 import { UserError } from "../../../shared/errors.ts";
-import type { CreateContext, KlConfig } from "../../core/config/resolved.ts";
+import type { KlConfig } from "../../core/config/resolved.ts";
 import type { KlWeight } from "../../core/blocks/kl.ts";
 import type { KlInput, KlRows, KlTerm } from "../../core/slots/kl.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { column } from "./column.ts";
 import { outcome } from "../rewards/rewards.ts";
 import { placeOf } from "./routes.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /**
  * The factor per token of an entry; undefined where it acts alike on all.

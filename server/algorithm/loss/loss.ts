@@ -1,6 +1,6 @@
 /** From advantages to a loss with its gradients: corrections, normaliser, objective, KL in the loss, entropy bonus. */
 import { UserError } from "../../../shared/errors.ts";
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { checkFinite } from "../../methods/objective/finite.ts";
 import type { Clock, Model, Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -22,6 +22,7 @@ import { tokenWeights } from "./tokenWeights.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
 import type { Scored } from "../rewards/rewards.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
 export interface Update {

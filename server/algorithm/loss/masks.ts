@@ -1,5 +1,5 @@
 /** The mask slot: what is left out of the batch as it was generated, and what of the loss by the weights as they are now. */
-import type { Choice, CreateContext } from "../../core/config/resolved.ts";
+import type { Choice, CreateContext } from "../../core/declaration.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 import type { BatchMask, LossMask, ObjectiveInput } from "../../core/loss.ts";

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { guidanceModels } from "../../core/config/guidanceModels.ts";
 import { perObject } from "../../lib/perObject.ts";
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Channel } from "../../core/policy.ts";
@@ -12,6 +12,7 @@ import { modelsOf } from "../../core/channelNames.ts";
 import { Corrections } from "./corrections.ts";
 import { create } from "../../core/create.ts";
 import { objectiveOf } from "./objective.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 const unused: Random = {
   next: () => 0,

@@ -1,12 +1,13 @@
 /** The stage's objective, and beside it further losses and that of a value head, where the config has them: one update. */
 import { valueAt, type Scheduled } from "../../core/schedule.ts";
-import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Channel, Weighed } from "../../core/policy.ts";
 import type { Objective, RunningLoss, WholeInput } from "../../core/loss.ts";
 import { create } from "../../core/create.ts";
 import { onRoute } from "./routes.ts";
 import { corrected, Share } from "./together.ts";
+import type { Choice, CreateContext } from "../../core/declaration.ts";
 
 const beginning: Clock = { step: 0, stageStep: 0 };
 const units = ["sequence", "pair", "group"] as const;

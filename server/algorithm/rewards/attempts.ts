@@ -1,7 +1,7 @@
 /** Attempts of episodes as rollouts of their own, and what a term said of them as one thing about the episode. */
 import { offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import { mapTokenColumns } from "../../core/rows/columns.ts";
-import type { TermAttempts } from "../../core/blocks/rollout.ts";
+import type { TermAttempts } from "../../core/blocks/reward.ts";
 import type { Turn } from "../../core/slots/turn.ts";
 import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
 import type { Level } from "../../core/basics.ts";

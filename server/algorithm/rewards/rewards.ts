@@ -1,11 +1,12 @@
 /** From what each term said of each rollout to one number a row and whether it is a success. */
-import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
 import type { Clock, Level } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type Combine, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
 import { create } from "../../core/create.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */
 export const outcome = { wrong: 0, right: 1, unknown: 2 } as const;

@@ -9,12 +9,13 @@ import {
   type RewardTerm,
 } from "../../core/reward.ts";
 import type { Objective } from "../../core/loss.ts";
-import type { CreateContext, RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { create } from "../../core/create.ts";
 import { methodOf } from "../../methods/index.ts";
 import { applies, columnOf } from "./rewards.ts";
 import { scoredByAttempts } from "./attempts.ts";
 import { selectRows } from "../../core/rows/batch.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 function objectiveNamed(use: string, params: object, context: CreateContext): Objective {
   const declaration = methodOf("objective", use);

@@ -5,18 +5,15 @@
 import { existsSync, statSync } from "node:fs";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type {
-  AuxiliaryConfig,
-  CreateContext,
-  PerceptronModelConfig,
-  StageBody,
-} from "../../core/config/resolved.ts";
+import type { AuxiliaryConfig, StageBody } from "../../core/config/resolved.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";
 import type { Prediction } from "../../engine/memory.ts";
 import { stateShapes } from "../../engine/weights/optimizerPrograms.ts";
 import { perceptronWeights } from "../../engine/perceptron/index.ts";
 import { countOf } from "../../core/ops.ts";
 import { randomStream } from "../../lib/random.ts";
+import type { CreateContext } from "../../core/declaration.ts";
+import type { PerceptronModelConfig } from "../../core/blocks/models.ts";
 
 export type OtherBytes = Pick<
   Prediction,

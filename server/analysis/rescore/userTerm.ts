@@ -7,7 +7,7 @@ import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
-import type { Choice } from "../../core/config/resolved.ts";
+import type { Choice } from "../../core/declaration.ts";
 import { bundleReward, type Bundle } from "../../methods/reward/own/bundle.ts";
 import { HostProcess, NoAnswer } from "../../methods/reward/own/hostProcess.ts";
 import { inputOf } from "../../methods/reward/own/userReward.ts";

@@ -1,6 +1,6 @@
 /** A config's curriculum beside uniform sampling, in simulated worlds. */
-import type { Choice, StageBody } from "../../core/config/resolved.ts";
-import type { SlotName } from "../../core/declaration.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import type { SlotName, Choice } from "../../core/declaration.ts";
 import { methodOf } from "../../methods/index.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Scenario } from "./scenarios.ts";

@@ -1,7 +1,7 @@
 /** A simulated run: a config's curriculum and advantage, and a learner for a policy. */
 import { UserError } from "../../../shared/errors.ts";
 import { Algorithm, contextOf, Curriculum, type DrawnTask } from "../../algorithm/algorithm.ts";
-import type { Choice, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { pastCurriculumOf, type PastCurriculum } from "../../methods/curriculum/pastCurriculum.ts";
 import { Again, againParams } from "../../methods/curriculum/samplers/mixtures/again.ts";
 import { worthFollowing } from "../../methods/curriculum/samplers/mixtures/replayedMixtures.ts";
@@ -18,6 +18,7 @@ import { SimulatedPerceptron } from "./perceptron.ts";
 import { pilotsIn } from "./pilots.ts";
 import type { Scenario } from "./scenarios.ts";
 import { simulatedOf, sourcesFor } from "./source.ts";
+import type { Choice } from "../../core/declaration.ts";
 
 export interface SimulatedStep {
   /** Mean chance to solve a task of the levels that can be solved. */

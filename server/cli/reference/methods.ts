@@ -2,7 +2,7 @@
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { paramsSchema } from "../../config/grammar/jsonSchema.ts";
-import type { Fields } from "../../config/grammar/shape.ts";
+import type { Fields } from "../../core/blocks/field.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { methods } from "../../methods/index.ts";
 import { code, page, prose, table } from "./markdown.ts";

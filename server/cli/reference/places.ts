@@ -1,7 +1,7 @@
 /** Where in a config each slot is, read off the grammar. */
 import type { SlotName } from "../../core/declaration.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
-import type { Fields, Shape } from "../../config/grammar/shape.ts";
+import type { Fields, Shape } from "../../core/blocks/field.ts";
 
 export interface SlotKey {
   /** As a config writes it: `curriculum.sampler`, `kl[].estimator`, `reward.terms.<name>`. */

@@ -1,6 +1,6 @@
 /** `--steps`: the config cut to so many rl steps. */
 import { defaultOrigin } from "../check/check.ts";
-import { defaultSteps } from "../grammar/defaults.ts";
+import { defaultSteps } from "../../core/blocks/body.ts";
 import {
   child,
   entry,

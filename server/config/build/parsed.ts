@@ -4,13 +4,11 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { fileReference, nameOf, type Chosen } from "../check/method.ts";
 import type { ListNode, SourceNode } from "../text/node.ts";
 import { perObject } from "../../lib/perObject.ts";
-import type { Shape } from "../grammar/shape.ts";
 
 /** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
-export function itemName(shape: Shape, item: SourceNode, index: number, list: ListNode): string {
-  if (shape.kind !== "named_list") return String(index);
-  const name = nameOf(item, shape.what);
-  return name !== undefined && firstsOf[shape.what](list).get(name) === index ? name : String(index);
+export function itemName(what: "task" | "stage", item: SourceNode, index: number, list: ListNode): string {
+  const name = nameOf(item, what);
+  return name !== undefined && firstsOf[what](list).get(name) === index ? name : String(index);
 }
 
 /** Index of the first item of each name. */

@@ -1,13 +1,11 @@
-/** Reads values of a checked tree by path, each through its type. */
-import { z } from "zod";
+/** A checked tree as the declarations of its keys read it. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { Checker } from "../check/check.ts";
-import { scheduleSchema, type Scheduled } from "../../core/schedule.ts";
-import { type SlotName } from "../../core/declaration.ts";
-import { grammar } from "../grammar/grammar.ts";
+import { nameOf } from "../check/method.ts";
+import type { CheckedValue } from "../../core/blocks/field.ts";
+import type { Choice, SlotName } from "../../core/declaration.ts";
 import { child, join, type MapNode, type SourceNode } from "../text/node.ts";
 import { itemName, withClock } from "./parsed.ts";
-import type { Choice } from "../../core/config/resolved.ts";
 
 /** A body's merged tree with what the walk over it found. */
 export interface CheckedTree {
@@ -16,78 +14,70 @@ export interface CheckedTree {
   readonly checker: Checker;
 }
 
-/** Types that are read through again and again: making one costs more than applying it. */
-const number = z.number();
-const text = z.string();
-export const types = {
-  number,
-  maybeNumber: number.optional(),
-  numbers: z.array(number),
-  numberOrAuto: z.union([z.literal("auto"), number]),
-  flagOrAuto: z.union([z.boolean(), z.literal("auto")]),
-  text,
-  maybeText: text.optional(),
-  texts: z.array(text),
-  maybeTexts: z.array(text).optional(),
-  numberByText: z.record(text, number),
-  stageKind: z.enum(["sft", "rl"]),
-};
-const scheduled = z.union([number, scheduleSchema]);
+interface Place {
+  readonly node: SourceNode | undefined;
+  readonly json: Json | undefined;
+  /** As the walk calls it. */
+  readonly path: string;
+  readonly name: string;
+}
 
-export class Reader {
-  constructor(private readonly tree: CheckedTree) {}
+class CheckedPlace implements CheckedValue {
+  readonly json: Json | undefined;
+  readonly name: string;
 
-  node(...path: readonly string[]): SourceNode | undefined {
-    return path.reduce<SourceNode | undefined>((at, key) => child(at, key), this.tree.node);
+  constructor(
+    private readonly checker: Checker,
+    private readonly place: Place,
+  ) {
+    this.json = place.json ?? undefined;
+    this.name = place.name;
   }
 
-  json(...path: readonly string[]): Json | undefined {
-    return path.reduce<Json | undefined>((at, key) => (isObject(at) ? at[key] : undefined), this.tree.json);
+  get byDefault(): boolean {
+    return this.place.node?.origin.layer === "default";
   }
 
-  read<Schema extends z.ZodType>(schema: Schema, ...path: readonly string[]): z.output<Schema> {
-    return schema.parse(this.json(...path));
+  below(key: string): CheckedValue {
+    const { node, json, path } = this.place;
+    return new CheckedPlace(this.checker, {
+      node: child(node, key),
+      json: isObject(json) ? json[key] : undefined,
+      path: join(path, key),
+      name: key,
+    });
   }
 
-  number = (...path: readonly string[]): number => this.read(number, ...path);
-
-  /** A number over steps, its clock told by where it was written. */
-  scheduled(json: Json | undefined, node: SourceNode | undefined): Scheduled {
-    const value = scheduled.parse(json);
-    return node === undefined ? value : withClock(value, node);
+  items(named?: "task" | "stage"): readonly CheckedValue[] {
+    const { node: list, json, path } = this.place;
+    return (Array.isArray(json) ? json : []).map((item: Json, index) => {
+      // A list that is an item's default has no node.
+      const node = list?.kind === "list" ? list.items[index] : undefined;
+      const isNamed = named !== undefined && node !== undefined && list?.kind === "list";
+      const at = join(path, isNamed ? itemName(named, node, index, list) : index);
+      const name = (isNamed ? nameOf(node, named) : undefined) ?? at;
+      return new CheckedPlace(this.checker, { node, json: item, path: at, name });
+    });
   }
 
-  choice<Slot extends SlotName>(slot: Slot, path: string): Choice<Slot> {
-    const found = this.tree.checker.choice(path);
-    if (found === undefined || !isOf(found, slot)) throw new Error(`no method was chosen for ${path}`);
+  named(): readonly CheckedValue[] {
+    const { json } = this.place;
+    return Object.keys(isObject(json) ? json : {}).map((key) => this.below(key));
+  }
+
+  choice<Slot extends SlotName>(slot: Slot): Choice<Slot> {
+    const found = this.checker.choice(this.place.path);
+    if (found === undefined || !isOf(found, slot)) throw new Error(`no method was chosen for ${this.place.path}`);
     return found;
   }
 
-  /** Paths of the items of a list without names, wherever it stands. */
-  paths(...path: readonly string[]): string[] {
-    const list = this.node(...path);
-    return list?.kind === "list" ? list.items.map((_, index) => join(path.join("."), index)) : [];
-  }
-
-  /** Items of a list with the paths the walk gave them. */
-  items(
-    key: "tasks" | "kl" | "route" | "mask" | "auxiliary" | "stages",
-  ): { path: string; json: JsonObject; node: SourceNode; index: number }[] {
-    const list = this.node(key);
-    const json = this.json(key);
-    const shape = grammar.fields[key]?.shape;
-    if (list?.kind !== "list" || !Array.isArray(json) || shape === undefined) return [];
-    return list.items.map((node, index) => {
-      const value: Json = json[index];
-      return {
-        path: join(key, itemName(shape, node, index, list)),
-        json: isObject(value) ? value : {},
-        node,
-        index,
-      };
-    });
+  clocked<Value>(value: Value): Value {
+    return this.place.node === undefined ? value : withClock(value, this.place.node);
   }
 }
+
+export const checkedValue = ({ node, json, checker }: CheckedTree): CheckedValue =>
+  new CheckedPlace(checker, { node, json, path: "", name: "" });
 
 const isOf = <Slot extends SlotName>(choice: Choice<SlotName>, slot: Slot): choice is Choice<Slot> =>
   choice.declaration.slot === slot;

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import { methodOf, methods } from "../../methods/index.ts";
-import type { Declaration, SlotName } from "../../core/declaration.ts";
+import type { Declaration, SlotName, Choice } from "../../core/declaration.ts";
 import { merge, nullable } from "../merge.ts";
 import { unspacedMap } from "../text/missingSpace.ts";
 import { chosenOf, fileReference, longForm, taskFileKeys, type Chosen } from "./method.ts";
@@ -21,8 +21,7 @@ import {
 import { fromItsFolder } from "../build/filePaths.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { unknownName, type Report } from "./report.ts";
-import type { Choice } from "../../core/config/resolved.ts";
-import type { Fields, Shape } from "../grammar/shape.ts";
+import type { Fields, Shape } from "../../core/blocks/field.ts";
 import { absolute, itemName, jsonOf, withClock } from "../build/parsed.ts";
 import { reportUnknownKeys } from "./unknownKeys.ts";
 import { listed } from "../../lib/suggest.ts";
@@ -290,7 +289,7 @@ export class Checker {
         node,
       );
     return node.items.map((item, index) => {
-      const name = itemName(shape, item, index, node);
+      const name = shape.kind === "list" ? String(index) : itemName(shape.what, item, index, node);
       const json = this.visit(shape.item, item, join(path, name));
       const unnamed =
         shape.kind === "named_list" && shape.what === "task" && isObject(json) && json["name"] === undefined;

@@ -1,10 +1,10 @@
 /** Checks a merged tree with its stages, and builds from it what the run and the rules read. */
 import type { Json, JsonObject } from "../../../shared/json.ts";
 import type { BuiltTop, StageTree } from "../build/types.ts";
-import { buildBody, buildRun, stemOf } from "../build/build.ts";
-import { buildStage } from "../build/buildStage.ts";
+import { buildBody, buildRun, buildStage, isOwnCourse, stemOf } from "../build/build.ts";
 import { Checker } from "./check.ts";
-import { grammar, stageBlocks, stageItem } from "../grammar/grammar.ts";
+import { grammar, stageBlocks } from "../grammar/grammar.ts";
+import { stageItem } from "../../core/blocks/body.ts";
 import { isSamePlan, keepTop, keptStage, keptTop, type KeptTop } from "../text/kept.ts";
 import type { MergeProblem } from "../merge.ts";
 import { child, isNull, mapNode, withoutEntry, type MapNode, type Origin } from "../text/node.ts";
@@ -123,7 +123,7 @@ function stageJson(
 ): JsonObject {
   const own = bodyOf(written);
   const rest = restOf(written);
-  const json = checker.visit(stageItem, rest, `stages.${name}`);
+  const json = checker.visit(stageItem.shape, rest, `stages.${name}`);
   const overrides = writtenJson(own);
   const files = withFiles(rest);
   return {
@@ -149,7 +149,7 @@ export function originsOf({ top, stages }: Examined): ReadonlyMap<string, Origin
   const list = child(top.node, "stages");
   if (list !== undefined && list.kind !== "list") checker.visit(shape, list, "stages");
   for (const { name, written } of stages)
-    if (written !== undefined) checker.visit(stageItem, restOf(written), `stages.${name}`);
+    if (written !== undefined) checker.visit(stageItem.shape, restOf(written), `stages.${name}`);
   return new Map([...top.checker.origins, ...checker.origins]);
 }
 
@@ -217,15 +217,9 @@ function builtStage(
   if (known?.built !== undefined && known.built.total === shared.steps && isSamePlan(known.built.plan, stage))
     return known.built.config;
   const tree = checked ?? shared.tree;
-  const own = isStageClock(stage, tree) ? stage.steps : shared.steps;
-  const config = buildStage(written, stage, buildBody(tree, own, shared));
+  const own = stage.written !== undefined && isOwnCourse(tree) ? stage.steps : shared.steps;
+  const config = buildStage(written, tree.checker, stage, buildBody(tree, own, shared));
   if (known?.checked === checked && known?.written?.json === written)
     known.built = { plan: stage, total: shared.steps, config };
   return config;
 }
-
-/** Whether the stage itself wrote the learning rate's schedule: then it spans the stage. */
-const isStageClock = (stage: StageTree, tree: CheckedTree): boolean => {
-  const node = child(child(child(tree.node, "update"), "optimizer"), "schedule");
-  return stage.written !== undefined && node?.origin.stage !== undefined;
-};

@@ -4,7 +4,7 @@ import type { SlotName } from "../../core/declaration.ts";
 import { grammar } from "../grammar/grammar.ts";
 import { isWritten, join, type MapNode } from "../text/node.ts";
 import { unknownName, type Report } from "./report.ts";
-import type { Field } from "../grammar/shape.ts";
+import type { Field } from "../../core/blocks/field.ts";
 import { listed } from "../../lib/suggest.ts";
 
 /** The keys of a place of the config. */

@@ -6,7 +6,7 @@ import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { grammar } from "./grammar.ts";
 import { taskFileKeys } from "../check/method.ts";
 import { withDefinitions } from "./schemaDefinitions.ts";
-import type { Fields, Shape } from "./shape.ts";
+import type { Fields, Shape } from "../../core/blocks/field.ts";
 
 const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 

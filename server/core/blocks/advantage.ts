@@ -1,7 +1,9 @@
-/** The values of `advantage` that are more than a number or a word. */
+/** The keys of `advantage`: from rewards to advantages. */
 import { z } from "zod";
+import { advantageLevels } from "../slots/advantage.ts";
+import { choice, choiceItem, fraction, list, map, scheduled, value } from "./kinds.ts";
 
-export const clipSchema = z.union([
+const clipSchema = z.union([
   z.literal("none"),
   z.strictObject({
     low: z.number().max(0).default(-10).describe("Least value; OpenRLHF: −10."),
@@ -31,7 +33,7 @@ const filterOptions = z.strictObject({
     .describe("Only the rollouts in the highest share by their mean advantage train, e.g. 0.1."),
 });
 
-export const filterSchema = z.union([z.literal("none"), filterOptions]);
+const filterSchema = z.union([z.literal("none"), filterOptions]);
 
 export type AdvantageFilter = z.output<typeof filterSchema>;
 
@@ -52,6 +54,79 @@ export const whitenOptions = z.strictObject({
     ),
 });
 
-export const whitenSchema = z.union([z.enum(["none", "responses", "tokens"]), whitenOptions]);
+const whitenSchema = z.union([z.enum(["none", "responses", "tokens"]), whitenOptions]);
 
 export type Whiten = z.output<typeof whitenSchema>;
+
+const factor = "Factor on advantages of this sign; 0 takes them out of the gradient.";
+
+export const advantage = map(
+  {
+    baseline: choice("baseline", "What is subtracted from a rollout's reward.", { default: "group_mean" }),
+    scale: choice("scale", "What the difference is divided by.", { default: "group_std" }),
+    level: value(
+      z.enum(["auto", ...advantageLevels]),
+      "The unit that baseline and scale see; auto: what the baseline is made for (a critic: the token), else the response. Turns and steps are those the rollouts record; a segment is a run of tokens that train.",
+      { default: "auto" },
+    ),
+    gamma: scheduled(
+      fraction,
+      "γ, the discount from one unit to the next of the returns to go, below response level.",
+      { default: 1 },
+    ),
+    returns: value(
+      z.enum(["after", "before", "none"]),
+      "Below response level: centred and scaled values are summed over what comes later (after), returns are centred and scaled (before), or each unit has its own value alone (none).",
+      { default: "after" },
+    ),
+    per_source: value(
+      z.boolean(),
+      "Each reward term is centred and scaled alone, at its own level where that is coarser, then weighed and summed.",
+      { default: false },
+    ),
+    penalty: value(
+      z.enum(["in_reward", "apart"]),
+      "A KL penalty on the reward: taken off before the baseline, or kept apart from it and taken off each token's return. With `per_source` always apart.",
+      { default: "in_reward" },
+    ),
+    observations: value(
+      z.enum(["skip", "discount"]),
+      "Whether untrained tokens between two that train are passed over, or count in discounts.",
+      { default: "skip" },
+    ),
+    whiten: value(
+      whitenSchema,
+      "Standardises the finished advantages over the step: over its responses, its tokens, or in detail.",
+      { default: "none" },
+    ),
+    sign: map(
+      {
+        positive: scheduled(z.number(), factor, { default: 1 }),
+        negative: scheduled(z.number(), factor, { default: 1 }),
+      },
+      "Factors by the advantage's sign.",
+    ),
+    filter: value(filterSchema, "Advantages that are left out.", { default: "none" }),
+    prefix: value(
+      z.enum(["soft", "hard"]),
+      "Tokens that a rollout shares with its branches: each keeps its own advantage (soft), or they get the mean of all (hard).",
+      { default: "soft" },
+    ),
+    clip: value(
+      clipSchema,
+      "Bounds on centred and scaled values, before what comes later is summed and a penalty apart is taken off.",
+      { default: "none" },
+    ),
+    unscored: value(
+      z.enum(["leave_out", "zero"]),
+      "A rollout to which no reward applies: it does not train, or it counts in the normalisers with advantage 0 (TRL).",
+      { default: "leave_out" },
+    ),
+    token_weights: list(
+      "token weight",
+      choiceItem("token_weight"),
+      "Factors on tokens, multiplied with each other.",
+    ),
+  },
+  "From rewards to advantages.",
+);

@@ -1,9 +1,12 @@
-/** The keys of a `kl` entry beside model, direction, estimator and place: where it acts, and how strongly. */
+/** The keys of a `kl` entry: from which model, how it is estimated, where it acts, and how strongly. */
 import { z } from "zod";
+import { alwaysModels, refers } from "../references.ts";
+import { schedulable } from "../schedule.ts";
+import { klRows } from "../slots/kl.ts";
+import { choice, entry, list, made, moving, value, whole } from "./kinds.ts";
+import { klShown, shownOf } from "./klShown.ts";
 
-export const klRows = z.enum(["all", "right", "wrong", "all_right", "all_wrong", "mixed", "distilled"]);
-
-export const klWeight = z.strictObject({
+const klWeight = z.strictObject({
   by: z
     .enum(["certainty", "confidence"])
     .describe(
@@ -24,7 +27,7 @@ export const klWeight = z.strictObject({
 });
 export type KlWeight = z.output<typeof klWeight>;
 
-export const klImportance = z.union([
+const klImportance = z.union([
   z.boolean(),
   z.strictObject({
     level: z
@@ -43,7 +46,7 @@ export const klImportance = z.union([
 ]);
 export type KlImportance = Exclude<z.output<typeof klImportance>, boolean>;
 
-export const klAggregate = z.enum(["objective", "token_mean", "sequence_mean", "sequence_sum"]);
+const klAggregate = z.enum(["objective", "token_mean", "sequence_mean", "sequence_sum"]);
 export type KlAggregate = z.output<typeof klAggregate>;
 
 export const adaptiveSchema = z.strictObject({
@@ -81,3 +84,52 @@ export const adaptiveSchema = z.strictObject({
 });
 
 export type AdaptiveOptions = z.output<typeof adaptiveSchema>;
+
+const item = entry({
+  model: value(
+    refers({ to: "model", also: alwaysModels }),
+    "The other model. `reference`: the policy as it enters the first rl stage.",
+    { default: "reference" },
+  ),
+  direction: value(
+    z.enum(["reverse", "forward"]),
+    "reverse: KL(policy ‖ model); forward: KL(model ‖ policy).",
+    { default: "reverse" },
+  ),
+  estimator: choice("kl", "How the divergence is estimated from log-probs.", { default: "k3" }),
+  place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss.", {
+    default: "loss",
+  }),
+  coefficient: moving(
+    z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
+    "Factor β on the divergence: a number, a schedule, or `{ use: adaptive, target, … }`.",
+    { default: 0.001, live: true },
+  ),
+  mask: value(
+    z.enum(klRows),
+    "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), groups in which all, none or some did (all_right, all_wrong, mixed), or those that `route` sends to distillation (distilled).",
+    { default: "all" },
+  ),
+  shown: made(
+    value(
+      klShown,
+      "What the other model is shown beside the prompt: a rollout of the group that succeeded, the task's solution or answer, a field; or `{ what, field, template }`. The entry acts where there is such a thing. Default: nothing.",
+    ),
+    (shown) => (shown === undefined ? undefined : shownOf(shown)),
+  ),
+  turns: value(
+    z.array(whole(0)).min(1),
+    "The assistant's turns on which it acts, counted from 0; default: all.",
+  ),
+  weight: value(klWeight, "Factor on each token by how sure a model was."),
+  importance_weighted: value(
+    klImportance,
+    "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
+    { default: false },
+  ),
+  aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own.", {
+    default: "objective",
+  }),
+});
+
+export const kl = list("KL entry", item, "Divergences from other models that are penalised.");

@@ -24,7 +24,7 @@ export const shownOf = (written: z.output<typeof klShown>): KlShown =>
 
 /** What the contexts of entries are called: by what is shown, numbered where two show the same in different words. */
 export function shownNames(
-  entries: readonly { readonly shown: KlShown | undefined }[],
+  entries: readonly { readonly shown?: KlShown | undefined }[],
 ): (string | undefined)[] {
   const known = new Map<string, string>();
   const counts = new Map<string, number>();

@@ -1,4 +1,9 @@
-/** The models of a config: what a perceptron is made of, what an adapter acts on, how a tiny model reads text. */
+/** The keys of `model` and of the entries of `models`, and what a run reads of them. */
+import { z } from "zod";
+import type { Choice } from "../declaration.ts";
+import { refers } from "../references.ts";
+import type { Built } from "./field.ts";
+import { choice, entry, made, map, namedMap, path, value, whole } from "./kinds.ts";
 
 export const activations = ["relu", "silu", "tanh"] as const;
 
@@ -35,3 +40,234 @@ export interface ValueHead {
   /** Its gradient stops at the final state. */
   readonly detach: boolean;
 }
+
+export interface ModelConfig {
+  /** `tiny`, a folder, a .gguf file, or a checkpoint of an earlier run (absolute path once resolved). */
+  readonly base: string;
+  /** Size of a `tiny` model. */
+  readonly size: {
+    readonly width: number;
+    readonly layers: number;
+    readonly heads: number;
+    readonly kv_heads: number;
+    readonly hidden: number;
+    readonly context: number;
+    readonly tied: boolean;
+  };
+  /** Low-rank adapters that train in the place of the weights; undefined: every weight trains. */
+  readonly adapter?:
+    | {
+        readonly rank: number;
+        readonly alpha: number;
+        readonly targets: readonly Target[];
+        readonly dropout: number;
+      }
+    | undefined;
+  /** Linear maps from the final state to a number per token: `head:<name>`. */
+  readonly heads?: readonly { readonly name: string; readonly detach: boolean }[] | undefined;
+  /** How a `tiny` model reads text; undefined: characters. */
+  readonly tokenizer?: TokenizerConfig | undefined;
+}
+
+/** A model of `models` that is opened: frozen, or trained by whichever method names it. */
+export interface OpenedModelConfig {
+  readonly name: string;
+  readonly kind: "opened";
+  readonly model: ModelConfig;
+  /** undefined: frozen. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+/** A copy of another model: after every `every` updates of it, copy ← decay · copy + (1 − decay) · model. */
+export interface CopiedModelConfig {
+  readonly name: string;
+  readonly kind: "copy";
+  readonly of: string;
+  readonly decay: number;
+  readonly every: number;
+}
+/** A multilayer perceptron over features that a method makes. */
+export interface PerceptronModelConfig {
+  readonly name: string;
+  readonly kind: "perceptron";
+  readonly shape: PerceptronShape;
+  /** undefined: frozen. */
+  readonly optimizer: Choice<"optimizer"> | undefined;
+}
+export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig | PerceptronModelConfig;
+
+const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
+const adapterSchema = z.strictObject({
+  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
+  rank: whole(1).default(16).describe("Columns of A and rows of B."),
+  alpha: z
+    .number()
+    .positive()
+    .optional()
+    .describe("The product counts alpha / rank; default: twice the rank."),
+  targets: z
+    .union([z.literal("all"), z.array(z.enum(targets)).min(1)])
+    .default("all")
+    .describe("The matrices of every layer that are adapted."),
+  dropout: z
+    .number()
+    .min(0)
+    .lt(1)
+    .default(0)
+    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
+});
+const valueHeadsSchema = z.array(
+  z.union([
+    names,
+    z.strictObject({
+      name: names,
+      words: z
+        .boolean()
+        .default(false)
+        .describe(
+          "A value for every word of the vocabulary, as a Q of tokens has, and not one for the state.",
+        ),
+      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
+    }),
+  ]),
+);
+
+/** Each is looked at before anything is allocated; a hundred times as many as the deepest models have. */
+const mostLayers = 10_000;
+
+/** Where the texts come from when no file is named. */
+const tasksWord = "tasks";
+
+const tokenizer = made(
+  map(
+    {
+      use: value(
+        z.enum(["characters", "bpe"]),
+        "tiny: `characters`, one token for each printable ASCII character, or `bpe`, byte pairs learned from text.",
+        { default: "characters" },
+      ),
+      vocabulary: value(
+        z.number().int().min(259).max(65_536),
+        "bpe: most tokens, the 256 bytes and three special ones included.",
+        { default: 1024 },
+      ),
+      file: path(
+        [tasksWord],
+        "text",
+        "bpe: a text file to learn from, a folder whose tokenizer.json is taken, or `tasks`: their own texts.",
+        { default: tasksWord },
+      ),
+    },
+    "tiny: how it reads text.",
+    "use",
+  ),
+  ({ use, vocabulary, file }): TokenizerConfig =>
+    use === "characters" ? { use } : { use, vocabulary, file: file === tasksWord ? undefined : file },
+);
+
+/** What a model is made of: the policy, and any other of the registry. By default a tiny one of 0.86 million parameters. */
+const modelFields = {
+  base: path(
+    ["tiny"],
+    "model",
+    "`tiny`, a Hugging Face folder, a .gguf file, or a checkpoint of an earlier run.",
+    { default: "tiny" },
+  ),
+  width: value(whole(8), "tiny: width of the residual stream.", { default: 128 }),
+  layers: value(whole(1).max(mostLayers), "tiny: number of layers.", { default: 4 }),
+  heads: value(whole(1), "tiny: attention heads; divides `width`.", { default: 4 }),
+  kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
+  hidden: value(whole(8), "tiny: width inside the SwiGLU block.", { default: 384 }),
+  context: value(whole(8), "Longest prompt + response, in tokens.", { default: 128 }),
+  tied: value(z.boolean(), "tiny: the output head shares the embedding.", { default: true }),
+  tokenizer,
+  adapter: made(
+    value(
+      adapterSchema,
+      "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
+    ),
+    (written): ModelConfig["adapter"] => {
+      if (written === undefined) return undefined;
+      const { rank, alpha = 2 * rank, targets: chosen, dropout } = written;
+      return { rank, alpha, targets: chosen === "all" ? targets : chosen, dropout };
+    },
+  ),
+  value_heads: made(
+    value(
+      valueHeadsSchema,
+      "Linear maps from the final state to a number per token (or to one for every word), which objectives read as `head:<name>`.",
+    ),
+    (heads = []) =>
+      heads.map((head) => (typeof head === "string" ? { name: head, words: false, detach: false } : head)),
+  ),
+};
+
+function modelOf(read: Built<typeof modelFields>): ModelConfig {
+  const { base, width, layers, heads, kv_heads = heads, hidden, context, tied } = read;
+  const size = { width, layers, heads, kv_heads, hidden, context, tied };
+  return { base, size, tokenizer: read.tokenizer, adapter: read.adapter, heads: read.value_heads };
+}
+
+export const model = made(
+  map(modelFields, "The policy that is trained; the same as `models.policy`.", "base"),
+  modelOf,
+);
+
+const policy = { to: "model", also: ["policy"] } as const;
+const emaSchema = z.strictObject({
+  of: refers(policy).default("policy").describe("The model that the copy follows."),
+  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
+});
+const polyakSchema = z.strictObject({
+  of: refers(policy).default("policy").describe("The model that the copy follows."),
+  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
+  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
+});
+
+/** What a multilayer perceptron is made of. */
+const perceptronFields = {
+  // Without `inputs`, which a rule asks for, it has one: the rest of the config can still be looked at.
+  inputs: made(value(whole(1), "mlp: numbers in a row of features."), (inputs) => inputs ?? 1),
+  widths: made(
+    value(z.array(whole(1)), "mlp: widths of the hidden layers. Default: [64, 64]."),
+    (widths) => widths ?? [64, 64],
+  ),
+  outputs: made(value(whole(1), "mlp: numbers it gives for a row. Default: 1."), (outputs) => outputs ?? 1),
+  activation: made(
+    value(z.enum(activations), "mlp: between its layers. Default: relu."),
+    (activation) => activation ?? "relu",
+  ),
+};
+export const perceptronKeys: readonly string[] = Object.keys(perceptronFields);
+
+const itemFields = {
+  ...modelFields,
+  kind: value(
+    z.enum(["lm", "mlp"]),
+    "lm (the default): a language model; mlp: a multilayer perceptron over features that a method makes.",
+  ),
+  ...perceptronFields,
+  trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
+  optimizer: choice("optimizer", "How its gradients move its weights; needed where it trains."),
+  ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
+  polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
+};
+
+/** What the item does not say is as in the default policy. */
+function registered(name: string, read: Built<typeof itemFields>): RegisteredModelConfig {
+  const { ema, polyak, inputs, widths, outputs, activation } = read;
+  if (ema !== undefined) return { name, kind: "copy", every: 1, ...ema };
+  if (polyak !== undefined)
+    return { name, kind: "copy", of: polyak.of, every: polyak.every, decay: 1 - polyak.tau };
+  const optimizer = read.trains === true ? read.optimizer : undefined;
+  if (read.kind === "mlp")
+    return { name, kind: "perceptron", shape: { inputs, widths, outputs, activation }, optimizer };
+  return { name, kind: "opened", model: modelOf(read), optimizer };
+}
+
+const item = entry(itemFields, { short: "base", defaults: {} });
+
+export const models = namedMap(
+  "model",
+  { ...item, read: (at) => registered(at.name, item.read(at)) },
+  "Models beside the policy by name: frozen ones that score or generate, ones that train, copies.",
+);

@@ -1,8 +1,20 @@
-/** The values of `objective` that are more than a number or a word. */
+/** The keys of `objective` beside those of the chosen loss. */
 import { z } from "zod";
 import { schedulable } from "../schedule.ts";
+import {
+  choice,
+  choiceItem,
+  list,
+  made,
+  method,
+  methodBlock,
+  moving,
+  scheduled,
+  value,
+  whereWritten,
+} from "./kinds.ts";
 
-export const entropySchema = z.strictObject({
+const entropySchema = z.strictObject({
   coefficient: schedulable(z.number()).describe("Factor on the bonus, which is subtracted from the loss."),
   share: z
     .number()
@@ -36,3 +48,52 @@ export const entropySchema = z.strictObject({
 });
 
 export type EntropyOptions = z.output<typeof entropySchema>;
+
+/** A second objective, of a value head: a critic learns in the update that it serves. */
+const valueLoss = method("objective", "loss", {
+  coefficient: scheduled(z.number().nonnegative(), "Factor on the value loss (`vf_coef`).", { default: 0.5 }),
+});
+
+/** A loss over the same rollouts beside the objective, with its own factor in the sum. */
+const besideLoss = method("objective", "loss", {
+  factor: scheduled(z.number(), "Factor on this loss.", { default: 1 }),
+  of: value(
+    z.enum(["policy", "pair"]),
+    "Whose rollouts it is over: those of the objective, or those that `route` sends to `pair`.",
+    { default: "policy" },
+  ),
+});
+
+export const objective = methodBlock(
+  { slot: "objective", as: "loss", default: { use: "clipped", low: 0.2, high: 0.2 } },
+  {
+    aggregate: choice("aggregate", "The normaliser: how per-token losses become one number.", {
+      default: { use: "sequence_mean", empty_rows: "count" },
+    }),
+    factor: made(
+      scheduled(z.number(), "Factor on the objective, where other losses stand beside it."),
+      (factor) => factor ?? 1,
+    ),
+    also: list(
+      "loss",
+      besideLoss,
+      "Further losses over the same rollouts, summed with the objective, each times its `factor`.",
+      {},
+    ),
+    value: whereWritten(
+      valueLoss,
+      "The loss of a value head, added to the objective's, e.g. `value_clipped`: so a critic learns.",
+    ),
+    correction: list(
+      "correction",
+      choiceItem("correction"),
+      "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+    ),
+    entropy: moving(
+      z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),
+      "The entropy bonus, subtracted from the loss: its coefficient, or `{ coefficient, share, … }`.",
+      { default: 0, live: true },
+    ),
+  },
+  "The loss whose gradient trains the policy.",
+);

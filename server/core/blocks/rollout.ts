@@ -1,11 +1,12 @@
-/** Options of decoding that are more than a number: their forms, and what they say. */
+/** The keys of `rollout`: how responses are generated. */
 import { z } from "zod";
 import { isPattern } from "../../lib/textSpans.ts";
-import { schedulable, valueAt, type Scheduled } from "../schedule.ts";
+import { schedulable, valueAt } from "../schedule.ts";
 import { refers } from "../references.ts";
+import { choice, fraction, map, moving, scheduled, value, whole } from "./kinds.ts";
 import type { Clock } from "../basics.ts";
 
-export const grammarSchema = z.union([
+const grammarSchema = z.union([
   z.strictObject({
     regex: z.string().describe("A regular expression that the whole response matches."),
   }),
@@ -22,7 +23,7 @@ const noPattern = {
 };
 
 /** What ends a step of a response. */
-export const stepsSchema = z.union([
+const stepsSchema = z.union([
   z.string().min(1).describe("The text that ends a step, and belongs to it."),
   z
     .strictObject({ regex: regex.describe("A regular expression whose matches end a step.") })
@@ -31,7 +32,7 @@ export const stepsSchema = z.union([
 export type StepEnd = z.output<typeof stepsSchema>;
 
 /** Where spans of a response are found, by their names. */
-export const spansSchema = z.record(
+const spansSchema = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/),
   z.union([
     z
@@ -58,7 +59,7 @@ export const spansSchema = z.record(
 export type SpanRules = z.output<typeof spansSchema>;
 
 /** Exploratory annealed decoding (Let it Calm: Exploratory Annealed Decoding for Verifiable Reinforcement Learning). */
-export const annealSchema = z.strictObject({
+const annealSchema = z.strictObject({
   to: z.number().positive().default(0.1).describe("The lowest temperature, τ_min."),
   decay: schedulable(z.number().positive())
     .default(25)
@@ -70,14 +71,10 @@ export const annealSchema = z.strictObject({
     .default(10)
     .describe("Tokens at a response's beginning that keep `temperature` as it is."),
 });
-export type Anneal = Omit<z.output<typeof annealSchema>, "decay"> & { readonly decay: Scheduled };
-
-/** What a reward term scores of an episode of several attempts. */
-export const termAttempts = z.enum(["last", "each", "best", "sum", "episode"]);
-export type TermAttempts = z.output<typeof termAttempts>;
+export type Anneal = z.output<typeof annealSchema>;
 
 /** Logits perturbed by Qs (Offline RL for Natural Language Generation with Implicit Language Q Learning). */
-export const perturbSchema = z.strictObject({
+const perturbSchema = z.strictObject({
   heads: z
     .array(refers({ to: "head" }).min(1))
     .min(1)
@@ -99,4 +96,91 @@ export function annealed(
   return (t) => (t <= start ? temperature : Math.max(to, 1 + temperature - Math.exp((t - start) / d)));
 }
 
-export type GrammarSpec = { readonly regex: string } | { readonly choices: readonly string[] };
+export type GrammarSpec = z.output<typeof grammarSchema>;
+
+export const rollout = map(
+  {
+    prompts: value(whole(1), "Tasks (groups) per step.", { default: 16 }),
+    group: value(whole(1), "Rollouts per task.", { default: 8 }),
+    shape: choice(
+      "episode_shape",
+      "Whether a rollout is one response, or several attempts with something said between.",
+      { default: "single" },
+    ),
+    branch: choice("branching", "Whether some rollouts of a group leave others in their middle, and where.", {
+      default: "none",
+    }),
+    max_tokens: value(whole(1), "Longest response, in tokens.", { default: 64 }),
+    budget: scheduled(
+      z.number().positive(),
+      "Longest response while training, where it differs by stage or changes over steps: up to 1 a share of `max_tokens`, above 1 tokens. Never above `max_tokens`.",
+    ),
+    temperature: scheduled(z.number().min(0), "Softmax temperature of sampling; 0 is greedy.", {
+      default: 1,
+      live: true,
+    }),
+    top_p: value(
+      z.number().gt(0).max(1),
+      "Nucleus: keep the likeliest tokens up to this probability; 1: all.",
+      { default: 1, live: true },
+    ),
+    top_k: value(whole(0), "Keep the k likeliest tokens; 0: all.", { default: 0, live: true }),
+    min_p: value(fraction, "Keep tokens at least this fraction as likely as the likeliest; 0: all.", {
+      default: 0,
+      live: true,
+    }),
+    repetition_penalty: value(
+      z.number().positive(),
+      "Logits of tokens that prompt or response have are divided by it where positive, else multiplied; 1: none.",
+      { default: 1, live: true },
+    ),
+    presence_penalty: value(
+      z.number(),
+      "Subtracted from the logits of tokens that the response has; 0: none.",
+      { default: 0, live: true },
+    ),
+    frequency_penalty: value(
+      z.number(),
+      "Subtracted from a token's logit as often as the response has it; 0: none.",
+      { default: 0, live: true },
+    ),
+    anneal: moving(annealSchema, "The temperature falls with a token's place in the response."),
+    perturb: value(
+      perturbSchema,
+      "β times the least of some heads' values of each word is added to the policy's logits: it writes what they find best.",
+    ),
+    steps: value(
+      stepsSchema,
+      "What ends a step of a response: a text, or { regex }. Rewards, values and advantages by step read the steps.",
+    ),
+    spans: value(
+      spansSchema,
+      "Spans of a response that are recorded by a name, which masks read: what { regex } finds, or what stands between { open, close }.",
+    ),
+    stop: value(z.array(z.string().min(1)), "Texts that end a response.", { default: [] }),
+    chat: value(
+      z.union([z.boolean(), z.literal("auto")]),
+      "Ask by the model's chat template, the prompt as the user's message; auto: where it has one.",
+      { default: "auto" },
+    ),
+    system: value(z.string(), "The system message of a chat."),
+    min_tokens: value(whole(0), "Tokens before which nothing ends a response; 0: none.", { default: 0 }),
+    prefix: value(z.string(), "Text that every response begins with; it is given, and not trained on.", {
+      default: "",
+    }),
+    logit_bias: value(
+      z.record(z.string(), z.number()),
+      "Added to logits before the temperature: `{ token: value }`, a token's id or a text that is one token.",
+      { default: {} },
+    ),
+    grammar: value(
+      grammarSchema,
+      "What a whole response (behind `prefix`) must be; other tokens never come.",
+    ),
+    lanes: value(
+      whole(1),
+      "Responses written at once: bounds memory, changes no result. Default: as many as fit.",
+    ),
+  },
+  "How responses are generated.",
+);

@@ -1,8 +1,9 @@
-/** What a route may ask of a rollout. */
+/** The keys of a `route` entry, and what they ask of a rollout. */
 import { z } from "zod";
 import { refers } from "../references.ts";
 import { textField } from "../templates.ts";
 import type { Batch } from "../rollouts.ts";
+import { entry, list, made, value } from "./kinds.ts";
 
 /** A rollout among the others of its update. */
 export interface Routed {
@@ -69,7 +70,7 @@ const conditionSchema = z.union([
 ]);
 export type RouteCondition = z.output<typeof conditionSchema>;
 
-export const routeWhen = z.union([conditionSchema, z.array(conditionSchema).min(1)]);
+const routeWhen = z.union([conditionSchema, z.array(conditionSchema).min(1)]);
 export const routePlaces = z.enum(["policy", "distil", "pair", "mask", "drop"]);
 export type RoutePlace = z.output<typeof routePlaces>;
 
@@ -78,3 +79,25 @@ export const holds = (condition: RouteCondition, routed: Routed): boolean => {
   if ("not" in condition) return !conditions[condition.not].holds(routed);
   return textField(routed.batch.records[routed.row]!.task, condition.field) !== undefined;
 };
+
+const item = entry({
+  when: made(
+    value(
+      routeWhen,
+      "What must hold, one condition or a list: right, wrong, all_right, all_wrong, mixed, sibling (another of the group succeeded), demonstration (the task has a solution), { field }, positive, negative, zero (its advantage), overlong, helped, own, replayed; { not } turns one round.",
+      { required: true },
+    ),
+    (when) => [when].flat(),
+  ),
+  to: value(
+    routePlaces,
+    "policy: the objective; distil: KL entries with `mask: distilled`; pair: losses of `objective.also` with `of: pair`; mask: nothing, though it stays a row of the update; drop: nothing, as if it had not been drawn.",
+    { required: true },
+  ),
+});
+
+export const route = list(
+  "route",
+  item,
+  "Which losses each rollout moves: the first rule whose conditions hold decides, and the objective takes what none fits.",
+);

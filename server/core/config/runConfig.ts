@@ -1,7 +1,12 @@
 /** A whole config as the run reads it. */
-import type { ModelConfig, RegisteredModelConfig, StageBody } from "./resolved.ts";
+import type { config } from "../blocks/body.ts";
+import type { Built } from "../blocks/field.ts";
+import type { ModelConfig, RegisteredModelConfig } from "../blocks/models.ts";
+import type { StageBody } from "./resolved.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { StageConfig } from "./stageConfig.ts";
+
+type Run = Built<typeof config>;
 
 export interface RunConfig {
   readonly file: string;
@@ -13,32 +18,9 @@ export interface RunConfig {
   readonly stages: readonly StageConfig[];
   /** The top-level blocks, before any stage's overrides: evaluation uses these. */
   readonly top: StageBody;
-  readonly evaluation: {
-    readonly every: number;
-    readonly prompts: number;
-    /** Nobody wrote `prompts`: a model that answers slowly may be asked fewer. */
-    readonly fits?: boolean;
-    readonly pass_at: readonly number[];
-    readonly samples: number;
-    readonly temperature: number;
-    /** Answers of each evaluation that are kept as rollouts. */
-    readonly record: number;
-    /** Held-out tasks of every stage that are measured as each stage ends; undefined: none. */
-    readonly matrix?: number | undefined;
-  };
-  readonly checkpoint: {
-    readonly every: number;
-    readonly every_seconds: number;
-    readonly keep: number;
-    /** Of which evaluation's metric the best checkpoint is kept. */
-    readonly best: { readonly metric: string; readonly mode: "max" | "min" } | undefined;
-  };
-  readonly engine: {
-    readonly backend: "auto" | "native" | "webgpu" | "wasm";
-    readonly threads: number | undefined;
-    /** Most bytes that the run may take; undefined: a share of the machine's. */
-    readonly memory?: number | undefined;
-  };
+  readonly evaluation: Run["evaluation"];
+  readonly checkpoint: Run["checkpoint"];
+  readonly engine: Run["engine"];
   /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
   readonly tree: JsonObject;
 }

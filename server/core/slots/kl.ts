@@ -35,7 +35,8 @@ export interface KlEstimator extends KlPoint {
 }
 
 /** Which rollouts a KL term acts on; a rollout of which it is unknown whether it succeeded counts as neither. */
-export type KlRows = "all" | "right" | "wrong" | "all_right" | "all_wrong" | "mixed" | "distilled";
+export const klRows = ["all", "right", "wrong", "all_right", "all_wrong", "mixed", "distilled"] as const;
+export type KlRows = (typeof klRows)[number];
 
 /** One line of the config's `kl` list, ready to use. */
 export interface KlTerm {

@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Declaration } from "../../core/declaration.ts";
 import { nameOf } from "../../config/check/method.ts";
-import type { Field, Shape } from "../../config/grammar/shape.ts";
+import type { Field, Shape } from "../../core/blocks/field.ts";
 import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
 import { chosenMethod, type Spot } from "../spot.ts";

@@ -1,4 +1,4 @@
-import type { Condition } from "../../core/config/resolved.ts";
+import type { Condition } from "../../core/blocks/stage.ts";
 import type { StageKind } from "../../../shared/stageKinds.ts";
 import { conditionsOf } from "./conditionsOf.ts";
 import { keyOf, at as nodeAt, type Rule } from "../rule.ts";

@@ -1,4 +1,4 @@
-import type { Condition } from "../../core/config/resolved.ts";
+import type { Condition } from "../../core/blocks/stage.ts";
 import type { StageView } from "../../config/check/model.ts";
 import { at } from "../rule.ts";
 

@@ -5,9 +5,9 @@ import type { ArmPool } from "../../core/slots/fastArms.ts";
 import { lifted } from "../../methods/curriculum/fast/lifted.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { create } from "../../core/create.ts";
-import type { Failing, SlotName } from "../../core/declaration.ts";
+import type { Failing, SlotName, Choice, CreateContext } from "../../core/declaration.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
-import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 

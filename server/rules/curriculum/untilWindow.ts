@@ -1,5 +1,5 @@
 import { conditionsOf } from "./conditionsOf.ts";
-import type { Condition } from "../../core/config/resolved.ts";
+import type { Condition } from "../../core/blocks/stage.ts";
 import { metricsOf } from "../knownNames.ts";
 import type { StageView } from "../../config/check/model.ts";
 import { at as nodeAt, keyOf, type Rule } from "../rule.ts";

@@ -1,6 +1,6 @@
 import { dirname, relative } from "node:path";
 import { replace } from "../../config/check/report.ts";
-import type { ModelConfig } from "../../core/config/resolved.ts";
+import type { ModelConfig } from "../../core/blocks/models.ts";
 import { isReadable } from "../nearFile.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
 import { at as nodeAt, mine, type Rule } from "../rule.ts";

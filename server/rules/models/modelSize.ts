@@ -1,4 +1,4 @@
-import type { ModelConfig } from "../../core/config/resolved.ts";
+import type { ModelConfig } from "../../core/blocks/models.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
 import { mine, placeOf, type Rule } from "../rule.ts";
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
-import { perceptronKeys } from "../../config/grammar/modelFields.ts";
+import { perceptronKeys } from "../../core/blocks/models.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
 import { unknownName, type DiagnosticReport } from "../../config/check/report.ts";
 import type { ConfigModel } from "../../config/check/model.ts";

@@ -1,7 +1,7 @@
 import { branches } from "../../core/config/branchFacts.ts";
-import type { Matter, SlotName } from "../../core/declaration.ts";
+import type { Matter, SlotName, Choice } from "../../core/declaration.ts";
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
-import type { Choice, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 

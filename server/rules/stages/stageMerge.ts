@@ -6,7 +6,7 @@ import { sibling } from "../nearFile.ts";
 import { unknownName } from "../../config/check/report.ts";
 import type { Origin } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { MergeSource } from "../../core/config/stageConfig.ts";
+import type { MergeSource } from "../../core/blocks/stage.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
 

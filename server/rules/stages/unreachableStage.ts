@@ -1,6 +1,5 @@
 import { saysTheSame } from "../../config/text/node.ts";
-import type { Condition } from "../../core/config/resolved.ts";
-import type { Until } from "../../core/config/stageConfig.ts";
+import type { Condition, Until } from "../../core/blocks/stage.ts";
 import { keyOf, type Rule } from "../rule.ts";
 
 /** Whether what ended one stage also ends the next: the same metric, and no bound that is stricter. */

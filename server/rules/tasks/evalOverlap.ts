@@ -1,8 +1,9 @@
 import { basename, resolve } from "node:path";
 import { perObject } from "../../lib/perObject.ts";
-import type { Choice, StageBody, TaskConfig } from "../../core/config/resolved.ts";
+import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
+import type { Choice } from "../../core/declaration.ts";
 
 const fileOf = ({ source }: TaskConfig): string | undefined => {
   const { dataset } = source.params;

@@ -1,6 +1,6 @@
 /** What the reward pays for answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
 import { valueAt } from "../../core/schedule.ts";
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { paysWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
 import { RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { batchOfSamples, type SampledRow } from "../../core/rows/batch.ts";
@@ -8,6 +8,7 @@ import type { Clock } from "../../core/basics.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 export type ProbeName = "empty" | "prompt" | "gold" | "filler";
 

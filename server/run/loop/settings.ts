@@ -8,6 +8,7 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { RunFile } from "../../../shared/run.ts";
+import { isLive, liveKeys } from "../../config/grammar/live.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 
@@ -22,18 +23,10 @@ export interface Setting {
 const schema: z.ZodType<Setting> = z.object({ path: z.string(), value: z.json(), step: z.number().int() });
 const settingsPath = (folder: string): string => join(folder, "settings.jsonl");
 
-/** Paths that may change between two steps: nothing that was built from them at the start would be wrong. */
-const changeable: readonly RegExp[] = [
-  /^(stages\.[^.]+\.)?update\.optimizer\.(lr|schedule|weight_decay|clip_norm)(\..+)?$/,
-  /^(stages\.[^.]+\.)?rollout\.(temperature|top_p|top_k|min_p|repetition_penalty|presence_penalty|frequency_penalty)(\..+)?$/,
-  /^(stages\.[^.]+\.)?reward\.terms\.[^.]+\.weight(\..+)?$/,
-  /^(stages\.[^.]+\.)?kl\.\d+\.coefficient(\..+)?$/,
-  /^(stages\.[^.]+\.)?objective\.entropy(\..+)?$/,
-  /^stages\.[^.]+\.until(\..+)?$/,
-  /^(evaluation\.every|checkpoint\.(every|every_seconds|keep))$/,
-];
-const changeableInWords =
-  "update.optimizer.lr, rollout.temperature, reward.terms.<name>.weight, kl.<n>.coefficient, objective.entropy, stages.<name>.until, evaluation.every and checkpoint.every";
+const changeable = (): string => {
+  const keys = liveKeys();
+  return `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
+};
 
 export const assignment = ({ path, value }: Pick<Setting, "path" | "value">): string =>
   `${path}=${JSON.stringify(value)}`;
@@ -109,9 +102,9 @@ export function propose(
     readonly load: (set: readonly Pick<Setting, "path" | "value">[]) => LoadedConfig;
   },
 ): Proposal {
-  if (!changeable.some((pattern) => pattern.test(path)))
+  if (!isLive(path))
     return refused(
-      `${path} can't be changed while a run is live: those that can are ${changeableInWords}. Stop it and start one with --set ${assignment({ path, value })}.`,
+      `${path} can't be changed while a run is live: those that can are ${changeable()}. Stop it and start one with --set ${assignment({ path, value })}.`,
     );
   let loaded: LoadedConfig;
   try {

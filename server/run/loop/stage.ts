@@ -13,7 +13,7 @@ import { branches } from "../../core/config/branchFacts.ts";
 import { stageBefore } from "../../config/build/crossfade.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
-import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import type { Memory } from "../../methods/replay/memory.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
@@ -31,6 +31,7 @@ import { Guide } from "../step/rollouts/guidance.ts";
 import { partNames } from "../checkpoint/identity.ts";
 import { memoryOf, Replay } from "../step/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 const leftOutOfHelp = (message: string): StartNote => ({
   name: "rollouts-left-out",

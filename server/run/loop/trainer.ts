@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { z } from "zod";
 import { Algorithm, create } from "../../algorithm/algorithm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { MergeSource } from "../../core/config/stageConfig.ts";
+import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";

@@ -1,7 +1,7 @@
 /** A learner of `auxiliary`: a model with an objective, a memory of rollouts and updates of its own. */
 import { withReturns } from "../../algorithm/algorithm.ts";
 import { miniBatches, selectRows } from "../../core/rows/batch.ts";
-import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
+import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
 import { valueAt } from "../../core/schedule.ts";
 import { learntObjective } from "../../algorithm/loss/learnerObjective.ts";
 import { normalised } from "../../methods/reward/models/lesson.ts";
@@ -20,6 +20,7 @@ import { judgementsOf } from "../step/judged.ts";
 import { headsOf, shuffledRows } from "../step/learn.ts";
 import { selectStats, type Training } from "../step/training.ts";
 import { keptRow, replayedBatch } from "../step/keptRows.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 type LearnerLoss = Extract<Auxiliary, { kind: "learner" }>;
 type Judged = Pick<Collected["scored"], "combined" | "success">;

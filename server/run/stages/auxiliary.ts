@@ -5,7 +5,7 @@ import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";
 import { Reweighting } from "../../methods/auxiliary/reweighting.ts";
 import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
-import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
+import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Auxiliary } from "../../core/slots/auxiliary.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
@@ -15,6 +15,7 @@ import type { Collected, Place, StepAdvantages, StepAuxiliary } from "../step/co
 import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
 import { ModelLearner } from "../models/modelLearner.ts";
 import type { LossPart } from "../step/parts.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 export class AuxiliaryLosses implements StepAuxiliary, Stateful {
   readonly demonstrations: readonly Demonstrations[];

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { MergePart, MergeSource, StageConfig } from "../../core/config/stageConfig.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import { randomStream } from "../../lib/random.ts";
 import { innerProduct, lowRankMean, matrix, type Product } from "./lowRankMean.ts";
+import type { MergePart, MergeSource } from "../../core/blocks/stage.ts";
 
 type Values = Readonly<Record<string, Float32Array>>;
 

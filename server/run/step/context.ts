@@ -6,7 +6,7 @@ import type { Memory } from "../../methods/replay/memory.ts";
 import type { LossPart } from "./parts.ts";
 import type { Algorithm, Curriculum } from "../../algorithm/algorithm.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
-import type { CreateContext } from "../../core/config/resolved.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";

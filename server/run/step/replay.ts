@@ -9,7 +9,7 @@ import {
 } from "../../algorithm/algorithm.ts";
 import { rowsOfGroups } from "../../core/rows/batch.ts";
 import { valueAt } from "../../core/schedule.ts";
-import type { CreateContext, ReplayConfig } from "../../core/config/resolved.ts";
+import type { ReplayConfig } from "../../core/config/resolved.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
 import { Memory, recalibrated, taken, type DrawUnit } from "../../methods/replay/memory.ts";
@@ -30,6 +30,7 @@ import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../loop/session.ts";
 import { generated } from "./learn.ts";
 import { shownAgain } from "./shown.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 /** An empty memory for a source. */
 export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Condition } from "../../../server/core/config/resolved.ts";
+import type { Condition } from "../../../server/core/blocks/stage.ts";
 import { isMet as met, whyMet, whyNot, windowMean } from "../../../server/algorithm/curriculum/until.ts";
 
 type Written = Pick<Condition, "metric" | "window"> & Partial<Condition>;

@@ -1,7 +1,7 @@
 /** Small models and batches for the engine's tests. */
 import { adamwChoice } from "../../../server/methods/optimizer/adamw.ts";
 import type { OptimizerChoice } from "../../../server/core/slots/optimizer.ts";
-import type { ModelConfig } from "../../../server/core/config/resolved.ts";
+import type { ModelConfig } from "../../../server/core/blocks/models.ts";
 import { openLanguageModel, type PolicyOptions } from "../../../server/engine/index.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";

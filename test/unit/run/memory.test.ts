@@ -12,7 +12,6 @@ import { z } from "zod";
 import { UserError } from "../../../shared/errors.ts";
 import { batchOfSamples } from "../../../server/core/rows/batch.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { bytesOf, memorySize } from "../../../server/config/build/memorySize.ts";
 import type { RunConfig } from "../../../server/core/config/runConfig.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";
 import { checkMemory } from "../../../server/cli/doctor/memory.ts";
@@ -29,6 +28,7 @@ import type { RewardColumn } from "../../../server/core/reward.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 import { some } from "../../support/thorough.ts";
+import { bytesOf, memorySize } from "../../../server/core/blocks/engine.ts";
 
 /** This file is its own child: one run in one process, whose peak is then its own. */
 const own = process.env["GRADUS_MEMORY_RUN"];

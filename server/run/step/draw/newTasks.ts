@@ -1,7 +1,7 @@
 /** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
 import { UserError } from "../../../../shared/errors.ts";
 import { create } from "../../../core/create.ts";
-import type { CreateContext, GenerateConfig } from "../../../core/config/resolved.ts";
+import type { GenerateConfig } from "../../../core/config/resolved.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
 import type { Recipe } from "../../../methods/generation/recipe.ts";
 import { round, type Round } from "../../../methods/generation/round.ts";
@@ -17,6 +17,7 @@ import { asked } from "../rollouts/prompts.ts";
 import { checkRoom, type Asked } from "./requestRoom.ts";
 import type { Session } from "../../loop/session.ts";
 import { graded, tried } from "./tries.ts";
+import type { CreateContext } from "../../../core/declaration.ts";
 
 /** A round, told; undefined where it could not be made, which is told, too. */
 async function attempted(

@@ -2,9 +2,10 @@
 import { z } from "zod";
 import type { Json } from "../../../../shared/json.ts";
 import { create } from "../../../algorithm/algorithm.ts";
-import type { CreateContext, GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
+import type { GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
 import type { GuidanceAmount, GuidanceSource, GuidanceTrigger } from "../../../core/slots/guidance.ts";
 import type { Saved } from "../../../core/basics.ts";
+import type { CreateContext } from "../../../core/declaration.ts";
 
 const savedParts = z.object({ amount: z.json().optional(), source: z.json().optional() });
 

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { MaskChain } from "../../../../server/algorithm/loss/masks.ts";
-import type { Declaration } from "../../../../server/core/declaration.ts";
-import type { Choice } from "../../../../server/core/config/resolved.ts";
+import type { Declaration, Choice } from "../../../../server/core/declaration.ts";
 import { given } from "../../../../server/methods/mask/given.ts";
 import { masks } from "../../../../server/methods/mask/index.ts";
 import { offPolicySequence } from "../../../../server/methods/mask/offPolicySequence.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attemptsIn, scoredByAttempts } from "../../../../server/algorithm/rewards/attempts.ts";
 import { batchOfSamples } from "../../../../server/core/rows/batch.ts";
-import { termAttempts, type TermAttempts } from "../../../../server/core/blocks/rollout.ts";
+import { termAttempts, type TermAttempts } from "../../../../server/core/blocks/reward.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { CharacterTokenizer } from "../../../../server/engine/tokenizers/characters.ts";
 import { episodeShapes } from "../../../../server/methods/rollout/shapes/index.ts";

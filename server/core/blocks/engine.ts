@@ -1,6 +1,7 @@
-/** Amounts of memory as a config writes them. */
+/** The keys of `engine`: what the run computes on. */
 import { z } from "zod";
-import { refers } from "../../core/references.ts";
+import { refers } from "../references.ts";
+import { made, map, value, whole } from "./kinds.ts";
 
 const units: Readonly<Record<string, number>> = {
   b: 1,
@@ -27,3 +28,22 @@ export function bytesOf(written: z.output<typeof memorySize> | undefined): numbe
   const [, amount, unit] = size.exec(written) ?? [];
   return Number(amount) * (units[(unit ?? "b").toLowerCase()] ?? 1);
 }
+
+export const engine = map(
+  {
+    backend: value(
+      z.enum(["auto", "native", "webgpu", "wasm"]),
+      "What computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best there is.",
+      { default: "auto" },
+    ),
+    threads: value(whole(1), "Threads of the backend; default: it decides."),
+    memory: made(
+      value(
+        memorySize,
+        "Most memory the run may take: bytes, or a size such as `8GiB`; default: four fifths of the machine's. Work is cut to fit; what cannot fit is refused before it starts.",
+      ),
+      bytesOf,
+    ),
+  },
+  "What the run computes on.",
+);

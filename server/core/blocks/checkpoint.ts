@@ -1,0 +1,35 @@
+/** The keys of `checkpoint`: when the run saves itself. */
+import { z } from "zod";
+import { metricNamed } from "../../../shared/metrics.ts";
+import { refers } from "../references.ts";
+import { made, map, value, whole } from "./kinds.ts";
+
+/** Which way a metric gets better. */
+export const betterWay = (metric: string): "max" | "min" =>
+  metricNamed(metric)?.better === "lower" ? "min" : "max";
+
+const bestSchema = z.strictObject({
+  metric: refers({ to: "evaluation metric" }).describe("A metric of evaluations, e.g. `eval/greedy`."),
+  mode: z
+    .enum(["max", "min"])
+    .optional()
+    .describe("Which way is better; default: what the metric's list says, else max."),
+});
+
+export const checkpoint = map(
+  {
+    every: value(whole(1), "Steps between checkpoints.", { default: 50, live: true }),
+    every_seconds: value(
+      z.number().positive(),
+      "Seconds between checkpoints, whichever comes first.",
+      { default: 60, live: true },
+    ),
+    keep: value(whole(1), "How many of the latest are kept.", { default: 3, live: true }),
+    best: made(
+      value(bestSchema, "Keeps the checkpoint of the best evaluation beside the latest: `RUN@best`."),
+      (best) =>
+        best === undefined ? undefined : { metric: best.metric, mode: best.mode ?? betterWay(best.metric) },
+    ),
+  },
+  "When the run saves itself.",
+);

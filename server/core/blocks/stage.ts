@@ -1,0 +1,279 @@
+/** The keys of a stage that are no block of the config: when it ends, what happens as it begins, how it passes over. */
+import { z } from "zod";
+import { writtenKinds } from "../../../shared/stageKinds.ts";
+import { refers } from "../references.ts";
+import { betterWay } from "./checkpoint.ts";
+import { made, value, whole } from "./kinds.ts";
+
+const conditionSchema = z.strictObject({
+  metric: refers({ to: "metric" }).describe("A metric's name, e.g. `reward/total`."),
+  above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
+  below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
+  window: whole(1)
+    .optional()
+    .describe("How many of the last values the mean is over; default 10, for `eval/…` 1."),
+  patience: whole(1)
+    .optional()
+    .describe(
+      "How many values in a row the bound must hold; default 1. Without a bound: ends the stage when so many values have not improved on the best.",
+    ),
+  min_delta: z
+    .number()
+    .nonnegative()
+    .default(0)
+    .describe("Without a bound: what counts as an improvement is more than this."),
+  mode: z
+    .enum(["max", "min"])
+    .optional()
+    .describe("Which way is better; default: what the metric's list says, else max."),
+});
+
+const untilSchema = z.union([
+  conditionSchema,
+  z.strictObject({
+    any: z.array(conditionSchema).min(1).describe("Conditions of which one is enough."),
+  }),
+  z.strictObject({
+    all: z.array(conditionSchema).min(1).describe("Conditions that have to hold at the same time."),
+  }),
+]);
+
+const share = z.number().nonnegative().default(1).describe("Its weight; they are divided by their sum.");
+const mergeSchema = z
+  .array(
+    z.union([
+      z.strictObject({
+        stage: refers({ to: "stage" }).min(1).describe("The policy as that earlier stage left it."),
+        weight: share,
+      }),
+      z.strictObject({
+        snapshot: refers({ to: "snapshot" })
+          .min(1)
+          .describe("The policy as `on_enter: { snapshot: NAME }` kept it."),
+        weight: share,
+      }),
+      z.strictObject({
+        checkpoint: refers({ to: "file", ends: [""] })
+          .min(1)
+          .describe("A checkpoint's folder, relative to this config."),
+        weight: share,
+      }),
+      z.strictObject({
+        model: z
+          .enum(["policy", "reference"])
+          .describe("policy: the weights as they are now; reference: those it is compared with."),
+        weight: share,
+      }),
+    ]),
+  )
+  .min(1);
+
+const carryOverSchema = z.strictObject({
+  from: z
+    .enum(["all", "previous"])
+    .default("all")
+    .describe("Whose tasks are carried over: those of all earlier stages, or of the one before."),
+  share: z.number().gt(0).max(1).default(0.25).describe("Share of a step's prompts that are carried over."),
+  weight: z
+    .enum(["inverse_success", "inverse_reward", "uniform"])
+    .default("inverse_success")
+    .describe(
+      "How a task is drawn: in proportion to 1 / its success rate, or to 1 / its mean reward, when it was last rolled out; or any alike.",
+    ),
+  below: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .describe("Only tasks whose success rate was below this are carried over."),
+  floor: z
+    .number()
+    .gt(0)
+    .default(0.0625)
+    .describe("A rate or mean below this counts as this: what a task that always failed is drawn by."),
+  unsolved: z
+    .enum(["keep", "leave_out"])
+    .default("keep")
+    .describe("What becomes of tasks that nobody solved: drawn by the floor, or left out."),
+  capacity: whole(1).default(4096).describe("How many tasks of a stage are remembered, the latest of them."),
+});
+
+const onEnterWords = ["refresh_reference", "reset_optimizer"] as const;
+const onEnterSchema = z.union([
+  z.array(z.enum(onEnterWords)),
+  z.strictObject({
+    reference: z.literal("refresh").optional().describe("The policy of this moment is the new reference."),
+    optimizer: z.literal("reset").optional().describe("The optimiser begins afresh, its warm-up included."),
+    models: z
+      .array(refers({ to: "model" }))
+      .optional()
+      .describe("Copies (`ema`, `polyak`) that begin anew as the model that they follow is now."),
+    snapshot: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("Keeps the policy as it is now under this name, for a later merge."),
+    merge: mergeSchema
+      .optional()
+      .describe("The policy becomes the weighted mean of these weights before the stage begins."),
+    carry_over: carryOverSchema
+      .optional()
+      .describe("Some of the stage's prompts are hard tasks of earlier stages."),
+  }),
+]);
+
+const crossfadeSchema = z.strictObject({
+  over: whole(1).describe("Steps of the stage until only its own tasks and weights are left."),
+  shape: z.enum(["linear", "cosine"]).default("linear").describe("How the share moves from 0 to 1."),
+  of: z
+    .array(z.enum(["tasks", "rewards"]))
+    .min(1)
+    .default(["tasks", "rewards"])
+    .describe("What passes over: which tasks are drawn, and the weights of reward terms."),
+});
+
+const alternateSchema = z
+  .array(
+    z.strictObject({
+      stage: refers({ to: "stage" }).min(1).describe("A stage of the list; it then has no turn of its own."),
+      steps: whole(1).describe("Its steps in a row."),
+    }),
+  )
+  .min(1);
+
+export interface Condition {
+  readonly metric: string;
+  readonly above?: number;
+  readonly below?: number;
+  readonly window: number;
+  readonly patience?: number;
+  /** Of a plateau: what an improvement is more than, and which way. */
+  readonly min_delta: number;
+  readonly mode: "max" | "min";
+}
+
+/** When a stage ends before its steps. A condition that stands alone is one of `any`. */
+export interface Until {
+  readonly of: "any" | "all";
+  readonly conditions: readonly Condition[];
+}
+
+/** Weights that a merge reads. */
+export type MergeSource =
+  | { readonly kind: "stage" | "snapshot"; readonly name: string }
+  | { readonly kind: "checkpoint"; readonly path: string }
+  | { readonly kind: "model"; readonly name: "policy" | "reference" };
+
+export interface MergePart {
+  readonly source: MergeSource;
+  readonly weight: number;
+}
+
+type WrittenCondition = z.output<typeof conditionSchema>;
+function conditionOf(written: WrittenCondition): Condition {
+  const { metric, window, above, below, patience, min_delta, mode } = written;
+  return {
+    metric,
+    window: window ?? (metric.startsWith("eval/") ? 1 : 10),
+    min_delta,
+    mode: mode ?? betterWay(metric),
+    ...(above === undefined ? {} : { above }),
+    ...(below === undefined ? {} : { below }),
+    ...(patience === undefined ? {} : { patience }),
+  };
+}
+
+function untilOf(written: z.output<typeof untilSchema> | undefined): Until | undefined {
+  if (written === undefined) return undefined;
+  if ("any" in written) return { of: "any", conditions: written.any.map(conditionOf) };
+  if ("all" in written) return { of: "all", conditions: written.all.map(conditionOf) };
+  return { of: "any", conditions: [conditionOf(written)] };
+}
+
+const mergeOf = (parts: Readonly<z.output<typeof mergeSchema>> = []): readonly MergePart[] =>
+  parts.map((part): MergePart => {
+    const { weight } = part;
+    if ("stage" in part) return { source: { kind: "stage", name: part.stage }, weight };
+    if ("snapshot" in part) return { source: { kind: "snapshot", name: part.snapshot }, weight };
+    if ("checkpoint" in part) return { source: { kind: "checkpoint", path: part.checkpoint }, weight };
+    return { source: { kind: "model", name: part.model }, weight };
+  });
+
+type OnEnterWord = (typeof onEnterWords)[number];
+type OnEnterOptions = Exclude<z.output<typeof onEnterSchema>, unknown[]>;
+const areWords = (written: readonly OnEnterWord[] | OnEnterOptions): written is readonly OnEnterWord[] =>
+  Array.isArray(written);
+
+const onEnterOf = (written: readonly OnEnterWord[] | OnEnterOptions = []) => {
+  const words = areWords(written) ? written : [];
+  const options: OnEnterOptions = areWords(written) ? {} : written;
+  return {
+    refreshReference: options.reference !== undefined || words.includes("refresh_reference"),
+    resetOptimizer: options.optimizer !== undefined || words.includes("reset_optimizer"),
+    /** Copies that begin anew. */
+    models: options.models ?? [],
+    snapshot: options.snapshot,
+    merge: mergeOf(options.merge),
+    carryOver: options.carry_over,
+  };
+};
+
+/** Of sft and pretrain in sequences, of preference and reward_model in pairs. */
+const supervisedBatch = 32;
+
+/** What a run reads as it is written. */
+export const stageOptions = {
+  batch: made(
+    value(
+      whole(1),
+      "For sft and pretrain: sequences per step; for preference and reward_model: pairs per step. Default 32.",
+    ),
+    (batch) => batch ?? supervisedBatch,
+  ),
+  pairs: made(
+    value(
+      z.enum(["dataset", "rollouts"]),
+      "For preference and reward_model: where pairs come from. dataset (the default): `chosen` and `rejected` of the tasks; rollouts: answers that the policy writes and the reward tells apart.",
+    ),
+    (pairs) => pairs ?? "dataset",
+  ),
+  trains: value(
+    refers({ to: "model" }),
+    "For reward_model: the model in `models` whose head learns; it needs `trains: true`.",
+  ),
+  merge: made(
+    value(mergeSchema, "For merge: the weights of which the policy becomes the weighted mean."),
+    mergeOf,
+  ),
+  until: made(
+    value(untilSchema, "Ends the stage early when a metric's mean crosses a value.", { live: true }),
+    untilOf,
+  ),
+  on_enter: made(value(onEnterSchema, "What happens as the stage begins."), onEnterOf),
+  crossfade: made(
+    value(
+      crossfadeSchema,
+      "Passes over from the stage before, step by step, in place of a sharp boundary.",
+    ),
+    (written) => {
+      if (written === undefined) return undefined;
+      const { over, shape, of } = written;
+      return { over, shape, tasks: of.includes("tasks"), rewards: of.includes("rewards") };
+    },
+  ),
+};
+
+export const stageFields = {
+  name: value(z.string().min(1), "The stage's name. Unique.", { required: true }),
+  kind: value(
+    z.enum(writtenKinds),
+    "rl (the default): reinforcement learning; sft: the tasks' written solutions; pretrain: next-token loss on plain text; preference: pairs of answers; reward_model: a model's head learns which of two is better; rlp, rlpt, rmt: reinforcement on plain text; merge: the mean of several weights.",
+    { default: "rl" },
+  ),
+  steps: value(whole(1), "Steps of the stage, at most; default for rl: the top-level `steps`."),
+  ...stageOptions,
+  alternate: value(
+    alternateSchema,
+    "Other stages of the list take turns for `steps` steps in all; the stage has no blocks of its own.",
+  ),
+};
