@@ -12,9 +12,9 @@ export function usualAt(path: readonly Step[]): SourceNode | undefined {
   const own = path[0] === "stages" ? path.slice(2) : path;
   let [shape, node]: [Shape | undefined, SourceNode | undefined] = [grammar, top];
   for (const step of own) {
-    [shape, node] = [below(shape, String(step)), child(node, String(step))];
-    const defaults = shape?.kind === "map" || shape?.kind === "slot" ? shape.defaults : undefined;
-    if (defaults !== undefined) node = fromJson(defaults, defaultOrigin);
+    const inside = shape?.kind === "map" || shape?.kind === "slot" ? shape.defaults : undefined;
+    node = child(inside === undefined ? node : fromJson(inside, defaultOrigin), String(step));
+    shape = below(shape, String(step));
   }
   return node;
 }

@@ -20,7 +20,8 @@ export function buildBody(tree: CheckedTree, steps: number, top?: BuiltTop): Sta
   const at = checkedValue(tree);
   const isShared = (block: string): boolean => child(tree.node, block) === child(top?.tree.node, block);
   const blocks = build(others, at, top && picked(top.body, isShared));
-  const known = steps === top?.steps && isShared("update") && isShared("rollout") ? top.body.update : undefined;
+  const known =
+    steps === top?.steps && isShared("update") && isShared("rollout") ? top.body.update : undefined;
   return { ...blocks, update: known ?? buildUpdate(at, blocks.rollout, { steps, stage: isOwnCourse(tree) }) };
 }
 
@@ -48,7 +49,9 @@ function buildUpdate(
   const each = epochs * Math.ceil(rollouts / Math.min(rollouts, mini_batch ?? rollouts));
   const warmup = Math.ceil(Number(optimizer.params["warmup"] ?? 0) / each);
   const course: RateSchedule =
-    typeof schedule === "object" && "schedule" in schedule ? schedule : laidOut(schedule, { ...span, warmup });
+    typeof schedule === "object" && "schedule" in schedule
+      ? schedule
+      : laidOut(schedule, { ...span, warmup });
   return { ...read, schedule: course };
 }
 

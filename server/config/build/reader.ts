@@ -67,7 +67,8 @@ class CheckedPlace implements CheckedValue {
 
   choice<Slot extends SlotName>(slot: Slot): Choice<Slot> {
     const found = this.checker.choice(this.place.path);
-    if (found === undefined || !isOf(found, slot)) throw new Error(`no method was chosen for ${this.place.path}`);
+    if (found === undefined || !isOf(found, slot))
+      throw new Error(`no method was chosen for ${this.place.path}`);
     return found;
   }
 

@@ -36,6 +36,10 @@ function leadsTo(key: string, path: string): boolean {
   return key
     .split(".")
     .every((step, at) =>
-      step === "<n>" ? /^\d+$/.test(steps[at] ?? "") : step === "<name>" ? (steps[at] ?? "") !== "" : step === steps[at],
+      step === "<n>"
+        ? /^\d+$/.test(steps[at] ?? "")
+        : step === "<name>"
+          ? (steps[at] ?? "") !== ""
+          : step === steps[at],
     );
 }

@@ -34,10 +34,7 @@ const item = method("auxiliary", "loss", {
     "objective",
     "Of a learner: what its model learns. Default: `value_clipped`, a critic's.",
   ),
-  optimizer: choice(
-    "optimizer",
-    "Alone: an optimiser with a memory of its own; default: the policy's.",
-  ),
+  optimizer: choice("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
 });
 
 export const auxiliary = list("auxiliary loss", item, "Losses beside the objective.");

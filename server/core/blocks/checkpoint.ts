@@ -19,11 +19,10 @@ const bestSchema = z.strictObject({
 export const checkpoint = map(
   {
     every: value(whole(1), "Steps between checkpoints.", { default: 50, live: true }),
-    every_seconds: value(
-      z.number().positive(),
-      "Seconds between checkpoints, whichever comes first.",
-      { default: 60, live: true },
-    ),
+    every_seconds: value(z.number().positive(), "Seconds between checkpoints, whichever comes first.", {
+      default: 60,
+      live: true,
+    }),
     keep: value(whole(1), "How many of the latest are kept.", { default: 3, live: true }),
     best: made(
       value(bestSchema, "Keeps the checkpoint of the best evaluation beside the latest: `RUN@best`."),

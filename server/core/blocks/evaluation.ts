@@ -15,10 +15,7 @@ const written = map(
       { default: 64 },
     ),
     matrix: value(
-      z.union([
-        z.boolean(),
-        z.strictObject({ prompts: whole(1).describe("Held-out tasks of each stage.") }),
-      ]),
+      z.union([z.boolean(), z.strictObject({ prompts: whole(1).describe("Held-out tasks of each stage.") })]),
       "As every stage ends, held-out tasks of all stages are measured: `eval/<stage>/pass@k`, which `gradus runs show` prints as a table. `{ prompts }`: how many tasks of each stage; default: `evaluation.prompts`.",
     ),
   },

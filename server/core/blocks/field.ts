@@ -70,7 +70,11 @@ export type Built<F> = { readonly [Key in Exclude<keyof F, Optional<F>>]: OutOf<
 
 /** What a run reads of a block; `known`: keys of which that is known. */
 export function build<F extends Fields>(fields: F, at: CheckedValue, known?: Partial<Built<F>>): Built<F>;
-export function build(fields: Fields, at: CheckedValue, known: Readonly<Record<string, unknown>> = {}): unknown {
+export function build(
+  fields: Fields,
+  at: CheckedValue,
+  known: Readonly<Record<string, unknown>> = {},
+): unknown {
   return Object.fromEntries(
     Object.entries(fields).map(([key, { within, read }]) => [
       key,

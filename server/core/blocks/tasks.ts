@@ -19,7 +19,9 @@ const generate = entry({
     z.array(refers({ to: "task" })).min(1),
     "Names of the tasks whose tasks may become parents; default: all that are not made.",
   ),
-  selector: choice("task_selector", "Which of the tasks that were rolled out become parents.", { default: "failures" }),
+  selector: choice("task_selector", "Which of the tasks that were rolled out become parents.", {
+    default: "failures",
+  }),
   transform: choice("task_transform", "What is made of them.", { default: "simplify" }),
   author: choice("task_author", "Who makes it.", { default: "program" }),
   answer: choice("task_answer", "Where the answer of a written task comes from.", { default: "verifier" }),

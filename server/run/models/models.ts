@@ -4,7 +4,11 @@ import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
 import { contextOf, create } from "../../algorithm/algorithm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { CopiedModelConfig, OpenedModelConfig, PerceptronModelConfig } from "../../core/blocks/models.ts";
+import type {
+  CopiedModelConfig,
+  OpenedModelConfig,
+  PerceptronModelConfig,
+} from "../../core/blocks/models.ts";
 import { planMemory } from "../../analysis/memory/estimate.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import { openPerceptron, type TrainablePerceptron } from "../../engine/perceptron/index.ts";
