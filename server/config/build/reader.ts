@@ -14,71 +14,55 @@ export interface CheckedTree {
   readonly checker: Checker;
 }
 
-interface Place {
-  readonly node: SourceNode | undefined;
-  readonly json: Json | undefined;
-  /** As the walk calls it. */
-  readonly path: string;
-  readonly name: string;
-}
-
 class CheckedPlace implements CheckedValue {
-  readonly json: Json | undefined;
-  readonly name: string;
-
+  /** @param path as the walk calls it */
   constructor(
     private readonly checker: Checker,
-    private readonly place: Place,
-  ) {
-    this.json = place.json ?? undefined;
-    this.name = place.name;
-  }
+    private readonly node: SourceNode | undefined,
+    readonly json: Json | undefined,
+    private readonly path: string,
+    readonly name: string,
+  ) {}
 
   get byDefault(): boolean {
-    return this.place.node?.origin.layer === "default";
+    return this.node?.origin.layer === "default";
   }
 
   below(key: string): CheckedValue {
-    const { node, json, path } = this.place;
-    return new CheckedPlace(this.checker, {
-      node: child(node, key),
-      json: isObject(json) ? json[key] : undefined,
-      path: join(path, key),
-      name: key,
-    });
+    const { checker, node, json, path } = this;
+    const below = isObject(json) ? (json[key] ?? undefined) : undefined;
+    return new CheckedPlace(checker, child(node, key), below, join(path, key), key);
   }
 
   items(named?: "task" | "stage"): readonly CheckedValue[] {
-    const { node: list, json, path } = this.place;
+    const { checker, node: list, json, path } = this;
     return (Array.isArray(json) ? json : []).map((item: Json, index) => {
       // A list that is an item's default has no node.
       const node = list?.kind === "list" ? list.items[index] : undefined;
       const isNamed = named !== undefined && node !== undefined && list?.kind === "list";
       const at = join(path, isNamed ? itemName(named, node, index, list) : index);
       const name = (isNamed ? nameOf(node, named) : undefined) ?? at;
-      return new CheckedPlace(this.checker, { node, json: item, path: at, name });
+      return new CheckedPlace(checker, node, item, at, name);
     });
   }
 
   named(): readonly CheckedValue[] {
-    const { json } = this.place;
-    return Object.keys(isObject(json) ? json : {}).map((key) => this.below(key));
+    return Object.keys(isObject(this.json) ? this.json : {}).map((key) => this.below(key));
   }
 
   choice<Slot extends SlotName>(slot: Slot): Choice<Slot> {
-    const found = this.checker.choice(this.place.path);
-    if (found === undefined || !isOf(found, slot))
-      throw new Error(`no method was chosen for ${this.place.path}`);
+    const found = this.checker.choice(this.path);
+    if (found === undefined || !isOf(found, slot)) throw new Error(`no method was chosen for ${this.path}`);
     return found;
   }
 
   clocked<Value>(value: Value): Value {
-    return this.place.node === undefined ? value : withClock(value, this.place.node);
+    return this.node === undefined ? value : withClock(value, this.node);
   }
 }
 
 export const checkedValue = ({ node, json, checker }: CheckedTree): CheckedValue =>
-  new CheckedPlace(checker, { node, json, path: "", name: "" });
+  new CheckedPlace(checker, node, json, "", "");
 
 const isOf = <Slot extends SlotName>(choice: Choice<SlotName>, slot: Slot): choice is Choice<Slot> =>
   choice.declaration.slot === slot;

@@ -75,12 +75,10 @@ export function build(
   at: CheckedValue,
   known: Readonly<Record<string, unknown>> = {},
 ): unknown {
-  return Object.fromEntries(
-    Object.entries(fields).map(([key, { within, read }]) => [
-      key,
-      key in known ? known[key] : read((within === undefined ? at : at.below(within)).below(key)),
-    ]),
-  );
+  const found: Record<string, unknown> = {};
+  for (const [key, { within, read }] of Object.entries(fields))
+    found[key] = key in known ? known[key] : read((within === undefined ? at : at.below(within)).below(key));
+  return found;
 }
 
 const isObject = (json: Json | undefined): json is JsonObject =>

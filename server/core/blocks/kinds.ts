@@ -24,7 +24,7 @@ type Parsed<Schema extends z.ZodType> = Kept<z.output<Schema>>;
 export const whole = (least: number): z.ZodNumber => z.number().int().min(least);
 export const fraction = z.number().min(0).max(1);
 
-/** A value, read through its schema. */
+/** A value of a schema. It was checked before it is read: only inside lists and maps are there defaults to fill in. */
 export function value<Schema extends z.ZodType>(
   schema: Schema,
   summary: string,
@@ -38,7 +38,7 @@ export function value<Schema extends z.ZodType>(
 export function value(schema: z.ZodType, summary: string, options: Options = {}): Field {
   const read = ({ json }: CheckedValue): unknown => {
     const written = json ?? options.default;
-    return written === undefined ? undefined : schema.parse(written);
+    return typeof written === "object" ? schema.parse(written) : written;
   };
   return { shape: { kind: "value", schema }, summary, ...options, read };
 }

@@ -71,7 +71,7 @@ const annealSchema = z.strictObject({
     .default(10)
     .describe("Tokens at a response's beginning that keep `temperature` as it is."),
 });
-export type Anneal = z.output<typeof annealSchema>;
+type Anneal = z.output<typeof annealSchema>;
 
 /** Logits perturbed by Qs (Offline RL for Natural Language Generation with Implicit Language Q Learning). */
 const perturbSchema = z.strictObject({
@@ -81,7 +81,6 @@ const perturbSchema = z.strictObject({
     .describe("Heads with a value for every word (`words: true`), of which the least counts."),
   beta: z.number().min(0).default(1).describe("β: what the values are multiplied by."),
 });
-export type Perturb = z.output<typeof perturbSchema>;
 
 /**
  * The temperature of a response's token t: `temperature` up to `start`, then max(to, 1 + temperature − exp((t − start)/d)).

@@ -68,7 +68,7 @@ const conditionSchema = z.union([
   z.strictObject({ not: z.enum(words).describe("What must not hold.") }),
   z.strictObject({ field: refers({ to: "field" }).describe("A field that the task's data must have.") }),
 ]);
-export type RouteCondition = z.output<typeof conditionSchema>;
+type RouteCondition = z.output<typeof conditionSchema>;
 
 const routeWhen = z.union([conditionSchema, z.array(conditionSchema).min(1)]);
 export const routePlaces = z.enum(["policy", "distil", "pair", "mask", "drop"]);
