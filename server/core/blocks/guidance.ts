@@ -6,8 +6,12 @@ export const guidance = map(
   {
     trigger: choice("guidance_trigger", "Which rollouts are helped.", { default: "none" }),
     source: choice("guidance_source", "What they are helped with.", { default: "solution" }),
-    amount: choice("guidance_amount", "How much of it they get, and in how many rounds.", { default: "fixed" }),
-    ratio: choice("guidance_ratio", "What the ratio of helped rollouts is against.", { default: "same_context" }),
+    amount: choice("guidance_amount", "How much of it they get, and in how many rounds.", {
+      default: "fixed",
+    }),
+    ratio: choice("guidance_ratio", "What the ratio of helped rollouts is against.", {
+      default: "same_context",
+    }),
     context: value(
       z.enum(["keep", "strip"]),
       "keep: helped rollouts train behind the prompt that they were written behind; strip: behind the task's own, without the help.",
@@ -32,9 +36,13 @@ export const guidance = map(
       "What helped rollouts are compared with. joint: all of their group, and given tokens count as their rollout does; own: those that go on from the same words, as plain ones are with plain ones (the reward itself where one is alone), and given tokens count that less the mean reward of the plain ones, divided by how many go on from them.",
       { default: "joint" },
     ),
-    enter: value(z.enum(["all", "successes"]), "Which helped rollouts enter the group: all, or those that succeed.", {
-      default: "all",
-    }),
+    enter: value(
+      z.enum(["all", "successes"]),
+      "Which helped rollouts enter the group: all, or those that succeed.",
+      {
+        default: "all",
+      },
+    ),
   },
   "Help given to rollouts: when, what, how much, and how it trains.",
   "trigger",

@@ -251,10 +251,7 @@ export const stageOptions = {
   ),
   on_enter: made(value(onEnterSchema, "What happens as the stage begins."), onEnterOf),
   crossfade: made(
-    value(
-      crossfadeSchema,
-      "Passes over from the stage before, step by step, in place of a sharp boundary.",
-    ),
+    value(crossfadeSchema, "Passes over from the stage before, step by step, in place of a sharp boundary."),
     (written) => {
       if (written === undefined) return undefined;
       const { over, shape, of } = written;
