@@ -1,5 +1,6 @@
 /** A step's worth of rollouts without a run: random rewards and log-probs, rows of one length. */
-import { Algorithm, columnOf, contextOf } from "../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../server/algorithm/algorithm.ts";
+import { columnOf } from "../server/algorithm/rewards/rewards.ts";
 import type { StageBody } from "../server/core/config/resolved.ts";
 import { randomStream } from "../server/lib/random.ts";
 import { advantagesOf } from "../server/run/step/advantages.ts";
@@ -68,10 +69,10 @@ export function mathStep(body: StageBody, rows: number, length: number, group = 
     old: {
       logp,
       "logp:reference": near(logp, 0.3),
-      ...columnsOf(algorithm.advantageChannels.map((one) => one.channel)),
+      ...columnsOf(algorithm.needs(clock).scores.map((one) => one.channel)),
     },
     // An update builds the channels that are asked for, and no other.
-    now: columnsOf(algorithm.channels(clock)),
+    now: columnsOf(algorithm.needs(clock).channels),
     admitted: Array.from({ length: rows }, (_, row) => row),
   };
 }

@@ -2,7 +2,8 @@
  * A simulated learner of long solutions: all tasks are of the highest level, and where a part of the solution is given
  * the rest is of a lower one. What is learned of the rest carries over to the whole as it does between levels.
  */
-import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../server/algorithm/algorithm.ts";
+import type { DrawnTask } from "../../server/algorithm/curriculum/curriculum.ts";
 import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
 import type { HelpedRound, Begun } from "../../server/core/slots/guidance.ts";
@@ -10,7 +11,7 @@ import type { Random } from "../../server/lib/random.ts";
 import type { Clock } from "../../server/core/basics.ts";
 import type { Group } from "../../server/core/rollouts.ts";
 import type { Tokenizer } from "../../server/core/policy.ts";
-import { groupsOf } from "../../server/analysis/simulate/groups.ts";
+import { simulatedGroups } from "../../server/analysis/simulate/groups.ts";
 import { simulatedSource } from "../../server/analysis/simulate/source.ts";
 import { Progress, Student } from "./student.ts";
 
@@ -67,7 +68,7 @@ export class LongSolutions {
     const random = this.random.fork("step", clock.step);
     const begun = await this.begun(clock, random.fork("start"));
     const tried = begun.map((one, i) => this.tried(one, clock, random.fork("group", i)));
-    const groups = groupsOf(
+    const groups = simulatedGroups(
       this.algorithm,
       tried,
       tried.map(({ rewards }) => rewards),

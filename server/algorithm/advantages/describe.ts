@@ -4,9 +4,25 @@ import { status } from "../../core/reward.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
+import { describeCriteria } from "../rewards/criteria.ts";
 import { rowValue, type Scored } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
 import { mean } from "../../../shared/mean.ts";
+
+/** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
+export const describeStep = (
+  batch: Batch,
+  scored: Scored,
+  trained: Trained,
+  groups: readonly Group[],
+): Record<string, number> => ({
+  // A criterion may be called `errors` or `weight`: these names are the term's own.
+  ...describeCriteria(scored.rewards.terms, batch),
+  ...describeRewards(scored),
+  ...describeAdvantages(trained),
+  ...describeGroups(groups),
+  ...describeRollouts(batch),
+});
 
 function deviation(values: readonly number[]): number {
   const middle = mean(values);

@@ -80,8 +80,8 @@ export class GuidedRatio {
     return anchored === undefined ? old : { ...old, logp: anchored };
   }
 
-  /** Rows of a step that keep what they all were: parts of them that train on their own do not know it. */
-  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
+  /** The rows, each with the step's mixture where the ratio reads it: a mini-batch of them cannot see the step. */
+  withMixture(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
     if (this.ratio.step !== true) return batch;
     const mixture = mixtureOf(
       selectRows(batch, rows),
@@ -92,8 +92,8 @@ export class GuidedRatio {
     return { ...batch, records };
   }
 
-  /** The tokens that count against whoever wrote them: those of helped rows count against what the ratio says. */
-  unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
+  /** The tokens that count against their behaviour policy: those of helped rows count against what the ratio says. */
+  withoutHelped(batch: Batch, trained: Uint8Array): Uint8Array {
     const rest = trained.slice();
     for (let row = 0; row < batch.rows; row++)
       if (isHelped(batch, row)) rest.fill(0, batch.offsets[row], batch.offsets[row + 1]);

@@ -4,7 +4,7 @@ import type { CreateContext, KlConfig } from "../../core/config/resolved.ts";
 import type { KlWeight } from "../../core/blocks/kl.ts";
 import type { KlInput, KlRows, KlTerm } from "../../core/slots/kl.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import { column } from "./column.ts";
+import { column } from "../../methods/objective/column.ts";
 import { outcome } from "../rewards/rewards.ts";
 import { placeOf } from "./routes.ts";
 

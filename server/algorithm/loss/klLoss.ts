@@ -7,7 +7,7 @@ import type { Channel, Stats } from "../../core/policy.ts";
 import type { Aggregate, Part } from "../../core/loss.ts";
 import { factorsInto, type Stretch } from "../../core/rows/batchParts.ts";
 import { sequenceMeans, sequenceSums, tokenMeans } from "../../methods/objective/aggregates/normalisers.ts";
-import { column } from "./column.ts";
+import { column } from "../../methods/objective/column.ts";
 import type { LossKlTerm } from "./kl.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 

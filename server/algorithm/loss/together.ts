@@ -19,7 +19,7 @@ export class Share {
 
   constructor(
     private readonly running: RunningLoss,
-    private readonly corrects: boolean,
+    private readonly appliesCorrection: boolean,
     private readonly factor: number,
     /** Channels that nobody before it has a derivative by. */
     private readonly alone: readonly Channel[] = [],
@@ -36,7 +36,7 @@ export class Share {
       written.set(channel, known);
       return known;
     };
-    const own = this.running.add({ ...(this.corrects ? part : corrected(part)), gradientOf });
+    const own = this.running.add({ ...(this.appliesCorrection ? part : corrected(part)), gradientOf });
     for (const [channel, gradient] of written)
       if (this.alone.includes(channel)) multiply(gradient, this.factor);
       else addTimes(part.gradientOf(channel), this.factor, gradient);

@@ -77,7 +77,8 @@ export class Weighing {
 
   /** The objective, and the KL terms behind it on every stretch. */
   add(objective: Objective, kl: KlLoss): void {
-    const ready = objective.corrects === true ? { ...this.ready, correction: undefined } : this.ready;
+    const ready =
+      objective.needs?.correction === true ? { ...this.ready, correction: undefined } : this.ready;
     const whole = wholeInput(this.ground, ready, this.space, (...of) => this.place(...of).fill(0));
     const running = objective.start?.(whole);
     if (running === undefined) this.whole(objective, whole);

@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/errors.ts";
 import { toWire } from "../../../shared/rollouts.ts";
 import type { TermShare, TermShares } from "../../../shared/why.ts";
-import { rowValue, type Scored } from "../../algorithm/algorithm.ts";
+import { rowValue, type Scored } from "../../algorithm/rewards/rewards.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Stats } from "../../core/policy.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
@@ -32,7 +32,7 @@ const absent = (reason: string): TermShares => ({ kind: "none", reason });
 
 export function termShares(input: SharesInput): TermShares {
   const { step, row, scored, advantage } = input;
-  if (step.algorithm.given)
+  if (step.algorithm.takesRecorded)
     return absent("the config takes recorded advantages, which rewards have no part in");
   if (Number.isNaN(advantage)) return absent("the rollout has no advantage that terms could share");
   const { terms, weights } = scored.rewards;

@@ -1,7 +1,7 @@
 /** A config's curriculum, told step by step what became of the groups of a recorded run. */
 import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
 import { UserError } from "../../../shared/errors.ts";
-import type { Curriculum } from "../../algorithm/algorithm.ts";
+import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { CurriculumRecord } from "../../algorithm/curriculum/journal.ts";
 import type { Lack } from "../../algorithm/curriculum/recall.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -36,7 +36,8 @@ export function pay(
     advantages: new Float64Array(batch.rows).fill(Number.NaN),
     note,
   });
-  if (algorithm.given) return none("The config takes recorded advantages, which rewards have no part in.");
+  if (algorithm.takesRecorded)
+    return none("The config takes recorded advantages, which rewards have no part in.");
   try {
     const advantages = algorithm.advantages(combined, batch, stats, clock);
     return {

@@ -1,9 +1,9 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
-import { Algorithm, contextOf, type Scored } from "../../algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { type Scored, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
-import { columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../../../shared/rollouts.ts";

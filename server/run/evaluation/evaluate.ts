@@ -1,13 +1,8 @@
 /** Held-out success: a greedy answer and `samples` drawn ones for each task, the same tasks and streams every time. */
-import {
-  contextOf,
-  create,
-  outcome,
-  rowValue,
-  type Algorithm,
-  type DrawnTask,
-  type Scored,
-} from "../../algorithm/algorithm.ts";
+import { contextOf, type Algorithm } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
+import { outcome, rowValue, type Scored } from "../../algorithm/rewards/rewards.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import type { EvaluatedTask, AttemptOutcomes } from "../../analysis/evaluation/types.ts";
 import { evaluationReport } from "../../analysis/evaluation/passAtK.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -1,14 +1,10 @@
 /** The methods of one stage, and what outlives it: curricula, scorers and task sources that later stages share. */
 import type { Stage } from "../step/context.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
-import {
-  Algorithm,
-  contextOf,
-  create,
-  Curriculum,
-  openSources,
-  type DrawnTask,
-} from "../../algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
+import { Curriculum, type DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { branches } from "../../core/config/branchFacts.ts";
 import { stageBefore } from "../../config/build/crossfade.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";

@@ -4,7 +4,7 @@ import { drawnHead } from "../../methods/objective/values/otherHeads.ts";
 import { firstTrained, spansOf } from "../../core/rows/spans.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
-import type { Objective } from "../../core/loss.ts";
+import type { ObjectiveNeeds } from "../../core/loss.ts";
 import type { Draft } from "../step/rollouts/assemble.ts";
 import type { Place } from "../step/context.ts";
 import { decodeOptions } from "../step/rollouts/decoding.ts";
@@ -27,7 +27,7 @@ function statesOf(batch: Batch, { level }: Redrawn): State[] {
   });
 }
 
-type Redrawn = NonNullable<Objective["redrawn"]>;
+type Redrawn = NonNullable<ObjectiveNeeds["redrawn"]>;
 
 function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Draft {
   const { task, arm, group } = batch.records[row]!;

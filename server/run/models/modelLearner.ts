@@ -1,5 +1,5 @@
 /** A learner of `auxiliary`: a model with an objective, a memory of rollouts and updates of its own. */
-import { withReturns } from "../../algorithm/algorithm.ts";
+import { withReturns } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { miniBatches, selectRows } from "../../core/rows/batch.ts";
 import type { AuxiliaryConfig, CreateContext } from "../../core/config/resolved.ts";
 import { valueAt } from "../../core/schedule.ts";
@@ -164,7 +164,7 @@ export class ModelLearner implements Stateful {
 
   /** What the objective reads of other models, and of its own before this update. */
   private async old(place: Place, batch: Batch, round: number): Promise<Stats> {
-    const { models: others = [], before = [], heads = [], redrawn } = this.objective;
+    const { models: others = [], needs: { before = [], heads = [], redrawn } = {} } = this.objective;
     const { models } = place.session;
     const columns: Partial<Record<Channel, Float64Array>> = {};
     if (batch.columns.logp_old !== undefined) columns.logp = batch.columns.logp_old;
@@ -191,7 +191,7 @@ export class ModelLearner implements Stateful {
   ): Promise<Batch> {
     const batch = { ...rest, columns };
     const { algorithm } = place.stage;
-    if (!algorithm.targets) return batch;
+    if (!algorithm.returnsTargets) return batch;
     const stats = { ...old, ...(await judgementsOf(place, batch)) };
     return withReturns(batch, algorithm.advantages(combined, batch, stats, place.clock));
   }

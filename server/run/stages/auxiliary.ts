@@ -1,6 +1,6 @@
 /** The losses beside the objective while a run goes on: when each is due, on what rows, in whose optimiser step. */
 import { z } from "zod";
-import { create } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";
 import { Reweighting } from "../../methods/auxiliary/reweighting.ts";
 import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";

@@ -1,5 +1,5 @@
 /** What should have been thought in a step's rollouts, as rows to imitate. */
-import { outcome } from "../../algorithm/algorithm.ts";
+import { outcome } from "../../algorithm/rewards/rewards.ts";
 import { batchOfSamples } from "../../core/rows/batch.ts";
 import { fill } from "../../core/templates.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";

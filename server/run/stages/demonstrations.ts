@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { UserError, readFailure } from "../../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
-import { columnOf, type Advantages, type Algorithm } from "../../algorithm/algorithm.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { columnOf } from "../../algorithm/rewards/rewards.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { raggedOf } from "../../core/rows/batch.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import {

@@ -1,8 +1,8 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
 import { UserError } from "../../../shared/errors.ts";
 import { raggedOf, selectRows } from "../../core/rows/batch.ts";
-import type { Scored } from "../../algorithm/algorithm.ts";
-import { create } from "../../algorithm/algorithm.ts";
+import type { Scored } from "../../algorithm/rewards/rewards.ts";
+import { create } from "../../core/create.ts";
 import { learnerBy } from "../../methods/reward/models/lesson.ts";
 import type { Task } from "../../core/task.ts";
 import { origin, type Batch, type RolloutRecord } from "../../core/rollouts.ts";

@@ -1,10 +1,11 @@
 /** The advantages of a step: of the rows that train, with what they train with, and of all. */
-import type { StepAdvantages } from "./context.ts";
-import { RowAdvantages, withReturns, type Advantages, type Algorithm } from "../../algorithm/algorithm.ts";
+import type { StepAdvantages, Collected, Compared } from "./context.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { RowAdvantages } from "../../algorithm/advantages/overTokens.ts";
+import { withReturns, type Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { areAll, selectRows } from "../../core/rows/batch.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import type { Collected, Compared } from "./context.ts";
 import { selectColumn } from "./columns.ts";
 import { Touched } from "./touched.ts";
 

@@ -14,6 +14,7 @@ import { makeTasks, tasksOfStep } from "./draw/newTasks.ts";
 import { paid, type Paid } from "./rollouts/paid.ts";
 import { drawTasks } from "./draw/drawTasks.ts";
 import { probe, screen } from "./draw/tries.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
 
 /** What a step has drawn so far: names of groups, and arms. */
 interface Taken {
@@ -61,7 +62,7 @@ export async function collect(place: Place): Promise<Collected> {
   const keep = (more: Paid): Group[] => {
     batches.push(more.batch);
     columns.push(more.columns);
-    return stage.algorithm.groups(more.batch, stage.algorithm.rewards(more.columns, more.batch, clock));
+    return groupsOf(more.batch, stage.algorithm.rewards(more.columns, more.batch, clock));
   };
   await makeTasks(place);
   await probe(place);
@@ -103,11 +104,11 @@ function union(
     throw drawn > 0 ? nothingPassed(drawn) : clock.step === 0 ? noneTrains() : usedUp();
   const batch = concatenate([first, ...rest]);
   const scored = stage.algorithm.rewards(joinColumns(columns), batch, clock);
-  const groups = stage.algorithm.groups(batch, scored);
+  const groups = groupsOf(batch, scored);
   const verdicts = stage.curriculum.verdicts(groups, wanted);
   const admitted = rowsOfGroups(batch).flatMap((rows, group) => (verdicts[group]!.admitted ? rows : []));
-  const told = stage.algorithm.told(batch, scored.success, admitted);
-  return { batch: told, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
+  const mixed = stage.algorithm.guidedRatio?.withMixture(batch, scored.success, admitted) ?? batch;
+  return { batch: mixed, scored, groups, verdicts, admitted, dropped: new Set(), rounds: batches.length };
 }
 
 const noneTrains = (): UserError =>

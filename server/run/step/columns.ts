@@ -1,5 +1,5 @@
 /** Reward columns of some rows, and of several rounds. */
-import type { Scored } from "../../algorithm/algorithm.ts";
+import type { Scored } from "../../algorithm/rewards/rewards.ts";
 import { areAll, selectValues } from "../../core/rows/batch.ts";
 import type { JudgedCriterion } from "../../../shared/criteria.ts";
 import type { RewardColumn } from "../../core/reward.ts";

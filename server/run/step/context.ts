@@ -1,28 +1,26 @@
 /** What the parts of a step hand on to each other, and what a stage gives them: types only, so that none needs another. */
-import type { ReplayConfig } from "../../core/config/resolved.ts";
+import type { ReplayConfig, CreateContext } from "../../core/config/resolved.ts";
 import type { ReplaySource, Rescore, Selection } from "../../core/slots/replay.ts";
-import type { UpdatePlan, UpdateStats } from "../../core/policy.ts";
+import type { UpdatePlan, UpdateStats, Stats } from "../../core/policy.ts";
 import type { Memory } from "../../methods/replay/memory.ts";
 import type { LossPart } from "./parts.ts";
-import type { Algorithm, Curriculum } from "../../algorithm/algorithm.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
-import type { CreateContext } from "../../core/config/resolved.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Calibration } from "./calibration.ts";
 import type { Task } from "../../core/task.ts";
 import type { Start } from "../../core/slots/guidance.ts";
-import type { Group } from "../../core/rollouts.ts";
+import type { Group, Batch } from "../../core/rollouts.ts";
 import type { Guide } from "./rollouts/guidance.ts";
-import type { Scored } from "../../algorithm/algorithm.ts";
+import type { Scored } from "../../algorithm/rewards/rewards.ts";
 import type { Verdict } from "../../core/slots/curriculum.ts";
 import type { Clock } from "../../core/basics.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import type { Stats } from "../../core/policy.ts";
 import type { Session } from "../loop/session.ts";
 import type { Stopwatch } from "./timing.ts";
-import type { Advantages } from "../../algorithm/algorithm.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import type { Training } from "./training.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
 

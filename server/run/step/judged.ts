@@ -8,8 +8,8 @@ const scored = columnsWith({ scored: true });
 type ScoredColumn = (typeof scored)[number];
 
 /** The channels that the advantage reads, of the models as they are. */
-export async function judgementsOf({ session, stage }: Place, batch: Batch): Promise<Stats> {
-  const wanted = stage.algorithm.advantageChannels;
+export async function judgementsOf({ session, stage, clock }: Place, batch: Batch): Promise<Stats> {
+  const { scores: wanted } = stage.algorithm.needs(clock);
   const columns: [Channel, Float64Array][] = [];
   for (const model of new Set(wanted.map((one) => one.model))) {
     const channels = wanted.filter((one) => one.model === model).map(({ channel }) => channel);
@@ -25,7 +25,7 @@ export const scoredColumns = (columns: Pick<Stats, ScoredColumn>): Pick<Stats, S
 
 /** The step's rollouts with them. A single head is kept with the rollouts as their `values`. */
 export async function judged(place: Place, collected: Collected): Promise<Collected> {
-  if (place.stage.algorithm.advantageChannels.length === 0) return collected;
+  if (place.stage.algorithm.needs(place.clock).scores.length === 0) return collected;
   const { batch } = collected;
   const judgements = await judgementsOf(place, batch);
   const [only, ...others] = Object.entries(judgements).filter(([channel]) => channel.startsWith("head:"));

@@ -1,5 +1,6 @@
 /** Rollouts as replay keeps them: one row at a time, and together again. */
-import { advantagesOfRow, type Advantages } from "../../algorithm/algorithm.ts";
+import { advantagesOfRow } from "../../algorithm/advantages/advantageColumns.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { joinBatches, selectRows } from "../../core/rows/batch.ts";
 import { withReplayedColumns } from "../../core/rows/columns.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";

@@ -1,6 +1,7 @@
 /** From rewards to new weights: advantages, then the optimiser steps of the epochs over mini-batches. */
-import type { Compared } from "./context.ts";
-import { isNought, type Algorithm } from "../../algorithm/algorithm.ts";
+import type { Compared, Collected, Place, StepAdvantages } from "./context.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { isNought } from "../../algorithm/advantages/tokenColumn.ts";
 import { areAll, miniBatches, selectRows } from "../../core/rows/batch.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
@@ -11,7 +12,6 @@ import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Models, Stats, UpdateStats } from "../../core/policy.ts";
 import type { HeadOf } from "../../core/loss.ts";
-import type { Collected, Place, StepAdvantages } from "./context.ts";
 import { joinedLoss, type LossPart } from "./parts.ts";
 import { mismatchedRatios } from "./mismatchedRows.ts";
 import { selectStats, updateOf, type Training } from "./training.ts";
@@ -47,9 +47,9 @@ const own: readonly string[] = ["proximal", "previous"];
 /** What the models that the step names say of the rows. */
 async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
   const columns: Partial<Record<Channel, Float64Array>> = {};
-  const entropies = algorithm.entropies(clock);
+  const { models: compared, entropies, heads, before } = algorithm.needs(clock);
   const policy = models.get("policy");
-  for (const name of new Set([...algorithm.models(clock), ...entropies])) {
+  for (const name of new Set([...compared, ...entropies])) {
     const reader = readerOf(name);
     // Rows without other contexts are read behind nothing else.
     if (reader.behind !== undefined && rows.contexts?.[reader.behind] === undefined) continue;
@@ -61,8 +61,7 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
     if (logp !== undefined) columns[`logp:${name}`] = logp;
     if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
   }
-  Object.assign(columns, await headsOf(models, algorithm.heads, rows));
-  const { before } = algorithm;
+  Object.assign(columns, await headsOf(models, heads, rows));
   if (before.length === 0) return columns;
   return { ...columns, ...(await policy.score(rows, { model: "policy", channels: before })) };
 }
@@ -109,6 +108,7 @@ export async function learn(
   const { mini_batch, epochs } = stage.config.body.update;
   const updates: UpdateStats[] = [];
   if (isNought(train.weights)) return aside(where, train);
+  const { unit } = stage.algorithm.needs(clock);
   const routes = stage.algorithm.routes(train.batch, train.scored.success, train.advantages);
   const split = mini_batch !== undefined && mini_batch < train.batch.rows;
   for (let epoch = 0; epoch < epochs; epoch++) {
@@ -116,7 +116,7 @@ export async function learn(
       ? shuffledRows(train.batch.rows, randomStream(session.config.seed, "mini-batch", step, epoch))
       : [...train.batch.records.keys()];
     const shuffled = split ? selectRows(train.batch, order) : train.batch;
-    for (const part of miniBatches(shuffled, mini_batch, stage.algorithm.unit)) {
+    for (const part of miniBatches(shuffled, mini_batch, unit)) {
       session.signal.throwIfAborted();
       updates.push(
         await update(
@@ -142,6 +142,7 @@ async function update(
 ): Promise<UpdateStats> {
   const { stage, session, clock } = where;
   const { algorithm } = stage;
+  const { channels, unit } = algorithm.needs(clock);
   const policy = session.models.get("policy");
   const { batch, touched, places, beside = [], factor } = train;
   const weigh = algorithm.weigh({ ...updateOf(train, rows), version: policy.version, reuse: true }, clock);
@@ -152,14 +153,14 @@ async function update(
   const main: LossPart = {
     name: "policy",
     batch: await withMismatched(where, areAll(rows, batch) ? batch : selectRows(batch, rows)),
-    channels: algorithm.channels(clock),
+    channels,
     weigh: watched ?? weigh,
     weight: factor ?? 1,
   };
   const whole = joinedLoss([main, ...beside]);
   const plan = {
     channels: whole.channels,
-    unit: algorithm.unit,
+    unit,
     fresh: fresh && beside.length === 0,
     lr_scale: lrScale,
     ...stage.auxiliary.privacy(where),
@@ -170,8 +171,8 @@ async function update(
 }
 
 /** The weights as they are, seen on prompts with the responses of others, where the objective compares with these. */
-async function withMismatched({ stage, session }: Place, batch: Batch): Promise<Batch> {
-  const { mismatched } = stage.algorithm;
+async function withMismatched({ stage, session, clock }: Place, batch: Batch): Promise<Batch> {
+  const { mismatched } = stage.algorithm.needs(clock);
   if (mismatched === undefined) return batch;
   const mismatched_log_ratio = await mismatchedRatios(session.models, batch, mismatched);
   return { ...batch, rowColumns: { ...batch.rowColumns, mismatched_log_ratio } };

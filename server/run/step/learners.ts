@@ -7,6 +7,7 @@ import type { Collected, Place } from "./context.ts";
 import { selectColumn } from "./columns.ts";
 import { rewardContext } from "../loop/session.ts";
 import type { RunModels } from "../models/models.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
 
 /** Lets the learners of one moment train on the admitted rows, with what the terms have paid so far. */
 export async function teach(
@@ -38,7 +39,7 @@ export async function payLearned(place: Place, collected: Collected): Promise<Co
   const context = rewardContext(session, clock);
   const columns = await stage.scorer.scoreLearned(batch, context, collected.scored.rewards.terms);
   const scored = stage.algorithm.rewards(columns, batch, clock);
-  return { ...collected, scored, groups: stage.algorithm.groups(batch, scored) };
+  return { ...collected, scored, groups: groupsOf(batch, scored) };
 }
 
 /** @throws UserError where a term's learner names a model that is not there or does not train */

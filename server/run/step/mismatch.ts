@@ -3,7 +3,8 @@
  * scatter while all is as it was set up; later looks are compared with that band.
  */
 import { looksAt } from "./calibration.ts";
-import { describeMismatch, selectTokenColumn, tokensOf } from "../../algorithm/algorithm.ts";
+import { describeMismatch } from "../../algorithm/advantages/describe.ts";
+import { selectTokenColumn, tokensOf } from "../../algorithm/advantages/tokenColumn.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import { origin } from "../../core/rollouts.ts";
 import type { Place } from "./context.ts";

@@ -1,12 +1,9 @@
 /** Replay while a run goes on: what a step keeps, and what it draws of what earlier ones kept. */
-import type { Replayed, StepReplay } from "./context.ts";
-import {
-  advantagesOfRow,
-  create,
-  timesRows,
-  withReturns,
-  type Advantages,
-} from "../../algorithm/algorithm.ts";
+import type { Replayed, StepReplay, Collected, Place, StepAdvantages } from "./context.ts";
+import { advantagesOfRow } from "../../algorithm/advantages/advantageColumns.ts";
+import { create } from "../../core/create.ts";
+import { timesRows } from "../../algorithm/advantages/tokenColumn.ts";
+import { withReturns, type Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { rowsOfGroups } from "../../core/rows/batch.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { CreateContext, ReplayConfig } from "../../core/config/resolved.ts";
@@ -23,13 +20,13 @@ import type {
 import type { Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
-import type { Collected, Place, StepAdvantages } from "./context.ts";
 import { joinColumns } from "./columns.ts";
 import { judgementsOf, scoredColumns } from "./judged.ts";
 import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../loop/session.ts";
 import { generated } from "./learn.ts";
 import { shownAgain } from "./shown.ts";
+import { recordedAdvantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 
 /** An empty memory for a source. */
 export function memoryOf({ source }: ReplayConfig, context: CreateContext): Memory {
@@ -156,7 +153,7 @@ export class Replay implements StepReplay {
     const advantages =
       this.rescore.from === "recomputed" && !this.once
         ? await recomputed(place, { batch, scored, old })
-        : algorithm.recorded(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
+        : recordedAdvantages(Float64Array.from(kept.flatMap(({ advantages }) => [...advantages])), batch);
     const byRow = Float64Array.from(kept, ({ at }) => weights[at]! * factor);
     const { returns = batch.columns.returns } = advantages;
     const learned = { ...batch, columns: { ...batch.columns, ...(returns && { returns }) } };

@@ -1,7 +1,7 @@
 /** Which of a step's admitted rollouts train. */
 import { lengthOfRow, rowsOfGroups } from "../../core/rows/batch.ts";
 import { randomStream } from "../../lib/random.ts";
-import { outcome } from "../../algorithm/algorithm.ts";
+import { outcome } from "../../algorithm/rewards/rewards.ts";
 import type { Candidate } from "../../core/slots/replay.ts";
 import type { Collected, Place } from "./context.ts";
 

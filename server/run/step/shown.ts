@@ -1,5 +1,5 @@
 /** What the models of KL entries are shown beside the prompts, once it is known which rollouts succeeded. */
-import { outcome } from "../../algorithm/algorithm.ts";
+import { outcome } from "../../algorithm/rewards/rewards.ts";
 import { raggedOf, rowsOfGroups, trainedBehind } from "../../core/rows/batch.ts";
 import { fill, textField } from "../../core/templates.ts";
 import { shownNames, type KlShown } from "../../core/blocks/klShown.ts";

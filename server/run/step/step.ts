@@ -17,6 +17,7 @@ import { recordReplayed, recordStep } from "./log/record.ts";
 import { withShown } from "./shown.ts";
 import { select } from "./select.ts";
 import { train } from "./train.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
 
 export async function step(place: Place): Promise<Record<string, number>> {
   const { stage, watch } = place;
@@ -42,7 +43,7 @@ export async function step(place: Place): Promise<Record<string, number>> {
   const trained = await watch.time("update", () => train(place, collected, advantages));
   stage.algorithm.finished();
   // observe
-  const groups = stage.algorithm.groups(collected.batch, collected.scored, advantages.all);
+  const groups = groupsOf(collected.batch, collected.scored, advantages.all);
   const signals = await watch.time("choose", () =>
     stage.curriculum.observe(groups, collected.verdicts, place.clock),
   );

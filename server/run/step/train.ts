@@ -1,5 +1,5 @@
 /** A step's updates: its own rollouts, those of earlier steps, and the losses beside the objective. */
-import { columnOfAdvantages } from "../../algorithm/algorithm.ts";
+import { columnOfAdvantages } from "../../algorithm/advantages/advantageColumns.ts";
 import type { UpdateStats } from "../../core/policy.ts";
 import type { Collected, Place, StepAdvantages, Replayed } from "./context.ts";
 import { learn } from "./learn.ts";
@@ -91,7 +91,7 @@ const replayPart = (
 ): LossPart => ({
   name: "replay",
   batch,
-  channels: stage.algorithm.channels(clock),
+  channels: stage.algorithm.needs(clock).channels,
   weigh: stage.algorithm.weigh(
     {
       old,

@@ -1,15 +1,11 @@
 /** Rows to train on, put together of several origins. */
-import {
-  columnOfAdvantages,
-  PerRow,
-  RowAdvantages,
-  selectTokenColumn,
-  tokensOf,
-  type Advantages,
-  type Scored,
-  type TokenColumn,
-  type Update,
-} from "../../algorithm/algorithm.ts";
+import { columnOfAdvantages } from "../../algorithm/advantages/advantageColumns.ts";
+import { PerRow } from "../../algorithm/perRow.ts";
+import { RowAdvantages } from "../../algorithm/advantages/overTokens.ts";
+import { selectTokenColumn, tokensOf, type TokenColumn } from "../../algorithm/advantages/tokenColumn.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
+import type { Scored } from "../../algorithm/rewards/rewards.ts";
+import type { Update } from "../../algorithm/loss/loss.ts";
 import { joinBatches, joined, selectRows, selectTokens, selectValues } from "../../core/rows/batch.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnOf } from "../../../server/algorithm/algorithm.ts";
+import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
 import { describeCriteria, detailsOf } from "../../../server/algorithm/rewards/criteria.ts";
 import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
 import type { TermValue } from "../../../server/core/slots/reward.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { columnOf } from "../../../server/algorithm/algorithm.ts";
+import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
 import { withRewardSpans } from "../../../server/run/step/rollouts/rewardSpans.ts";
 import { fakeTokenizer } from "../../support/fakePolicy.ts";
 import { rewardHost } from "../../support/rewardHost.ts";

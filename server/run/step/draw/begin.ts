@@ -1,6 +1,6 @@
 /** Where the rollouts of drawn tasks begin, and what start states learn of how they ended. */
-import type { DrawnTask } from "../../../algorithm/algorithm.ts";
-import { outcome } from "../../../algorithm/algorithm.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { Begun, EpisodeState, Finished } from "../../../core/slots/guidance.ts";

@@ -1,5 +1,5 @@
 /** Rollouts that only tell how hard tasks are now: they train nothing and are not kept. */
-import type { DrawnTask } from "../../../algorithm/algorithm.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
 import type { Probe, Verdict } from "../../../core/slots/curriculum.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Arm } from "../../../core/basics.ts";
@@ -11,6 +11,7 @@ import { draftsOf, placesOf } from "../rollouts/generate.ts";
 import { written } from "../rollouts/paid.ts";
 import { rewardContext } from "../../loop/session.ts";
 import { solved } from "../../stages/supervised.ts";
+import { groupsOf } from "../../../algorithm/rewards/groups.ts";
 
 /** How tasks are tried: the temperature is the run's own where none is given. */
 interface Tries {
@@ -45,7 +46,7 @@ export async function tried(
 async function paid({ session, stage, clock, watch }: Place, batch: Batch): Promise<Group[]> {
   const { algorithm, scorer } = stage;
   const columns = await watch.time("reward", () => scorer.scorePlain(batch, rewardContext(session, clock)));
-  return algorithm.groups(batch, algorithm.rewards(columns, batch, clock));
+  return groupsOf(batch, algorithm.rewards(columns, batch, clock));
 }
 
 /** Written solutions, or answers where there are none, as responses: a group of one each; undefined: a task has neither. */

@@ -1,5 +1,6 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
-import { columnsInStretches } from "../../../algorithm/algorithm.ts";
+import { describeStep } from "../../../algorithm/advantages/describe.ts";
+import { columnsInStretches } from "../../../algorithm/advantages/tokenColumn.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import type { UpdateStats } from "../../../core/policy.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
@@ -127,7 +128,7 @@ export function measure(
   const { batch, scored, verdicts } = collected;
   const entropy = meanOf(batch.columns.entropy);
   return {
-    ...place.stage.algorithm.describe(batch, scored, advantages.train, groups),
+    ...describeStep(batch, scored, advantages.train, groups),
     "groups/admitted": verdicts.filter((verdict) => verdict.admitted).length,
     "groups/drawn": groups.length,
     ...measureKl(advantages),

@@ -1,5 +1,5 @@
 /** Where branches left, and what became of them. */
-import { outcome } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { mean } from "../../../../shared/mean.ts";
 import type { Collected, Place } from "../context.ts";
 

@@ -1,5 +1,5 @@
 /** What help did in a step. */
-import { outcome } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import type { Collected, GuidanceTally } from "../context.ts";
 import { mean } from "../../../../shared/mean.ts";
 

@@ -1,5 +1,8 @@
 /** A step's groups, rollouts and complaints as records of the log. */
-import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../../../algorithm/algorithm.ts";
+import { columnOfAdvantages } from "../../../algorithm/advantages/advantageColumns.ts";
+import { rowValue } from "../../../algorithm/rewards/rewards.ts";
+import { starvation } from "../../../algorithm/curriculum/curriculumFaults.ts";
+import { tokensOfRow } from "../../../algorithm/advantages/tokenColumn.ts";
 import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
 import type { CurriculumRecord } from "../../../algorithm/curriculum/journal.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";

@@ -58,9 +58,10 @@ function draftsFrom({ row, token }: State, batch: Batch, k: number, place: Place
 
 /** Writes k continuations of every state, where the advantage asks for them. */
 export async function writeBranches(place: Place, { batch }: Collected): Promise<Branches | undefined> {
-  const { session, stage, watch } = place;
-  if (stage.algorithm.branches === undefined) return undefined;
-  const { k } = stage.algorithm.branches;
+  const { session, stage, clock, watch } = place;
+  const { branches } = stage.algorithm.needs(clock);
+  if (branches === undefined) return undefined;
+  const { k } = branches;
   const decode = writing(place);
   if (decode.grammar !== undefined) throw underGrammar();
   const states = statesOf(batch);

@@ -13,10 +13,10 @@ import { endsOf } from "../../../core/rows/ends.ts";
 export function divided(
   batch: Batch,
   { steps, spans }: StageBody["rollout"],
-  { branches }: Pick<Algorithm, "branches">,
+  algorithm: Pick<Algorithm, "needs">,
   tokenizer: Tokenizer,
 ): Batch {
-  const end = steps ?? branches?.split;
+  const end = steps ?? algorithm.needs().branches?.split;
   if (end === undefined && spans === undefined) return batch;
   return divide(batch, tokenizer, end, spans);
 }

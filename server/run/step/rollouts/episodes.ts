@@ -3,7 +3,7 @@
  * goes on. What is said in between is observed: it is part of the row and never trains.
  */
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
-import { outcome } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { EpisodeShape } from "../../../core/slots/episodes.ts";
 import type { Turn } from "../../../core/slots/turn.ts";

@@ -9,7 +9,7 @@ import { written } from "./paid.ts";
 /** Writes the greedy responses to the step's tasks, where the advantage asks for them. */
 export async function writeGreedy(place: Place, { batch }: Collected): Promise<Batch | undefined> {
   const { session, stage, step } = place;
-  if (!stage.algorithm.greedy) return undefined;
+  if (!stage.algorithm.needs(place.clock).greedy) return undefined;
   const tasks = rowsOfGroups(batch).map(([first]) => batch.records[first!]!);
   const drafts = draftsOf(tasks, 1, session.policy, ["greedy", step], "estimate", stage.config.body.rollout);
   const { temperature_at: _, ...decode } = writing(place);

@@ -1,7 +1,7 @@
 /** A stage's guidance, made of its choices. */
 import { z } from "zod";
 import type { Json } from "../../../../shared/json.ts";
-import { create } from "../../../algorithm/algorithm.ts";
+import { create } from "../../../core/create.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
 import type { GuidanceAmount, GuidanceSource, GuidanceTrigger } from "../../../core/slots/guidance.ts";
 import type { Saved } from "../../../core/basics.ts";

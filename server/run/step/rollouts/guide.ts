@@ -4,14 +4,13 @@
  * help as the amount asks for, all groups of a round at once.
  */
 import type { Guide } from "./guidance.ts";
-import type { GuidanceTally } from "../context.ts";
-import { outcome } from "../../../algorithm/algorithm.ts";
+import type { GuidanceTally, Place } from "../context.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
 import type { HelpCurve } from "../../../core/help.ts";
 import type { Help, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
 import { HelpedGroup, type Target } from "./guidedGroup.ts";
 import type { Draft } from "./assemble.ts";
-import type { Place } from "../context.ts";
 import { helpedDraft, plainDraft, type Drafting, type Place as GroupPlace } from "./generate.ts";
 import { StepHelp } from "./helpContext.ts";
 import { chosenRows, paid, type Paid } from "./paid.ts";

@@ -1,5 +1,5 @@
 /** One group while it is written and helped: who is helped, what came of it, and which rows it has in the end. */
-import { outcome } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import type { GuidanceConfig } from "../../../core/config/resolved.ts";
 import type { Attempt, GuidanceAmount, HelpedRound } from "../../../core/slots/guidance.ts";
 import { origin, type Batch } from "../../../core/rollouts.ts";

@@ -1,12 +1,8 @@
 /** The advantage slot on rows written by hand: one method, or the whole chain of a config. */
 import assert from "node:assert/strict";
-import {
-  Algorithm,
-  columnOf,
-  contextOf,
-  type Advantages,
-  type Scored,
-} from "../../../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { columnOf, type Scored } from "../../../../server/algorithm/rewards/rewards.ts";
+import type { Advantages } from "../../../../server/algorithm/advantages/tokenAdvantages.ts";
 import type {
   AdvantageBaseline,
   AdvantageInput,
