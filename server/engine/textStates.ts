@@ -18,8 +18,12 @@ const textRows = (texts: readonly Int32Array[], pad: number): Row[] =>
     context: tokens.length,
   }));
 
-/** @param rest gives back what reading has merged */
-export function textStates(setup: PolicySetup, engineOf: (model: Model) => Engine, rest: () => void): States {
+/** @param releaseMerged gives back what reading has merged */
+export function textStates(
+  setup: PolicySetup,
+  engineOf: (model: Model) => Engine,
+  releaseMerged: () => void,
+): States {
   const read = async <T>(
     texts: readonly Int32Array[],
     model: Model,
@@ -28,7 +32,7 @@ export function textStates(setup: PolicySetup, engineOf: (model: Model) => Engin
     try {
       return by(engineOf(model), cutRows(setup, textRows(texts, setup.tokenizer.pad))());
     } finally {
-      rest();
+      releaseMerged();
     }
   };
   return {

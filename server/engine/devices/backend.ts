@@ -5,7 +5,7 @@
  */
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
-import type { Backend } from "../policy.ts";
+import type { Backend } from "../policySetup.ts";
 import type { Precision } from "../graph/writer.ts";
 import type { Runtime } from "./runtime.ts";
 import { ResidentRuntime } from "./resident.ts";

@@ -311,7 +311,7 @@ export class LayeredPasses implements Passes {
   }
 
   forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
-    if (this.programs.lean) this.engine.rest();
+    if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       const final = this.trunk(kept, room);
@@ -373,7 +373,7 @@ export class LayeredPasses implements Passes {
   }
 
   fused(run: Run, gradients: Columns, into: Accumulator): void {
-    if (this.programs.lean) this.engine.rest();
+    if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       this.backward(kept, gradients, into);

@@ -17,7 +17,7 @@ export interface Engine {
   /** Whether there are adapters that would have to be merged for `weights`. */
   readonly merging: boolean;
   /** Lets go of merged matrices, where others do not use them: what follows merges a layer at a time. */
-  rest(): void;
+  releaseMerged(): void;
   /** A vector of the decoder as it is, before folding. */
   readonly vector: (name: string) => Float32Array;
   readonly rotary: DeviceTensor;
