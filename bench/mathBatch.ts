@@ -3,8 +3,8 @@ import { Algorithm, contextOf } from "../server/algorithm/algorithm.ts";
 import { columnOf } from "../server/algorithm/rewards/rewards.ts";
 import type { StageBody } from "../server/core/config/resolved.ts";
 import { randomStream } from "../server/lib/random.ts";
-import { advantagesOf } from "../server/run/step/advantages.ts";
-import { updateOf } from "../server/run/step/training.ts";
+import { computeAdvantages } from "../server/run/step/advantage.ts";
+import { updateOf } from "../server/run/step/update/training.ts";
 import type { TermValue } from "../server/core/slots/reward.ts";
 import type { Batch } from "../server/core/rollouts.ts";
 import type { Channel, Stats } from "../server/core/policy.ts";
@@ -83,7 +83,7 @@ export function computeStep({ batch, algorithm, terms, old, now, admitted }: Mat
   const columns = terms.map((values, i) => columnOf(`term ${i}`, values, masked));
   const scored = algorithm.rewards(columns, masked, clock);
   const compared = { all: old, train: old };
-  const { train } = advantagesOf(algorithm, clock, { batch: masked, scored, admitted }, compared);
+  const { train } = computeAdvantages(algorithm, clock, { batch: masked, scored, admitted }, compared);
   const update = { ...updateOf(train, admitted), reuse: true };
   return algorithm.weigh(update, clock)(now, train.batch).loss;
 }

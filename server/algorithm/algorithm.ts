@@ -17,7 +17,7 @@ import type { GuidedRatio } from "./loss/guidedRatio.ts";
 import { LossChain, type LossNeeds, type Update } from "./loss/loss.ts";
 import type { Advantages } from "./advantages/tokenAdvantages.ts";
 import type { TokenColumn } from "./advantages/tokenColumn.ts";
-import { RewardChain, type Scored } from "./rewards/rewards.ts";
+import { RewardChain, type Scores } from "./rewards/rewards.ts";
 
 /** What the methods of a stage need from outside; `random` and models are added by the caller. */
 export const contextOf = (
@@ -80,7 +80,7 @@ export class Algorithm implements Stateful {
     return this.lossChain.masks.takenFrom(batch, stats);
   }
   /** Terms, in the config's order, to a combined reward and success per row. */
-  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
+  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scores {
     return this.rewardChain.rewards(terms, batch, clock);
   }
   /**

@@ -5,15 +5,15 @@ import { lengthOfAll } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { describeCriteria } from "../rewards/criteria.ts";
-import { rowValue, type Scored } from "../rewards/rewards.ts";
+import { rowValue, type Scores } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
 import { mean } from "../../../shared/mean.ts";
 
 /** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
 export const describeStep = (
   batch: Batch,
-  scored: Scored,
-  trained: Trained,
+  scored: Scores,
+  trained: TrainedRows,
   groups: readonly Group[],
 ): Record<string, number> => ({
   // A criterion may be called `errors` or `weight`: these names are the term's own.
@@ -33,7 +33,7 @@ function deviation(values: readonly number[]): number {
  * `reward/…`: means over the rows that have a value, and over how many that is. A term that has none gives no mean; the
  * weight that acts in this step it gives always.
  */
-export function describeRewards({ rewards, combined }: Scored): Record<string, number> {
+export function describeRewards({ rewards, combined }: Scores): Record<string, number> {
   const totals = [...combined.total].filter(
     (total, row) => combined.errored[row] === 0 && !Number.isNaN(total),
   );
@@ -71,13 +71,13 @@ export function describeGroups(groups: readonly Group[]): Record<string, number>
 }
 
 /** What trains, and what it trains with: columns over the same batch. */
-export interface Trained {
+export interface TrainedRows {
   readonly batch: Batch;
   readonly advantages: Advantages;
   readonly weights: TokenColumn;
 }
 
-export function describeAdvantages({ batch, advantages, weights }: Trained): Record<string, number> {
+export function describeAdvantages({ batch, advantages, weights }: TrainedRows): Record<string, number> {
   const count = countsOf(weights, batch).reduce((sum, one) => sum + one, 0);
   if (count === 0) return {};
   let sum = 0;

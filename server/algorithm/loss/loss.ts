@@ -21,7 +21,7 @@ import { Space } from "../space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
-import type { Scored } from "../rewards/rewards.ts";
+import type { Scores } from "../rewards/rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
 export interface Update {
@@ -30,7 +30,7 @@ export interface Update {
   readonly advantages: TokenColumn;
   readonly weights: TokenColumn;
   /** Rewards and successes of the mini-batch's rows, where they are known. */
-  readonly scored?: Pick<Scored, "combined" | "success">;
+  readonly scored?: Pick<Scores, "combined" | "success">;
   /** Per row, which losses it moves; default: the objective. */
   readonly routes?: Uint8Array | undefined;
   /** The weights' version that `now` will be of. */

@@ -10,7 +10,7 @@ import { create } from "../../core/create.ts";
 /** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */
 export const outcome = { wrong: 0, right: 1, unknown: 2 } as const;
 
-export interface Scored {
+export interface Scores {
   readonly rewards: Rewards;
   readonly combined: Combined;
   /** See `outcome`. */
@@ -125,7 +125,7 @@ export class RewardChain {
   }
 
   /** `terms` are in the order of the config; columns beyond its own are rewards that were recorded whole, of weight 1. */
-  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
+  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scores {
     const weights = this.weights(clock);
     const rewards: Rewards = { terms, weights: terms.map((_, i) => weights[i] ?? 1) };
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };

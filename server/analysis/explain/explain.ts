@@ -8,7 +8,7 @@ import { columnOfAdvantages } from "../../algorithm/advantages/advantageColumns.
 import { describeMismatch } from "../../algorithm/advantages/describe.ts";
 import { tokensOf, type TokenColumn } from "../../algorithm/advantages/tokenColumn.ts";
 import { withReturns, type Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
-import type { Scored } from "../../algorithm/rewards/rewards.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { unmasked } from "../../algorithm/loss/routes.ts";
@@ -110,7 +110,7 @@ export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]):
 
 /** Everything that follows from the rows of a step. */
 export interface SolvedStep {
-  readonly scored: Scored;
+  readonly scored: Scores;
   readonly old: Stats;
   readonly advantages: Advantages;
   /** Mask × token weighting, per token; 0 on rows that a route masks or drops. */
@@ -179,7 +179,7 @@ export class StepExplainer {
 
   private rollout(
     row: number,
-    { combined }: Scored,
+    { combined }: Scores,
     advantages: Advantages,
     weights: Float64Array,
     weighed: Weighed | undefined,
@@ -209,7 +209,7 @@ export class StepExplainer {
     };
   }
 
-  private computed(scored: Scored, old: Stats): Advantages {
+  private computed(scored: Scores, old: Stats): Advantages {
     for (const { place, model, coefficient } of this.step.algorithm.kl) {
       if (place !== "reward" || coefficient(this.step.clock) === 0) continue;
       this.step.checkColumn(old.logp, this.step.batch.mask, "logp_old");

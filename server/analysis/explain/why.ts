@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/errors.ts";
 import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts.ts";
 import type { Why, WhySibling } from "../../../shared/why.ts";
-import type { Scored } from "../../algorithm/rewards/rewards.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "./explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
@@ -172,7 +172,7 @@ const isOf = ({ use, admitted }: Row, trains: boolean): boolean =>
   (use ?? "train") === "train" && (admitted !== false) === trains;
 
 const wireOrNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
-const totalOf = ({ combined }: Scored, row: number): MaybeNumber =>
+const totalOf = ({ combined }: Scores, row: number): MaybeNumber =>
   combined.errored[row] === 1 ? null : wireOrNull(combined.total[row]!);
 
 function siblingsOf({ step, solved }: View, group: readonly RecordedRow[]): WhySibling[] {

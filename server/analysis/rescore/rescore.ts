@@ -1,6 +1,6 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
-import { type Scored, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
+import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
@@ -80,7 +80,7 @@ function recordedTerms(body: StageBody, rows: readonly RolloutRow[], batch: Batc
 }
 
 /** The total as recorded: from `reward`, else from the terms as this config weighs them. */
-function recordedTotals(rows: readonly RolloutRow[], scored: Scored): number[] {
+function recordedTotals(rows: readonly RolloutRow[], scored: Scores): number[] {
   return rows.map((row, i) => {
     if (row.reward !== undefined) return fromWire(row.reward);
     return scored.combined.errored[i] === 1 ? Number.NaN : scored.combined.total[i]!;

@@ -7,9 +7,9 @@ import { randomStream } from "../../lib/random.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Clock } from "../../core/basics.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
-import { draftsOf, placesOf, rollOut } from "../step/rollouts/generate.ts";
-import { decodeOptions } from "../step/rollouts/decoding.ts";
-import { dividedIn } from "../step/rollouts/divide.ts";
+import { draftsOf, namedGroups, rollOut } from "../step/generate/generate.ts";
+import { decodeOptions } from "../step/generate/decoding.ts";
+import { dividedIn } from "../step/generate/divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "../models/models.ts";
 import { emptyAnswerWarnings, probeBatch, probed, type Probe } from "../evaluation/probe.ts";
@@ -104,7 +104,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   const { body } = stage.config;
   const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
   const drafts = draftsOf(
-    placesOf(drawn, new Set()),
+    namedGroups(drawn, new Set()),
     body.rollout.group,
     session.policy,
     ["dry-run"],

@@ -1,7 +1,7 @@
 /** Files that replay and auxiliary losses name, read before the first step. */
 import type { AuxiliaryLosses } from "../stages/auxiliary.ts";
 import { recordedRows, tokensOfText, type LogFile, type Reader } from "../stages/demonstrations.ts";
-import type { Replay } from "../step/replay.ts";
+import type { Replay } from "../step/replay/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
 
 /** What training reads of replayed rollouts. */

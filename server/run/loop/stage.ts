@@ -13,7 +13,7 @@ import type { CreateContext, StageBody } from "../../core/config/resolved.ts";
 import type { Memory } from "../../methods/replay/memory.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
-import { Calibration } from "../step/calibration.ts";
+import { Calibration } from "../step/score/calibration.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Start } from "../../core/slots/guidance.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
@@ -23,9 +23,9 @@ import type { Sharing } from "../../algorithm/curriculum/openTasks.ts";
 import { capacities, Ledger, sourcesOf } from "../stages/ledger.ts";
 import { AuxiliaryLosses } from "../stages/auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
-import { Guide } from "../step/rollouts/guidance.ts";
+import { Guide } from "../step/help/guide.ts";
 import { partNames } from "../checkpoint/identity.ts";
-import { memoryOf, Replay } from "../step/replay.ts";
+import { memoryOf, Replay } from "../step/replay/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
 
 const leftOutOfHelp = (message: string): StartNote => ({

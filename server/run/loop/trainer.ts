@@ -20,7 +20,7 @@ import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.t
 import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
-import { checkLearners } from "../step/learners.ts";
+import { checkLearners } from "../step/update/learners.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "../step/log/record.ts";
 import type { Appended } from "../step/log/recorder.ts";
@@ -30,7 +30,7 @@ import { heldOut, Parts } from "./stage.ts";
 import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
-import { Stopwatch } from "../step/timing.ts";
+import { Stopwatch } from "../step/stopwatch.ts";
 import type { StartNote } from "../models/trainable.ts";
 
 /** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */

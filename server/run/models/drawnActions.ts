@@ -5,11 +5,11 @@ import { firstTrained, spansOf } from "../../core/rows/spans.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
 import type { ObjectiveNeeds } from "../../core/loss.ts";
-import type { Draft } from "../step/rollouts/assemble.ts";
-import type { Place } from "../step/context.ts";
-import { decodeOptions } from "../step/rollouts/decoding.ts";
-import { rollOut } from "../step/rollouts/generate.ts";
-import { headsOf } from "../step/learn.ts";
+import type { Draft } from "../step/generate/assemble.ts";
+import type { StepContext } from "../step/context.ts";
+import { decodeOptions } from "../step/generate/decoding.ts";
+import { rollOut } from "../step/generate/generate.ts";
+import { headsOf } from "../step/score/modelScores.ts";
 
 /** A state: a row's tokens before one of its actions. */
 interface State {
@@ -57,10 +57,15 @@ function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Dra
 type Key = readonly (string | number)[];
 
 /** One value a head and state, at the state's token; NaN elsewhere. */
-export async function drawnActions(place: Place, batch: Batch, redrawn: Redrawn, key: Key): Promise<Stats> {
-  const { session, stage, step } = place;
+export async function drawnActions(
+  context: StepContext,
+  batch: Batch,
+  redrawn: Redrawn,
+  key: Key,
+): Promise<Stats> {
+  const { session, stage, step } = context;
   // Models have learned in this step already: nothing here waits for a pause that might give the step up.
-  const decode = decodeOptions(place);
+  const decode = decodeOptions(context);
   const states = statesOf(batch, redrawn);
   if (decode.grammar !== undefined && states.some(({ row, at }) => at > batch.offsets[row]!))
     throw underGrammar();

@@ -20,8 +20,8 @@ import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Policy, Tokenizer } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
-import { asked } from "../step/rollouts/prompts.ts";
-import { keptRow } from "../step/keptRows.ts";
+import { asked } from "../step/generate/prompts.ts";
+import { keptRow } from "../step/replay/keptRows.ts";
 import { checkPaid, trainable, type HeldOut, type StartNote } from "../models/trainable.ts";
 
 const refusal = ({ place }: RecordedRow, message: string, action: string): UserError =>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
-import { withRewardSpans } from "../../../server/run/step/rollouts/rewardSpans.ts";
+import { withRewardSpans } from "../../../server/run/step/score/rewardSpans.ts";
 import { fakeTokenizer } from "../../support/fakePolicy.ts";
 import { rewardHost } from "../../support/rewardHost.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";

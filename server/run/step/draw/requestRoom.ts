@@ -2,7 +2,7 @@
 import { UserError } from "../../../../shared/errors.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Policy } from "../../../core/policy.ts";
-import { asked, type Asking } from "../rollouts/prompts.ts";
+import { asked, type Asking } from "../generate/prompts.ts";
 
 /** Who is asked, and by which part of `generate`. */
 export interface Asked {
