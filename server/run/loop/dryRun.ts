@@ -100,7 +100,7 @@ const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };
  * @param last the stage's last step, when schedules of weights have come to their ends
  */
 async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, last: Clock): Promise<Tried> {
-  const stage = trainer.parts.stage(config.stages[0]!);
+  const stage = trainer.components.stage(config.stages[0]!);
   const { body } = stage.config;
   const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
   const drafts = draftsOf(
@@ -114,7 +114,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const batch = dividedIn({ session, stage }, written);
   const probes = probeBatch(batch, session.policy.tokenizer);
-  const context = trainer.parts.context(body);
+  const context = trainer.components.context(body);
   const timings: TermTiming[] = [];
   const paid: RewardColumn[] = [];
   for (const term of body.reward.terms) {
@@ -195,7 +195,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
       },
     };
   } finally {
-    await trainer.parts.close();
+    await trainer.components.close();
     models.close();
   }
 }

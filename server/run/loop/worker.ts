@@ -211,7 +211,7 @@ async function assembled(
     between: () => commands.between(() => loop.checkpoint()),
   };
   const trainer = new Trainer(session, options.folder, commands);
-  closers.push(() => trainer.parts.close());
+  closers.push(() => trainer.components.close());
   note({ bundles: await trainer.prepare() });
   let loop = new Loop(session, trainer, beginning);
   if (resumed === undefined) return loop;

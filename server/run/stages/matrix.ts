@@ -5,7 +5,8 @@ import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
 import type { Session } from "../loop/session.ts";
-import { heldOut, type Parts } from "../loop/stage.ts";
+import type { StageComponents } from "../loop/stageComponents.ts";
+import { heldOut } from "../evaluation/heldOut.ts";
 
 interface Row {
   readonly stage: StageConfig;
@@ -21,7 +22,7 @@ export class RegressionMatrix {
 
   constructor(
     private readonly session: Session,
-    private readonly parts: Parts,
+    private readonly components: StageComponents,
   ) {}
 
   /** Records `eval/<stage>/pass@k` and `eval/<stage>/greedy` of every stage, as they are once `after` has ended. */
@@ -30,7 +31,7 @@ export class RegressionMatrix {
     if (matrix === undefined) return;
     const rows = (this.rows ??= this.session.config.stages.filter(measurable).map((stage) => ({
       stage,
-      tasks: heldOut(stage.body, this.parts.context(stage.body), matrix),
+      tasks: heldOut(stage.body, this.components.context(stage.body), matrix),
     })));
     const metrics: Record<string, number> = {};
     for (const row of rows) Object.assign(metrics, await this.measureRow(row, clock));
@@ -46,8 +47,8 @@ export class RegressionMatrix {
       {
         config: { ...config, top: stage.body },
         tasks,
-        algorithm: new Algorithm(stage.body, this.parts.context(stage.body)),
-        scorer: this.parts.scorer(stage.body),
+        algorithm: new Algorithm(stage.body, this.components.context(stage.body)),
+        scorer: this.components.scorer(stage.body),
         policy,
         models,
         signal,
