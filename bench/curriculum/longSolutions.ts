@@ -6,7 +6,7 @@ import { Algorithm, contextOf } from "../../server/algorithm/algorithm.ts";
 import type { DrawnTask } from "../../server/algorithm/curriculum/curriculum.ts";
 import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
-import type { HelpedRound, Begun } from "../../server/core/slots/guidance.ts";
+import type { HelpedRound, StartState } from "../../server/core/slots/guidance.ts";
 import type { Random } from "../../server/lib/random.ts";
 import type { Clock } from "../../server/core/basics.ts";
 import type { Group } from "../../server/core/rollouts.ts";
@@ -79,7 +79,7 @@ export class LongSolutions {
     this.record.step(groups.length, groups, this.rollouts);
   }
 
-  private begun(clock: Clock, random: Random): Promise<readonly Begun[]> {
+  private begun(clock: Clock, random: Random): Promise<readonly StartState[]> {
     const tasks = Array.from({ length: this.body.rollout.prompts }, (_, i) => ({
       task: this.task(`task-${clock.step}-${i}`, this.whole),
       arm: simulatedSource,
@@ -92,7 +92,7 @@ export class LongSolutions {
     });
   }
 
-  private task(id: string, level: number): Begun["task"] {
+  private task(id: string, level: number): StartState["task"] {
     const solution = "x".repeat(this.whole + 1);
     return {
       id,
@@ -110,7 +110,7 @@ export class LongSolutions {
   }
 
   /** A group, written again with more and more help where the config's guidance says so. */
-  private tried(begun: Begun, clock: Clock, random: Random): Tried {
+  private tried(begun: StartState, clock: Clock, random: Random): Tried {
     const plain = { task: begun.task, arm: begun.arm };
     let now = this.attempt(this.behind(plain, begun.help?.share ?? 0), clock, random.fork("plain"));
     const size = now.rewards.length;

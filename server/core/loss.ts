@@ -99,7 +99,7 @@ export interface Objective {
 export type WholeInput = Omit<ObjectiveInput, "factors" | "gradient">;
 
 /** Some whole rows of an objective's input, as views of its columns. */
-export interface Part extends Omit<ObjectiveInput, "rewards" | "success" | "routes"> {
+export interface LossSlice extends Omit<ObjectiveInput, "rewards" | "success" | "routes"> {
   /** The place of its first token in the batch. */
   readonly from: number;
   /** The place of its first row. */
@@ -113,7 +113,7 @@ export interface Part extends Omit<ObjectiveInput, "rewards" | "success" | "rout
 /** A loss that is added up part after part. */
 export interface RunningLoss {
   /** @returns the part's loss */
-  add(part: Part): number;
+  add(part: LossSlice): number;
   /** Of all parts that were added. */
   result(): Pick<Weighed, "metrics" | "touched">;
 }

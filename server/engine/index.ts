@@ -94,7 +94,7 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
 }
 
 /** Size and tokenizer of the model, without loading anything heavy: what validation and `doctor` can ask. */
-export function describeModel(
+function describeModel(
   model: ModelConfig,
   from?: string,
   texts: () => Iterable<string> = () => [],

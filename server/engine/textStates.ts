@@ -4,12 +4,12 @@ import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";
 import { cutRows } from "./passes/cut.ts";
 import { embeddingsOf } from "./embeddings.ts";
-import type { MicroBatch, Row } from "./passes/layout.ts";
+import type { MicroBatch, TokenRow } from "./passes/layout.ts";
 import type { Engine } from "./passes/passes.ts";
 import type { PolicySetup } from "./policySetup.ts";
 
 /** Texts as rows of which every token is read. */
-const textRows = (texts: readonly Int32Array[], pad: number): Row[] =>
+const textRows = (texts: readonly Int32Array[], pad: number): TokenRow[] =>
   texts.map((tokens, row) => ({
     row,
     column: row,

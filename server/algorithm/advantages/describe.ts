@@ -58,7 +58,7 @@ export function describeRewards({ rewards, combined }: Scores): Record<string, n
 }
 
 /** `groups/…`: shares of the groups in which at least one rollout has a reward. */
-export function describeGroups(groups: readonly Group[]): Record<string, number> {
+function describeGroups(groups: readonly Group[]): Record<string, number> {
   const scored = groups.filter(({ rewards }) => rewards.length > 0);
   if (scored.length === 0) return {};
   const share = (wanted: (group: Group) => boolean): number => scored.filter(wanted).length / scored.length;
@@ -77,7 +77,7 @@ export interface TrainedRows {
   readonly weights: TokenColumn;
 }
 
-export function describeAdvantages({ batch, advantages, weights }: TrainedRows): Record<string, number> {
+function describeAdvantages({ batch, advantages, weights }: TrainedRows): Record<string, number> {
   const count = countsOf(weights, batch).reduce((sum, one) => sum + one, 0);
   if (count === 0) return {};
   let sum = 0;
@@ -93,7 +93,7 @@ function sizes(values: Float64Array, weights: Float64Array): number {
   return sum;
 }
 
-export function describeRollouts(batch: Batch): Record<string, number> {
+function describeRollouts(batch: Batch): Record<string, number> {
   const { records, rows } = batch;
   if (rows === 0) return {};
   const known = records.filter(({ finish }) => finish !== "error");

@@ -18,7 +18,7 @@ const isHelped = ({ records }: Batch, row: number): boolean => helpedSources.inc
 const none: StepMixture = { explored: 0, errors: 0 };
 
 /** The rows of one optimiser step. `mixture`: of rows that have not kept what their step was. */
-interface Rows {
+interface OptimizerStepRows {
   readonly batch: Batch;
   readonly old: Stats;
   readonly now: Stats;
@@ -100,7 +100,11 @@ export class GuidedRatio {
     return rest;
   }
 
-  private anchorRow(anchored: Float64Array, row: number, { batch, old, now, weights, mixture }: Rows): void {
+  private anchorRow(
+    anchored: Float64Array,
+    row: number,
+    { batch, old, now, weights, mixture }: OptimizerStepRows,
+  ): void {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
     const { help, spans, mixture: step = mixture } = batch.records[row]!;
     const helped = isHelped(batch, row);

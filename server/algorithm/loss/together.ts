@@ -1,9 +1,9 @@
 /** Several losses of one update, taken in parts: each sees the same rows, and adds its share to the same derivatives. */
 import type { Channel } from "../../core/policy.ts";
-import type { Part, RunningLoss } from "../../core/loss.ts";
+import type { LossSlice, RunningLoss } from "../../core/loss.ts";
 
 /** Corrections for tokens that another distribution drew are the policy's own: a value is right for whoever acts. */
-export function corrected<Input extends Pick<Part, "factors" | "correction">>(input: Input): Input {
+export function corrected<Input extends Pick<LossSlice, "factors" | "correction">>(input: Input): Input {
   const { correction, factors } = input;
   if (correction === undefined) return input;
   const both = new Float64Array(factors.length);
@@ -26,7 +26,7 @@ export class Share {
   ) {}
 
   /** Adds the part's derivatives to those that are there. @returns the part's loss times the factor */
-  add(part: Part): number {
+  add(part: LossSlice): number {
     const size = part.weights.length;
     const written = new Map<Channel, Float64Array>();
     const gradientOf = (channel: Channel): Float64Array => {

@@ -9,12 +9,12 @@ import type { PolicySetup } from "../policySetup.ts";
 import type { Optimizers } from "../weights/optimizers.ts";
 import type { PolicyWeights } from "../weights/policyWeights.ts";
 import type { WeightSet } from "../weights/weightSet.ts";
-import { cutRows, type Cut } from "./cut.ts";
+import { cutRows, type MicroBatches } from "./cut.ts";
 import { perRun, rowsOf, shownAs } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
 import type { Engine } from "./passes.ts";
 import type { Programs } from "./programs.ts";
-import { checkChannel, emptyColumns, isOwnChannel, type Columns } from "./score.ts";
+import { checkChannel, emptyColumns, isOwnChannel, type ScoreColumns } from "./score.ts";
 import { clippedGradientOf, gradientOf, type Gradient } from "./update.ts";
 
 /** What to score: channels of one model. */
@@ -78,7 +78,7 @@ export class PolicyPasses {
       },
     };
   }
-  private cut(batch: Batch): Cut {
+  private cut(batch: Batch): MicroBatches {
     return cutRows(this.setup, rowsOf(batch, this.setup.tokenizer.bos));
   }
 
@@ -92,7 +92,7 @@ export class PolicyPasses {
       this.weights.releaseMerged();
     }
   }
-  private scoredBy(model: Model, batch: Batch, channels: readonly Channel[]): Columns {
+  private scoredBy(model: Model, batch: Batch, channels: readonly Channel[]): ScoreColumns {
     const engine = this.engineOf(model, batch.contexts);
     const columns = emptyColumns(batch, channels);
     const { streams } = engine.programs.runtime;
@@ -103,7 +103,7 @@ export class PolicyPasses {
   }
   /** Channels `logp:<model>`. */
   private scoredByOthers(batch: Batch, channels: readonly Channel[]): Stats {
-    const stats: Columns = {};
+    const stats: ScoreColumns = {};
     for (const channel of channels) {
       const parsed = parseChannel(channel);
       if (parsed?.kind !== "logp_of") continue;

@@ -68,7 +68,7 @@ export interface Evaluated {
   readonly report: EvaluationReport;
 }
 
-interface Seen {
+interface TaskTally {
   readonly arm: string;
   readonly samples: boolean[];
   greedy: boolean | undefined;
@@ -174,7 +174,7 @@ export async function evaluate(
   keep: (answered: Answered) => void = () => undefined,
 ): Promise<Evaluated> {
   const { samples, temperature, pass_at } = exam.config.evaluation;
-  const seen = exam.tasks.map(({ arm }): Seen => ({
+  const seen = exam.tasks.map(({ arm }): TaskTally => ({
     arm,
     samples: [],
     greedy: undefined,
@@ -192,7 +192,7 @@ export async function evaluate(
   return { tasks: seen, report: evaluationReport(seen, pass_at) };
 }
 
-function note(seen: Seen, { greedy, scored, attempts }: Answered, row: number): void {
+function note(seen: TaskTally, { greedy, scored, attempts }: Answered, row: number): void {
   const outcomes = attempts?.[row];
   if (outcomes !== undefined) {
     seen.attempts ??= { samples: [] };

@@ -12,7 +12,7 @@ import { decodeOptions } from "../step/generate/decoding.ts";
 import { dividedIn } from "../step/generate/divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "../models/models.ts";
-import { emptyAnswerWarnings, probeBatch, probed, type Probe } from "../evaluation/probe.ts";
+import { emptyAnswerWarnings, probeBatch, probed, type EvaluationProbe } from "../evaluation/probe.ts";
 import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
@@ -31,7 +31,7 @@ export interface DryRun {
   readonly metrics: Readonly<Record<string, number>>;
   readonly rewards: readonly TermTiming[];
   /** What the reward pays for a few answers that cost no thought; empty without a reward. */
-  readonly probes: readonly Probe[];
+  readonly probes: readonly EvaluationProbe[];
   /** What is wrong with what the probes were paid. */
   readonly warnings: readonly string[];
   readonly rollouts: readonly {
@@ -90,7 +90,7 @@ function small(config: RunConfig): RunConfig {
 
 interface Tried {
   readonly rewards: readonly TermTiming[];
-  readonly probes: readonly Probe[];
+  readonly probes: readonly EvaluationProbe[];
   readonly warnings: readonly string[];
 }
 const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };

@@ -36,7 +36,7 @@ const leftOutOfHelp = (message: string): StartNote => ({
 });
 
 /** What methods are made with. */
-export interface Outside {
+export interface StageSurroundings {
   readonly random: Random;
   readonly models: Models;
   readonly tokenizer: Tokenizer;
@@ -60,7 +60,7 @@ export class StageComponents {
   private readonly auxiliaries = new SharedByFingerprint<AuxiliaryLosses>(this.restoredLasting);
   private readonly scorers = new SharedByFingerprint<Scorer>();
 
-  constructor(private readonly outside: Outside) {}
+  constructor(private readonly outside: StageSurroundings) {}
 
   context(body: StageBody): CreateContext {
     return contextOf(body, this.outside);

@@ -15,7 +15,7 @@ import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "../evaluation/evaluate.ts";
 import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
-import { sized, type Asked } from "../evaluation/evaluationSize.ts";
+import { sized, type EvaluationPlan } from "../evaluation/evaluationSize.ts";
 import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
 import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
@@ -48,7 +48,7 @@ export class Trainer implements Driver {
   /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> | undefined;
   private readonly matrix: RegressionMatrix;
-  private exam: Asked | undefined;
+  private exam: EvaluationPlan | undefined;
 
   constructor(
     private readonly session: Session,
@@ -241,7 +241,7 @@ export class Trainer implements Driver {
     });
   }
 
-  private examination(): Asked {
+  private examination(): EvaluationPlan {
     const { config, recorder } = this.session;
     const context = this.components.context(config.top);
     const tasks = heldOut(config.top, context, config.evaluation.prompts);

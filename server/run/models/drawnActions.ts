@@ -12,13 +12,13 @@ import { rollOut } from "../step/generate/generate.ts";
 import { headsOf } from "../step/score/modelScores.ts";
 
 /** A state: a row's tokens before one of its actions. */
-interface State {
+interface ActionState {
   readonly row: number;
   /** Place in the batch of the action's first token that trains. */
   readonly at: number;
 }
 
-function statesOf(batch: Batch, { level }: Redrawn): State[] {
+function statesOf(batch: Batch, { level }: Redrawn): ActionState[] {
   const { starts, ends, rows } = spansOf(batch, level);
   const trains = Float64Array.from(batch.mask);
   return [...starts.keys()].flatMap((k) => {
@@ -29,7 +29,7 @@ function statesOf(batch: Batch, { level }: Redrawn): State[] {
 
 type Redrawn = NonNullable<ObjectiveNeeds["redrawn"]>;
 
-function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Draft {
+function draftOf({ row, at }: ActionState, batch: Batch, limit: number, key: Key): Draft {
   const { task, arm, group } = batch.records[row]!;
   const start = batch.offsets[row]!;
   const before = batch.tokens.slice(start, at);
@@ -84,7 +84,7 @@ export async function drawnActions(
 
 const underGrammar = (): UserError =>
   new UserError(
-    "A learner that draws actions anew goes on from the middle of responses, which a grammar forbids.",
+    "A learner that draws actions again continues from the middle of responses, which a grammar forbids.",
     {
       code: "actions-grammar",
       action: "Remove rollout.grammar, or set the objective's `actions: recorded`.",

@@ -13,14 +13,14 @@ import { StepHelp } from "../step/help/stepHelp.ts";
 type Corrections = Extract<AuxiliaryData, { from: "corrections" }>;
 
 /** A response cut where its thought stands. */
-interface Cut {
+interface ThoughtCut {
   readonly before: string;
   readonly thought: string;
   /** What closes it; empty where the whole response is the thought. */
   readonly close: string;
 }
 
-export function cutAt(response: string, tag: string): Cut {
+export function cutAt(response: string, tag: string): ThoughtCut {
   const [open, close] = [`<${tag}>`, `</${tag}>`];
   const [found] = tag === "" ? [] : sectionsIn(response, { open, close });
   if (found === undefined) return { before: "", thought: response, close: "" };
@@ -48,7 +48,7 @@ const solvedThought = ({ solution }: Task, tag: string): string | undefined =>
 async function correctedBy(
   context: StepContext,
   { batch }: Selected,
-  cuts: ReadonlyMap<number, Cut>,
+  cuts: ReadonlyMap<number, ThoughtCut>,
   { corrector, tag }: Corrections,
 ): Promise<(string | undefined)[]> {
   const { records } = batch;

@@ -102,7 +102,7 @@ export interface LogFile {
 }
 
 /** Who reads it. */
-export interface Reader {
+export interface DemonstrationSetup {
   readonly body: StageBody;
   readonly policy: Pick<Policy, "tokenizer" | "context">;
   readonly algorithm: Algorithm;
@@ -116,7 +116,7 @@ export interface Reader {
  */
 export async function recordedRows(
   { path, heldOut, needs }: LogFile,
-  { body, policy, algorithm, evaluated }: Reader,
+  { body, policy, algorithm, evaluated }: DemonstrationSetup,
 ): Promise<{ readonly rows: KeptRow[]; readonly notes: readonly StartNote[] }> {
   const { rows: recorded, notes } = trainable(path, await readRollouts(path), evaluated, heldOut);
   const needsAdvantages = needs === "advantages";

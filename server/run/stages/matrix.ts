@@ -8,7 +8,7 @@ import type { Session } from "../loop/session.ts";
 import type { StageComponents } from "../loop/stageComponents.ts";
 import { heldOut } from "../evaluation/heldOut.ts";
 
-interface Row {
+interface StageMatrixRow {
   readonly stage: StageConfig;
   readonly tasks: readonly DrawnTask[];
 }
@@ -18,7 +18,7 @@ const measurable = ({ kind, body }: StageConfig): boolean =>
   (kind === "rl" || kind === "sft") && body.tasks.length > 0 && body.reward.terms.length > 0;
 
 export class RegressionMatrix {
-  private rows: readonly Row[] | undefined;
+  private rows: readonly StageMatrixRow[] | undefined;
 
   constructor(
     private readonly session: Session,
@@ -41,7 +41,7 @@ export class RegressionMatrix {
   }
 
   /** By the stage's own tasks, prompts and rewards. */
-  private async measureRow({ stage, tasks }: Row, clock: Clock): Promise<Record<string, number>> {
+  private async measureRow({ stage, tasks }: StageMatrixRow, clock: Clock): Promise<Record<string, number>> {
     const { config, policy, models, signal } = this.session;
     const { report } = await evaluate(
       {

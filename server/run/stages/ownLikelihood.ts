@@ -22,16 +22,16 @@ import { solved } from "./supervised.ts";
 type Likelihood = Extract<Auxiliary, { kind: "likelihood" }>;
 
 /** What a likelihood is made of beside the likelihood itself. */
-type Terms = Pick<Likelihood, "entropy" | "gap">;
+type LikelihoodTerms = Pick<Likelihood, "entropy" | "gap">;
 
-const channelsOf = ({ entropy, gap }: Terms): Channel[] => [
+const channelsOf = ({ entropy, gap }: LikelihoodTerms): Channel[] => [
   "logp",
   ...(entropy === 0 ? [] : (["entropy"] as const)),
   ...(gap === 0 ? [] : (["greedy"] as const)),
 ];
 
 /** L = Σ (−log π − c·H + g·[max log π − log π]) / tokens, over the tokens that train. */
-export const demonstrated = (terms: Terms): Weigh => {
+export const demonstrated = (terms: LikelihoodTerms): Weigh => {
   const slopes: Partial<Record<Channel, number>> = {
     logp: -1 - terms.gap,
     entropy: -terms.entropy,

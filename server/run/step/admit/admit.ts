@@ -111,11 +111,8 @@ const usedUp = (): UserError =>
     action: "Raise `epochs`, add data, or shorten the stage.",
   });
 const nothingPassed = (drawn: number): UserError =>
-  new UserError(
-    `None of the ${drawn} tasks drawn in this step passed what admission tries them with first.`,
-    {
-      code: "tasks-screened",
-      action:
-        "The policy may have learned all of them: end the stage, add harder tasks, or choose another admission. Resuming goes on from the last checkpoint.",
-    },
-  );
+  new UserError(`None of the ${drawn} tasks drawn in this step passed admission's pilot rollouts.`, {
+    code: "tasks-screened",
+    action:
+      "The policy may have learned all of them: end the stage, add harder tasks, or choose another admission. Resuming goes on from the last checkpoint.",
+  });

@@ -14,7 +14,7 @@ import type { StepContext } from "../context.ts";
 import type { Recorder } from "../log/recorder.ts";
 import { draftsOf, namedGroups, rollOut } from "../generate/generate.ts";
 import { asked } from "../generate/prompts.ts";
-import { checkRoom, type Asked } from "./requestRoom.ts";
+import { checkRoom, type RequestSender } from "./requestRoom.ts";
 import type { Session } from "../../loop/session.ts";
 import { graded, pilotGroups } from "./pilots.ts";
 
@@ -164,7 +164,7 @@ const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => (
 });
 
 /** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
-function penOf(context: StepContext, key: readonly (string | number)[], who: Asked): Complete {
+function penOf(context: StepContext, key: readonly (string | number)[], who: RequestSender): Complete {
   const { session, stage, step, watch } = context;
   const { part, model } = who;
   // The reference is a snapshot of the policy's own engine.

@@ -3,7 +3,7 @@ import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { randomStream } from "../../../lib/random.ts";
-import type { Begun, EpisodeState, Finished } from "../../../core/slots/guidance.ts";
+import type { StartState, EpisodeState, Finished } from "../../../core/slots/guidance.ts";
 import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
 import { tokensOf } from "../generate/assemble.ts";
 import type { Selected, StepContext } from "../context.ts";
@@ -15,7 +15,7 @@ export async function startedGroups(
   context: StepContext,
   drawn: readonly DrawnTask[],
   round: number,
-): Promise<readonly (Begun & Pick<DrawnTask, "rollouts">)[]> {
+): Promise<readonly (StartState & Pick<DrawnTask, "rollouts">)[]> {
   const { session, stage, step } = context;
   const help = new StepHelp(context);
   const random = randomStream(session.config.seed, "start", step, round);
@@ -27,7 +27,7 @@ export async function startedGroups(
     session.recorder.event(
       "warning",
       "no-help",
-      `curriculum.start: what ${over} ${over === 1 ? "group" : "groups"} would have begun behind fills the model's context with the prompt. They begin at the prompt.`,
+      `curriculum.start: ${over} ${over === 1 ? "group starts" : "groups start"} at the prompt: their start state and the prompt together fill the model's context.`,
       { step, action: "Give less, or choose a model with a longer context.", data: { count: over } },
     );
   return fitting.map((one, i) => {
@@ -38,7 +38,7 @@ export async function startedGroups(
 
 function fits(
   { session: { policy }, stage }: StepContext,
-  { task, lead = [], prompt = task.prompt, state }: Begun,
+  { task, lead = [], prompt = task.prompt, state }: StartState,
 ): boolean {
   const { tokens, prefix } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
   const started = [...lead.map(tokensOf), ...(state?.turns.map((turn) => turn.tokens) ?? [])];

@@ -7,7 +7,7 @@ import { stepDecoding } from "./decoding.ts";
 import { rollOut } from "./generate.ts";
 
 /** A state to go on from: a row's tokens before one of its steps, and where its value is written. */
-interface State {
+interface StepState {
   readonly row: number;
   readonly token: number;
 }
@@ -15,15 +15,15 @@ interface State {
 /** `k` continuations of each state, state after state. */
 export interface Continuations {
   readonly k: number;
-  readonly states: readonly State[];
+  readonly states: readonly StepState[];
   readonly batch: Batch;
 }
 
 /** Every step's beginning; a group's rollouts share the first. */
-function statesOf({ rows, records, group, offsets }: Batch): State[] {
+function statesOf({ rows, records, group, offsets }: Batch): StepState[] {
   const started = new Set<number>();
   return Array.from({ length: rows }, (_, row) => row).flatMap((row) =>
-    (records[row]!.steps ?? []).flatMap(([token]): State[] => {
+    (records[row]!.steps ?? []).flatMap(([token]): StepState[] => {
       if (offsets[row] === offsets[row + 1] || (token === 0 && started.has(group[row]!))) return [];
       if (token === 0) started.add(group[row]!);
       return [{ row, token }];
@@ -31,7 +31,7 @@ function statesOf({ rows, records, group, offsets }: Batch): State[] {
   );
 }
 
-function draftsFrom({ row, token }: State, batch: Batch, k: number, context: StepContext): Draft[] {
+function draftsFrom({ row, token }: StepState, batch: Batch, k: number, context: StepContext): Draft[] {
   const { task, arm, group, index } = batch.records[row]!;
   const { offsets, values } = batch.context;
   const start = batch.offsets[row]!;

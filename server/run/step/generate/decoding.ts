@@ -8,7 +8,7 @@ import type { Clock } from "../../../core/basics.ts";
 import type { DecodeOptions, Tokenizer } from "../../../core/policy.ts";
 import type { StepContext } from "../context.ts";
 
-type Rollout = StageBody["rollout"];
+type RolloutBlock = StageBody["rollout"];
 
 /** A key of `logit_bias`: a token's id, or a text that is one token. */
 function tokenOf(key: string, tokenizer: Tokenizer): number {
@@ -32,7 +32,7 @@ const biasProblem = (key: string, why: string): UserError =>
  * @throws UserError where a bias names no token.
  */
 export function constraintsOf(
-  { stop, min_tokens, logit_bias, perturb, grammar, lanes }: Rollout,
+  { stop, min_tokens, logit_bias, perturb, grammar, lanes }: RolloutBlock,
   tokenizer: Tokenizer,
 ): Partial<DecodeOptions> {
   const biases = Object.entries(logit_bias).map(([key, bias]) => [tokenOf(key, tokenizer), bias] as const);
@@ -48,7 +48,7 @@ export function constraintsOf(
 
 /** Tokens that a response may have at a moment: whole, and at least one. A budget up to 1 is a share of `max_tokens`. */
 export function longest(
-  { max_tokens, budget = 1 }: Pick<Rollout, "max_tokens" | "budget">,
+  { max_tokens, budget = 1 }: Pick<RolloutBlock, "max_tokens" | "budget">,
   clock: Clock,
 ): number {
   const now = valueAt(budget, clock);

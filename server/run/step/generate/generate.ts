@@ -1,7 +1,7 @@
 /** Prompts to a batch of rollouts: a stream of random numbers for each, whatever else is generated beside it. */
 import { UserError } from "../../../../shared/errors.ts";
 import type { HelpRecord } from "../../../core/help.ts";
-import type { Begun, EpisodeState, Help } from "../../../core/slots/guidance.ts";
+import type { StartState, EpisodeState, Help } from "../../../core/slots/guidance.ts";
 import type { Batch, RolloutUse } from "../../../core/rollouts.ts";
 import type { DecodeOptions, Policy, Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
 import { assemble, tokensOf, type Draft } from "./assemble.ts";
@@ -11,7 +11,8 @@ import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 
 /** A task with its group's name, which is unique in the step, and where its rollouts begin. */
-export interface DrawnGroup extends DrawnTask, Pick<Begun, "lead" | "prompt" | "whole" | "help" | "state"> {
+export interface DrawnGroup
+  extends DrawnTask, Pick<StartState, "lead" | "prompt" | "whole" | "help" | "state"> {
   readonly group: string;
 }
 

@@ -16,7 +16,7 @@ import { StepHelp } from "./stepHelp.ts";
 import { chosenRows, generateAndScore } from "../score/score.ts";
 
 /** A request with where its answer goes. */
-interface Asked extends HelpRequest {
+interface TargetRequest extends HelpRequest {
   readonly group: HelpedGroup;
   readonly target: Target;
   readonly curve?: HelpCurve | undefined;
@@ -86,13 +86,13 @@ export class GuidedRound {
     }
   }
 
-  private askFor(group: HelpedGroup, round: number): Asked[] {
+  private askFor(group: HelpedGroup, round: number): TargetRequest[] {
     const { amount, source } = this.guide;
     const { session, step, clock } = this.context;
     const targets = group.targetsOf(round, amount);
     const shared = (): Random =>
       randomStream(session.config.seed, "help", "guided", step, group.name, "shared", this.n);
-    return targets.flatMap((target): Asked[] => {
+    return targets.flatMap((target): TargetRequest[] => {
       const key = ["guided", step, group.name, target.slot, round];
       const random = randomStream(session.config.seed, "help", ...key, this.n);
       const wanted = amount.share({
@@ -117,7 +117,7 @@ export class GuidedRound {
   }
 
   /** The helped rollout, or a plain one where there is no help and nothing was written for its place. */
-  private draft(asked: Asked, help: Help | Lack | undefined, round: number): Draft[] {
+  private draft(asked: TargetRequest, help: Help | Lack | undefined, round: number): Draft[] {
     const { group, target, share, curve, attempt } = asked;
     const { config } = this.guide;
     if (help !== undefined && !("lack" in help)) {

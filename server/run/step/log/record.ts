@@ -218,8 +218,8 @@ function recordErrors({ session, step }: StepContext, { scored, batch }: Selecte
     session.recorder.event(all ? "error" : "warning", "reward-error", `${text}${which}`, {
       step,
       action: all
-        ? "Where the term has a weight, nothing is trained in this step. Stop the run, mend the reward, then start again or resume."
-        : "The rollout was left out of its group. Mend the reward, then start again or resume.",
+        ? "Where the term has a weight, nothing is trained in this step. Stop the run, fix the reward, then start again or resume."
+        : "The rollout was left out of its group. Fix the reward, then start again or resume.",
       data: { count },
     });
   }

@@ -16,10 +16,10 @@ const alarming = 0.01;
 
 const bandSchema = z.object({ mean: z.number(), high: z.number(), rows: z.number(), outside: z.boolean() });
 
-type Band = z.output<typeof bandSchema>;
+type MismatchBand = z.output<typeof bandSchema>;
 
 /** From one number a row, NaN where a row has none, to the band that a later look's mean should stay in: [0, high]. */
-export function bandOf(rows: readonly number[]): Omit<Band, "outside"> | undefined {
+export function bandOf(rows: readonly number[]): Omit<MismatchBand, "outside"> | undefined {
   const known = rows.filter((value) => !Number.isNaN(value));
   if (known.length === 0) return undefined;
   const mean = known.reduce((sum, value) => sum + value, 0) / known.length;
@@ -40,7 +40,7 @@ export interface Finding {
 
 /** What the first look found. It outlives stages and attempts. */
 export class Calibration implements Stateful {
-  band: Band | undefined;
+  band: MismatchBand | undefined;
 
   /** @param rows k3 of each row of the first look */
   calibrate(rows: readonly number[]): Finding | undefined {

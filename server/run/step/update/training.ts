@@ -55,7 +55,7 @@ export const selectStats = (stats: Stats, batch: Batch, rows: readonly number[])
     ),
   );
 
-type Known = Pick<Scores, "combined" | "success">;
+type RowScores = Pick<Scores, "combined" | "success">;
 
 const sizeOf = (parts: readonly Training[]): number =>
   parts.reduce((sum, { batch }) => sum + batch.tokens.length, 0);
@@ -95,7 +95,7 @@ const absent = (name: string, rows: number): RewardColumn => ({
   errors: new Map(),
 });
 
-function joinedScored(parts: readonly Training[]): Known {
+function joinedScored(parts: readonly Training[]): RowScores {
   const names = [...new Set(parts.flatMap(({ scored }) => scored.combined.sources.map(({ name }) => name)))];
   const sources = parts.map(({ scored, batch }) =>
     names.map((name) => scored.combined.sources.find((one) => one.name === name) ?? absent(name, batch.rows)),
