@@ -1,4 +1,4 @@
-/** The ratio of helped rollouts: what their tokens count against, and the loss that stands in the objective's place on some. */
+/** The ratio of helped rollouts: what their tokens count against, and the loss that replaces the objective on some. */
 import { UserError } from "../../../shared/errors.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { CreateContext, GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
@@ -152,7 +152,7 @@ export class GuidedRatio {
 
 type Instead = NonNullable<GuidanceRatio["instead"]>;
 
-/** 1 where the ratio's loss stands in the place of the objective's; undefined: nowhere. */
+/** 1 where the ratio's loss replaces the objective's; undefined: nowhere. */
 function tokensOf({ on }: Instead, { batch, weights }: ObjectiveInput): Uint8Array | undefined {
   let found: Uint8Array | undefined;
   for (let row = 0; row < batch.rows; row++) {

@@ -10,7 +10,7 @@ import { placeOf } from "./routes.ts";
 
 /**
  * The factor per token of an entry; undefined where it acts alike on all.
- * @param behind what its model was shown, where it is shown something
+ * @param behind name of its teacher context, where it has one
  */
 export function actsOn(
   config: KlConfig,
@@ -51,7 +51,7 @@ function rowsOf(batch: Batch, success: Uint8Array, mask: KlRows): (row: number) 
   return () => true;
 }
 
-/** Whether a model read the row behind what is called so. */
+/** Whether the row has a teacher context of that name. */
 export const wasShown = ({ records }: Batch, row: number, behind: string): boolean =>
   records[row]!.shown?.[behind] !== undefined;
 

@@ -95,7 +95,7 @@ export class LossChain implements Stateful {
   }
 
   /**
-   * Per row, where its route leads; undefined where nobody wrote one. A rollout that is to be distilled, and on which no
+   * Per row, where its route leads; undefined where the config has none. A rollout that is to be distilled, and on which no
    * entry can act because nothing was shown to its model, stays with the objective.
    */
   routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {

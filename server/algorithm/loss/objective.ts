@@ -1,4 +1,4 @@
-/** The stage's objective, and beside it further losses and that of a value head, where the config has them: one update. */
+/** The stage's objective, with further losses and that of a value head where the config has them: one update. */
 import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { Choice, CreateContext, StageBody } from "../../core/config/resolved.ts";
 import type { Clock } from "../../core/basics.ts";

@@ -21,7 +21,7 @@ export class Share {
     private readonly running: RunningLoss,
     private readonly appliesCorrection: boolean,
     private readonly factor: number,
-    /** Channels that nobody before it has a derivative by. */
+    /** Channels that no earlier loss has a derivative by. */
     private readonly alone: readonly Channel[] = [],
   ) {}
 

@@ -75,7 +75,7 @@ export class Weighing {
     return { loss: this.loss, gradients: this.gradients.columns, ...this.about };
   }
 
-  /** The objective, and the KL terms behind it on every stretch. */
+  /** The objective, then the KL terms, on every stretch. */
   add(objective: Objective, kl: KlLoss): void {
     const ready =
       objective.needs?.correction === true ? { ...this.ready, correction: undefined } : this.ready;

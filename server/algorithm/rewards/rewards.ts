@@ -68,7 +68,7 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
           : [],
   );
   const spans = byRow<TextSpans>(values, (value) => (value.kind === "error" ? undefined : value.spans));
-  // What a term said stands even where its value was refused.
+  // What a term said is kept even where its value was refused.
   const criteria = byRow(results, (result) => result.criteria);
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
@@ -99,7 +99,7 @@ export function rowValue(column: RewardColumn, row: number): number {
   return sum;
 }
 
-/** What the last place of a row that has a value was paid: of attempts, the last one. */
+/** The last value of a row: of attempts, the last one's reward. */
 function lastValue({ offsets, values }: RewardColumn, row: number): number {
   for (let i = offsets[row + 1]! - 1; i >= offsets[row]!; i--)
     if (!Number.isNaN(values[i]!)) return values[i]!;

@@ -18,7 +18,7 @@ import { checkRoom, type RequestSender } from "./requestRoom.ts";
 import type { Session } from "../../loop/session.ts";
 import { graded, pilotGroups } from "./pilots.ts";
 
-/** A round, told; undefined where it could not be made, which is told, too. */
+/** A round of making tasks, reported in the log; undefined where it failed, which is reported as well. */
 async function attempted(
   context: StepContext,
   source: GeneratedTasks,
@@ -54,7 +54,7 @@ export async function tasksOfStep(context: StepContext, groups: readonly Group[]
   return found;
 }
 
-/** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
+/** Makes the tasks that are due. A failure is reported, and the run continues without new tasks. */
 export async function makeTasks(context: StepContext): Promise<void> {
   const { stage, clock } = context;
   const made: [GeneratedTasks, Round][] = [];
@@ -132,7 +132,7 @@ function once(context: StepContext, source: GeneratedTasks, generate: GenerateCo
   });
 }
 
-/** Texts, each with the end of a text behind it, as vectors of a model. What its context does not hold is left out. */
+/** Texts, each followed by an end token, as vectors of a model. What its context does not hold is left out. */
 function embedded(
   { models }: Session,
   texts: readonly string[],

@@ -34,7 +34,7 @@ export interface Draft {
   };
   /** Where an earlier episode stood, and what every attempt begins with. */
   readonly resumes?: { readonly state: EpisodeState; readonly begin: Int32Array };
-  /** Of an episode of several attempts: what stands before the last one, and how all of it is divided. */
+  /** Of an episode of several attempts: what comes before the last one, and how all of it is divided. */
   readonly episode?: {
     readonly parts: readonly Lead[];
     readonly turns: readonly Turn[];

@@ -1,7 +1,7 @@
 /**
  * Groups of which some rollouts leave others (CURE): the first ones of all groups are written, each names the token
  * that its branches leave at, and the branches are written from there. What a branch took over is given and does not
- * train; all of a group are paid and compared together.
+ * train; a group's rollouts are scored and compared together.
  */
 import { firstsOf } from "../../../core/config/branchFacts.ts";
 import { randomStream } from "../../../lib/random.ts";
@@ -71,7 +71,7 @@ export class BranchedRound {
     return { policy: session.policy, key: ["rollout", step], use: "train", asking };
   }
 
-  /** Of every group behind its first rollouts: the first one's branches, then the second's, and so on. */
+  /** Of every group after its first rollouts: the first one's branches, then the second's, and so on. */
   private branches(): Branch[] {
     const { children } = this.branching;
     let row = 0;

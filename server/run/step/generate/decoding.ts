@@ -79,7 +79,7 @@ export function decodeOptions({
   };
 }
 
-/** The same within a step, whose tokens wait for whoever pauses the run. */
+/** The same within a step: it waits between two tokens while the run is paused. */
 export const stepDecoding = (context: StepContext): DecodeOptions => ({
   ...decodeOptions(context),
   between: () => context.watch.without(context.session.between),

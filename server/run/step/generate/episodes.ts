@@ -129,7 +129,7 @@ class Episode {
     this.length = end;
   }
 
-  /** Says to the policy what the shape says behind the attempt; false: the episode has ended. */
+  /** Adds the shape's reply to the attempt; false: the episode has ended. */
   goesOn(right: boolean | undefined): boolean {
     const { shape, policy, asking } = this.table;
     const { finish, tokens } = this.sample!;

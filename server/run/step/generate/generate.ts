@@ -1,4 +1,4 @@
-/** Prompts to a batch of rollouts: a stream of random numbers for each, whatever else is generated beside it. */
+/** Prompts to a batch of rollouts. Each has its own random stream, whatever else is generated at the same time. */
 import { UserError } from "../../../../shared/errors.ts";
 import type { HelpRecord } from "../../../core/help.ts";
 import type { StartState, EpisodeState, Help } from "../../../core/slots/guidance.ts";
@@ -176,7 +176,7 @@ export const tooLong = (prompt: string, length: number, context: number): UserEr
     },
   );
 
-/** Of a response that somebody else wrote to its end. */
+/** The sample of a response that is prefilled to its end. */
 const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample => ({
   index,
   tokens: new Int32Array(0),
@@ -188,7 +188,7 @@ const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample
 });
 
 /**
- * What is written behind each prompt, in order.
+ * The response to each prompt, in order.
  * @throws whatever `decode.signal` was aborted with, and what `decode.between` throws
  */
 export async function sampled(

@@ -1,4 +1,4 @@
-/** One greedy response a task, beside its group: a baseline that costs one rollout (ReMax). */
+/** One greedy response per task, in addition to its group: a baseline that costs one rollout (ReMax). */
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Admitted, StepContext } from "../context.ts";

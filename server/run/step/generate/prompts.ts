@@ -38,7 +38,7 @@ function promptTokens(tokenizer: Tokenizer, prompt: string, { chat, system }: As
 const marker = "<<attempt>>";
 
 /**
- * What is said to the policy behind its attempt, as it reads it: up to where it speaks again.
+ * The reply to the policy's attempt, as the policy reads it: up to where it generates again.
  * @param last the attempt's last token: an end that the template writes is not written twice
  */
 export function replied(

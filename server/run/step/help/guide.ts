@@ -40,7 +40,7 @@ export class Guide {
     return guidance.trigger.declaration.name === "none" ? undefined : new Guide(guidance, context);
   }
 
-  /** Whether plain rollouts must have been paid before anybody is chosen. */
+  /** Whether plain rollouts must be scored before members are chosen. */
   get looksAfter(): boolean {
     const { enter } = this.config;
     return this.trigger.looks === "after" || this.source.reads === "attempt" || enter === "successes";

@@ -1,6 +1,6 @@
 /**
  * The groups of a round with their help. Members that the trigger chooses before anything is written are written with
- * help at once; where it looks at what plain rollouts were paid, those are written first. Then come as many rounds of
+ * help at once; where it looks at the rewards of plain rollouts, those are generated first. Then come as many rounds of
  * help as the amount asks for, all groups of a round at once.
  */
 import type { Guide } from "./guide.ts";
@@ -72,7 +72,7 @@ export class GuidedRound {
     );
   }
 
-  /** Rounds of help until no group wants more. @param plain drafts written beside the first of them */
+  /** Rounds of help until no group wants more. @param plain drafts generated together with the first of them */
   private async rounds(first: number, plain: readonly Draft[] = []): Promise<void> {
     let beside = plain;
     for (let round = first; round < this.guide.amount.rounds; round++) {
@@ -181,7 +181,7 @@ export class GuidedRound {
     return members.map((index) => plainDraft(group.drawn, index, this.drafting));
   }
 
-  /** Writes, pays, and tells every group which rows are its. */
+  /** Generates and scores drafts, and hands every group its rows. */
   private async writeLot(drafts: readonly Draft[]): Promise<void> {
     if (drafts.length === 0) return;
     const lot = await generateAndScore(this.context, drafts);

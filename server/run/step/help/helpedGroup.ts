@@ -18,7 +18,7 @@ export interface Target {
 
 export class HelpedGroup {
   targets: readonly Target[] = [];
-  /** Of plain rollouts, by their places; undefined: none were paid before anybody was chosen. */
+  /** Of plain rollouts, by their index in the group; undefined: none were scored before members were chosen. */
   success: Uint8Array | undefined;
   private rewards = new Float64Array(0);
   /** A new array after every round. */
@@ -42,7 +42,7 @@ export class HelpedGroup {
     return Array.from({ length: this.size }, (_, i) => i);
   }
 
-  /** Who is helped: in the places of those chosen, the last ones where not all of them are, or behind the group. */
+  /** Who is helped: in the places of those chosen, the last ones where not all of them are, or after the group. */
   choose(chosen: readonly number[]): void {
     const { place, rollouts = chosen.length } = this.config;
     if (chosen.length === 0) return;
@@ -94,7 +94,7 @@ export class HelpedGroup {
     else this.plain.set(slot, row);
   }
 
-  /** The plain rollouts are paid. */
+  /** The plain rollouts are scored. */
   attempted(lots: readonly Scored[], { stage, clock }: StepContext): void {
     const { batch, columns } = lots[0]!;
     const { success, combined } = stage.algorithm.rewards(columns, batch, clock);
@@ -107,7 +107,7 @@ export class HelpedGroup {
     this.earlier = [{ share: 0, rollouts: this.size, successes }];
   }
 
-  /** A round of help is paid: those that may enter take their places. */
+  /** A round of help is scored: those that may enter take their places. */
   learned(lots: readonly Scored[], { stage, clock }: StepContext, spread: GuidanceAmount["spread"]): void {
     const { arrived, expected } = this;
     [this.arrived, this.expected] = [[], new Map()];
@@ -130,7 +130,7 @@ export class HelpedGroup {
     rows.forEach((row, i) => this.guided.set(free[i]!, row));
   }
 
-  /** Of the round's lots, in the order of the group's places; a helped rollout stands before a plain one in its place. */
+  /** Of the round's lots, in the order of the group's places; a helped rollout replaces the plain one of its place. */
   get rows(): RowOf[] {
     const slots = [...new Set([...this.plain.keys(), ...this.guided.keys()])].sort((a, b) => a - b);
     return slots.map((slot) => this.guided.get(slot) ?? this.plain.get(slot)!);

@@ -110,7 +110,7 @@ function measureCurriculum(
   return values;
 }
 
-/** What the run's process holds, beside what was predicted. */
+/** The memory of the run's process, next to the predicted peak. */
 export const measureMemory = ({ config, policy }: Session): Record<string, number> => ({
   "memory/rss": process.memoryUsage.rss(),
   "memory/peak": process.resourceUsage().maxRSS * 1024,

@@ -73,7 +73,7 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   };
 }
 
-/** What a rollout is and was paid, whatever became of it. */
+/** A rollout with its rewards, whether or not it was admitted. */
 function scoredRow(
   step: number,
   { batch, scored }: Pick<Selected, "batch" | "scored">,
@@ -247,7 +247,7 @@ function recordNews({ session, stage, step }: StepContext): void {
     session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
 }
 
-/** What a replay of the run's history needs beside the groups: it stands with the step's first rollout. */
+/** What a replay of the run's history needs in addition to the groups: it is kept with the step's first rollout. */
 const curriculumOf = (
   { session, stage, clock }: StepContext,
   { batch }: Selected,
@@ -298,7 +298,7 @@ export function recordStep(
   }
 }
 
-/** Rollouts that were replayed in the step, behind its own: with the advantages they trained with. */
+/** Rollouts that were replayed in the step, after its own, with the advantages they trained with. */
 export function recordReplayed(
   { session, step }: StepContext,
   { batch }: Selected,

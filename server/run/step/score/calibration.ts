@@ -9,7 +9,7 @@ export const looksAt = 32;
 /** Standard errors of a look's mean that the band allows. */
 const allowed = 4;
 
-/** Nats below which a mismatch matters to nobody, and above which it does from the first step on. */
+/** Nats below which a mismatch never matters, and above which it matters from the first step on. */
 const negligible = 1e-6;
 
 const alarming = 0.01;

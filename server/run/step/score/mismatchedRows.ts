@@ -4,7 +4,7 @@ import type { Model } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Models } from "../../../core/policy.ts";
 
-/** For each row the next one, in a circle, of another task; −1 where there is none, or it is too long behind this prompt. */
+/** For each row the next one, in a circle, of another task; −1 where there is none, or it is too long after this prompt. */
 function partnersOf(batch: Batch, context: number): Int32Array {
   const prompts = batch.trainContext ?? batch.context;
   const length = (offsets: Int32Array, row: number): number => offsets[row + 1]! - offsets[row]!;

@@ -15,7 +15,7 @@ export interface Deciding {
   readonly context: RewardContext;
 }
 
-/** Of each row's last attempt or of all of them, one behind the other; see `outcome`. */
+/** Of each row's last attempt or of all of them, one after the other; see `outcome`. */
 export async function outcomesOf(
   batch: Batch,
   which: "last" | "all",

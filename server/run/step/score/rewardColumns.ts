@@ -29,7 +29,7 @@ function build(
     name,
     offsets,
     values,
-    // A round in which the term paid whole responses only may stand beside one in which it paid tokens.
+    // The term may have scored only whole responses in one round, and tokens in another.
     level: pieces.find(({ column }) => column.level !== "response")?.column.level ?? "response",
     status: Uint8Array.from(pieces, ({ column, row }) => column.status[row]!),
     errors: new Map(errors),

@@ -5,7 +5,7 @@ import type { Tokenizer } from "../../../core/policy.ts";
 import type { RewardColumn } from "../../../core/reward.ts";
 import { TokenReader, tokensOf, type Span, type TokenTexts } from "../../../core/rows/tokenTexts.ts";
 
-/** The rollouts with the spans that their terms told, beside those that they have; the batch itself where there are none. */
+/** The rollouts with the spans that their terms report, in addition to those that they have; the batch itself where there are none. */
 export function withRewardSpans(
   batch: Batch,
   columns: readonly RewardColumn[],
