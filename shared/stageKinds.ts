@@ -1,7 +1,15 @@
 /** Kinds of stage: what a step of one learns from. */
 
 /** What a run's stages are once they are resolved; `alternate` holds turns of others and does nothing of its own. */
-export const stageKinds = ["rl", "sft", "pretrain", "preference", "reward_model", "merge", "alternate"] as const;
+export const stageKinds = [
+  "rl",
+  "sft",
+  "pretrain",
+  "preference",
+  "reward_model",
+  "merge",
+  "alternate",
+] as const;
 export type StageKind = (typeof stageKinds)[number];
 
 /** Reinforcement on plain text: `rl` with defaults of its own. */
