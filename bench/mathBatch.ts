@@ -1,9 +1,10 @@
 /** A step's worth of rollouts without a run: random rewards and log-probs, rows of one length. */
-import { Algorithm, columnOf, contextOf } from "../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../server/algorithm/algorithm.ts";
+import { columnOf } from "../server/algorithm/rewards/rewards.ts";
 import type { StageBody } from "../server/core/config/resolved.ts";
 import { randomStream } from "../server/lib/random.ts";
-import { advantagesOf } from "../server/run/step/advantages.ts";
-import { updateOf } from "../server/run/step/training.ts";
+import { computeAdvantages } from "../server/run/step/advantage.ts";
+import { updateOf } from "../server/run/step/update/training.ts";
 import type { TermValue } from "../server/core/slots/reward.ts";
 import type { Batch } from "../server/core/rollouts.ts";
 import type { Channel, Stats } from "../server/core/policy.ts";
@@ -68,10 +69,10 @@ export function mathStep(body: StageBody, rows: number, length: number, group = 
     old: {
       logp,
       "logp:reference": near(logp, 0.3),
-      ...columnsOf(algorithm.advantageChannels.map((one) => one.channel)),
+      ...columnsOf(algorithm.needs(clock).scores.map((one) => one.channel)),
     },
     // An update builds the channels that are asked for, and no other.
-    now: columnsOf(algorithm.channels(clock)),
+    now: columnsOf(algorithm.needs(clock).channels),
     admitted: Array.from({ length: rows }, (_, row) => row),
   };
 }
@@ -82,7 +83,7 @@ export function computeStep({ batch, algorithm, terms, old, now, admitted }: Mat
   const columns = terms.map((values, i) => columnOf(`term ${i}`, values, masked));
   const scored = algorithm.rewards(columns, masked, clock);
   const compared = { all: old, train: old };
-  const { train } = advantagesOf(algorithm, clock, { batch: masked, scored, admitted }, compared);
+  const { train } = computeAdvantages(algorithm, clock, { batch: masked, scored, admitted }, compared);
   const update = { ...updateOf(train, admitted), reuse: true };
   return algorithm.weigh(update, clock)(now, train.batch).loss;
 }

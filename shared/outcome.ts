@@ -55,7 +55,7 @@ export interface RunFacts {
 /** A term that fails on this share of the rollouts decides what is left to train on. */
 export const mostRewards = 0.5;
 /** Standard errors that a fall must exceed: chance alone does so for one measure in some 700. */
-export const certain = 3;
+const certain = 3;
 
 /** The most serious first. */
 export const warningsOf = (facts: RunFacts): readonly RunWarning[] =>

@@ -2,15 +2,16 @@
  * A simulated learner of long solutions: all tasks are of the highest level, and where a part of the solution is given
  * the rest is of a lower one. What is learned of the rest carries over to the whole as it does between levels.
  */
-import { Algorithm, contextOf, type DrawnTask } from "../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../server/algorithm/algorithm.ts";
+import type { DrawnTask } from "../../server/algorithm/curriculum/curriculum.ts";
 import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
-import type { HelpedRound, Begun } from "../../server/core/slots/guidance.ts";
+import type { HelpedRound, StartState } from "../../server/core/slots/guidance.ts";
 import type { Random } from "../../server/lib/random.ts";
 import type { Clock } from "../../server/core/basics.ts";
 import type { Group } from "../../server/core/rollouts.ts";
 import type { Tokenizer } from "../../server/core/policy.ts";
-import { groupsOf } from "../../server/analysis/simulate/groups.ts";
+import { simulatedGroups } from "../../server/analysis/simulate/groups.ts";
 import { simulatedSource } from "../../server/analysis/simulate/source.ts";
 import { Progress, Student } from "./student.ts";
 
@@ -67,7 +68,7 @@ export class LongSolutions {
     const random = this.random.fork("step", clock.step);
     const begun = await this.begun(clock, random.fork("start"));
     const tried = begun.map((one, i) => this.tried(one, clock, random.fork("group", i)));
-    const groups = groupsOf(
+    const groups = simulatedGroups(
       this.algorithm,
       tried,
       tried.map(({ rewards }) => rewards),
@@ -78,7 +79,7 @@ export class LongSolutions {
     this.record.step(groups.length, groups, this.rollouts);
   }
 
-  private begun(clock: Clock, random: Random): Promise<readonly Begun[]> {
+  private begun(clock: Clock, random: Random): Promise<readonly StartState[]> {
     const tasks = Array.from({ length: this.body.rollout.prompts }, (_, i) => ({
       task: this.task(`task-${clock.step}-${i}`, this.whole),
       arm: simulatedSource,
@@ -91,7 +92,7 @@ export class LongSolutions {
     });
   }
 
-  private task(id: string, level: number): Begun["task"] {
+  private task(id: string, level: number): StartState["task"] {
     const solution = "x".repeat(this.whole + 1);
     return {
       id,
@@ -109,7 +110,7 @@ export class LongSolutions {
   }
 
   /** A group, written again with more and more help where the config's guidance says so. */
-  private tried(begun: Begun, clock: Clock, random: Random): Tried {
+  private tried(begun: StartState, clock: Clock, random: Random): Tried {
     const plain = { task: begun.task, arm: begun.arm };
     let now = this.attempt(this.behind(plain, begun.help?.share ?? 0), clock, random.fork("plain"));
     const size = now.rewards.length;

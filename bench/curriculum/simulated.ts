@@ -1,6 +1,7 @@
 /** One side, one seed, against a simulated learner: the ladder of server/analysis/simulate/scenarios.ts. */
 import { version } from "../../package.json";
-import { contextOf, Curriculum } from "../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../server/algorithm/curriculum/curriculum.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
 import { randomStream, type Random } from "../../server/lib/random.ts";
 import { Play } from "../../server/analysis/simulate/simulate.ts";

@@ -18,10 +18,10 @@ export const comparedModel = (channel: Channel): Model | undefined =>
   /^kl:(.+?):(?:forward|reverse)(?::\d+)?$/.exec(channel)?.[1] ?? /^greedy:(.+)$/.exec(channel)?.[1];
 
 /** Every model that an objective reads beside the one that it trains. */
-export const modelsOf = ({ models = [], heads = [], channels }: Objective): Model[] => [
+export const modelsOf = ({ models = [], needs, channels }: Objective): Model[] => [
   ...new Set([
     ...models,
-    ...heads.map(({ model }) => model),
+    ...(needs?.heads ?? []).map(({ model }) => model),
     ...channels.flatMap((channel) => comparedModel(channel) ?? []),
   ]),
 ];

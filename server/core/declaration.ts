@@ -33,7 +33,7 @@ import type { Models, Tokenizer } from "./policy.ts";
 import type { Combine, RewardTerm } from "./reward.ts";
 import type { Advantage, Aggregate, Mask, Objective, TokenWeight } from "./loss.ts";
 import type { AdvantageBaseline, AdvantageScale } from "./slots/advantage.ts";
-import type { Answer, Author, Gate, Selector, Transform } from "./slots/generation.ts";
+import type { AnswerSource, Author, Gate, Selector, Transform } from "./slots/generation.ts";
 import type { Branching } from "./slots/branching.ts";
 import type { EpisodeShape } from "./slots/episodes.ts";
 
@@ -75,7 +75,7 @@ export interface SlotMethods {
   task_selector: Selector;
   task_transform: Transform;
   task_author: Author;
-  task_answer: Answer;
+  task_answer: AnswerSource;
   task_gate: Gate;
 }
 export type SlotName = keyof SlotMethods;

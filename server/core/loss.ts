@@ -63,6 +63,23 @@ export interface HeadOf {
   readonly head: string;
 }
 
+/** What a few objectives read in addition to channels of the weights and to other models' log-probs. */
+export interface ObjectiveNeeds {
+  /** Channels that it reads in `old` in addition to `logp`: of the weights at the start of the update. */
+  readonly before?: readonly Channel[];
+  /** Heads of other models that it reads in `old`, as `head:<head>@<model>`. */
+  readonly heads?: readonly HeadOf[];
+  /**
+   * The same heads' values of an action that the policy takes now instead of the recorded one, as
+   * `head:<head>@<model>~drawn` at the state's token. Only a learner of `auxiliary` can ask for them.
+   */
+  readonly redrawn?: { readonly level: Level; readonly heads: readonly HeadOf[] };
+  /** `rowColumns.mismatched_log_ratio` to this model. */
+  readonly mismatched?: Model;
+  /** `input.correction`, which it applies itself; otherwise the correction is in its factors. */
+  readonly correction?: true;
+}
+
 /**
  * A family of losses: arithmetic on columns. Ratios of whole sequences, pairs and rankings couple tokens, so an
  * objective returns the whole loss with its derivative by each channel, already multiplied by the factors.
@@ -72,19 +89,7 @@ export interface Objective {
   readonly unit: "sequence" | "pair" | "group";
   /** Models whose log-probs it reads in `old`, as `logp:<model>`; `proximal` is the policy as this update found it. */
   readonly models?: readonly Model[];
-  /** Channels beside `logp` that it reads in `old`: of the weights as they stood at the start of the update. */
-  readonly before?: readonly Channel[];
-  /** Heads of other models that it reads in `old`, as `head:<head>@<model>`. */
-  readonly heads?: readonly HeadOf[];
-  /**
-   * The same heads' values of an action that the policy takes now in the place of the recorded one, as
-   * `head:<head>@<model>~drawn` at the state's token. Only a learner of `auxiliary` can ask for them.
-   */
-  readonly redrawn?: { readonly level: Level; readonly heads: readonly HeadOf[] };
-  /** It reads `mismatched_log_ratio` to this model. */
-  readonly mismatched?: Model;
-  /** It reads `input.correction` itself; otherwise corrections are in its factors. */
-  readonly corrects?: true;
+  readonly needs?: ObjectiveNeeds;
   loss(input: ObjectiveInput): Weighed;
   /** The same loss, taken some rows at a time: where what a row needs to know of others is known before the first. */
   start?(whole: WholeInput): RunningLoss;
@@ -94,7 +99,7 @@ export interface Objective {
 export type WholeInput = Omit<ObjectiveInput, "factors" | "gradient">;
 
 /** Some whole rows of an objective's input, as views of its columns. */
-export interface Part extends Omit<ObjectiveInput, "rewards" | "success" | "routes"> {
+export interface LossSlice extends Omit<ObjectiveInput, "rewards" | "success" | "routes"> {
   /** The place of its first token in the batch. */
   readonly from: number;
   /** The place of its first row. */
@@ -108,7 +113,7 @@ export interface Part extends Omit<ObjectiveInput, "rewards" | "success" | "rout
 /** A loss that is added up part after part. */
 export interface RunningLoss {
   /** @returns the part's loss */
-  add(part: Part): number;
+  add(part: LossSlice): number;
   /** Of all parts that were added. */
   result(): Pick<Weighed, "metrics" | "touched">;
 }

@@ -7,9 +7,9 @@ import type { Task } from "./task.ts";
 import type { Tokenizer } from "./policy.ts";
 
 export const units = ["token", "character", "word", "line", "sentence"] as const;
-export type Unit = (typeof units)[number];
+export type TextUnit = (typeof units)[number];
 
-const pieces: Readonly<Record<Exclude<Unit, "token">, RegExp>> = {
+const pieces: Readonly<Record<Exclude<TextUnit, "token">, RegExp>> = {
   character: /./gsu,
   word: /\s*\S+/g,
   line: /[^\n]*\n|[^\n]+$/g,
@@ -21,7 +21,7 @@ export const partsOf = (share: number, n: number): number =>
   Math.min(n, Math.max(0, Math.floor(share * n + 1e-9)));
 
 /** The first share of a text in whole units, as tokens. */
-export function firstTokens(text: string, share: number, unit: Unit, tokenizer: Tokenizer): Int32Array {
+export function firstTokens(text: string, share: number, unit: TextUnit, tokenizer: Tokenizer): Int32Array {
   if (unit === "token") {
     const tokens = tokenizer.encode(text);
     return tokens.slice(0, partsOf(share, tokens.length));
@@ -30,7 +30,7 @@ export function firstTokens(text: string, share: number, unit: Unit, tokenizer: 
 }
 
 /** The same as text. */
-export function firstText(text: string, share: number, unit: Unit, tokenizer: Tokenizer): string {
+export function firstText(text: string, share: number, unit: TextUnit, tokenizer: Tokenizer): string {
   if (unit === "token") return tokenizer.decode(firstTokens(text, share, unit, tokenizer));
   const found = (text.match(pieces[unit]) ?? []).filter((piece) => piece !== "");
   return found.slice(0, partsOf(share, found.length)).join("");

@@ -15,7 +15,8 @@ import {
   type WeightReader,
 } from "./formats/index.ts";
 import { isLean } from "./memory.ts";
-import { LanguageModel, type TrainablePolicy } from "./policy.ts";
+import { LanguageModel } from "./policy.ts";
+import type { TrainablePolicy } from "./policySetup.ts";
 import { take } from "../core/ops.ts";
 import { tokenizerForTiny } from "./tokenizers/forTiny.ts";
 import type { PolicyTokenizer } from "./tokenizers/types.ts";
@@ -29,7 +30,7 @@ import {
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./devices/backend.ts";
 export { MOST_STREAMS, threadSettings } from "./devices/native.ts";
-export type { Backend, TrainablePolicy } from "./policy.ts";
+export type { Backend, TrainablePolicy } from "./policySetup.ts";
 
 export interface PolicyOptions {
   readonly model: ModelConfig;
@@ -93,7 +94,7 @@ function tinyShape(model: ModelConfig, vocabulary: number): Shape {
 }
 
 /** Size and tokenizer of the model, without loading anything heavy: what validation and `doctor` can ask. */
-export function describeModel(
+function describeModel(
   model: ModelConfig,
   from?: string,
   texts: () => Iterable<string> = () => [],

@@ -4,7 +4,7 @@
  */
 import type { ValueHead } from "../core/blocks/models.ts";
 import { take, type Named, type Ops, countOf } from "../core/ops.ts";
-import type { Trained } from "./passes/trained.ts";
+import type { TrainedWeights } from "./passes/trained.ts";
 import { fold, foldedNames, foldedShapes, unfold } from "./transformer/fold.ts";
 import { dropping } from "./transformer/dropout.ts";
 import { dense, Gradients } from "./transformer/linear.ts";
@@ -174,7 +174,7 @@ export const mergedNames = ({ shape, adapter }: Parts): string[] =>
       ).flat();
 
 /** What the optimiser moves. */
-export function trainedOf(parts: Parts): Trained {
+export function trainedOf(parts: Parts): TrainedWeights {
   const { shape, adapter, heads } = parts;
   const frozen = Object.fromEntries(frozenNames(parts).map((name) => [name, weightShapes(shape)[name]!]));
   const names = heads

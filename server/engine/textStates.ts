@@ -4,12 +4,12 @@ import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";
 import { cutRows } from "./passes/cut.ts";
 import { embeddingsOf } from "./embeddings.ts";
-import type { MicroBatch, Row } from "./passes/layout.ts";
+import type { MicroBatch, TokenRow } from "./passes/layout.ts";
 import type { Engine } from "./passes/passes.ts";
 import type { PolicySetup } from "./policySetup.ts";
 
 /** Texts as rows of which every token is read. */
-const textRows = (texts: readonly Int32Array[], pad: number): Row[] =>
+const textRows = (texts: readonly Int32Array[], pad: number): TokenRow[] =>
   texts.map((tokens, row) => ({
     row,
     column: row,
@@ -18,8 +18,12 @@ const textRows = (texts: readonly Int32Array[], pad: number): Row[] =>
     context: tokens.length,
   }));
 
-/** @param rest gives back what reading has merged */
-export function textStates(setup: PolicySetup, engineOf: (model: Model) => Engine, rest: () => void): States {
+/** @param releaseMerged gives back what reading has merged */
+export function textStates(
+  setup: PolicySetup,
+  engineOf: (model: Model) => Engine,
+  releaseMerged: () => void,
+): States {
   const read = async <T>(
     texts: readonly Int32Array[],
     model: Model,
@@ -28,7 +32,7 @@ export function textStates(setup: PolicySetup, engineOf: (model: Model) => Engin
     try {
       return by(engineOf(model), cutRows(setup, textRows(texts, setup.tokenizer.pad))());
     } finally {
-      rest();
+      releaseMerged();
     }
   };
   return {

@@ -32,7 +32,7 @@ export interface Lock {
 }
 
 /** Milliseconds after which a holder that is elsewhere and has touched nothing counts as gone. */
-export const silentAfter = 20_000;
+const silentAfter = 20_000;
 
 /** Who holds the lock, whether or not that process still runs; null: it is free, or the file is not one of our locks. */
 export function readLock(path: string): LockHolder | null {

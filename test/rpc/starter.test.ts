@@ -47,7 +47,10 @@ test("a dry run tells what each term pays an empty answer, and warns of one that
     const empty = paid.probes.find(({ probe }) => probe === "empty");
     assert.deepEqual([empty?.response, empty?.terms, empty?.reward], ["", { correct: 0, brevity: 1 }, 0.1]);
     assert.equal(paid.warnings.length, 1);
-    assert.match(paid.warnings[0]!, /^`brevity` pays an empty answer 1 × 0\.1, though it is never right: /);
+    assert.match(
+      paid.warnings[0]!,
+      /^`brevity` rewards an empty answer with 1 × 0\.1, though it is never right: /,
+    );
   } finally {
     await workspace.remove();
   }

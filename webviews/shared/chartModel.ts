@@ -95,7 +95,7 @@ export function formatValue(value: number | null | undefined, format: Format): s
 }
 
 /** Index of the last step not after `step`; 0 where all are after it, −1 without any. */
-export function indexAt(steps: readonly number[], step: number): number {
+function indexAt(steps: readonly number[], step: number): number {
   const after = firstWhere(steps.length, (at) => steps[at]! > step);
   return steps.length === 0 ? -1 : Math.max(0, after - 1);
 }

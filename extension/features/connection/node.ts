@@ -68,7 +68,7 @@ export function findNode(places: Places, setting: string): FoundNode | undefined
 }
 
 /** Whether it can be started: a file that this user may run. */
-export function isProgram(path: string): boolean {
+function isProgram(path: string): boolean {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return false;
   try {
     accessSync(path, constants.X_OK);

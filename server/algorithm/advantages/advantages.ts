@@ -54,9 +54,18 @@ function groupsWithRewards(totals: Float64Array, { group, groups, records }: Bat
   return rows.filter((list) => list.length > 0).map((list) => Int32Array.from(list));
 }
 
+/** What advantages need of a step before they can be computed. */
+export interface AdvantageNeeds {
+  /** Channels that must be scored, and put among the stats, before `advantages`. */
+  readonly scores: readonly AdvantageChannel[];
+  /** One greedy response per task; its reward goes into `rowColumns.reward_baseline`. */
+  readonly greedy: boolean;
+  /** Continuations from the start of each step of a rollout; their mean rewards go into `values`. */
+  readonly branches: AdvantageBaseline["branches"];
+}
+
 export class AdvantageChain implements Stateful {
-  /** The config takes recorded advantages as they are. */
-  readonly given: boolean;
+  readonly needs: AdvantageNeeds;
   private readonly baseline: AdvantageBaseline;
   private readonly scale: AdvantageScale;
   private readonly level: AdvantageLevel;
@@ -67,34 +76,22 @@ export class AdvantageChain implements Stateful {
     private readonly penalties: readonly KlTerm[],
     context: CreateContext,
   ) {
-    this.given = config.baseline.declaration.name === "given";
     this.baseline = create(config.baseline, context);
+    const { channels = [], greedy = false, branches } = this.baseline;
+    this.needs = { scores: channels, greedy, branches };
     this.scale = create(config.scale, context);
     this.level = config.level === "auto" ? (this.baseline.level ?? "response") : config.level;
   }
 
-  /** It says what a critic should have said: `returns` of its advantages. */
-  get targets(): boolean {
+  /** Advantages come with `returns`: the targets of the critic that they are computed with. */
+  get returnsTargets(): boolean {
     return this.baseline.centreWithTargets !== undefined;
-  }
-  /** Channels that must be scored before `advantages`. */
-  get channels(): readonly AdvantageChannel[] {
-    return this.baseline.channels ?? [];
-  }
-  /** One greedy response a task is needed, its reward as `rowColumns.reward_baseline`. */
-  get greedy(): boolean {
-    return this.baseline.greedy ?? false;
-  }
-
-  /** Continuations that a run has to write and pay, their mean rewards as `values`. */
-  get branches(): AdvantageBaseline["branches"] {
-    return this.baseline.branches;
   }
 
   /**
    * A penalty in the reward is a source at token level: over a whole response it is the sum over the trained tokens,
    * taken off before the baseline; apart from the reward it is never centred. `stats` holds the columns of
-   * generation (`logp`, `logp:<model>`) and the channels above. `batch` is masked.
+   * generation (`logp`, `logp:<model>`) and the channels that it needs. `batch` is masked.
    * @param reuse the caller is done with them before it asks so again: they may be written to the same place
    */
   advantages(combined: Combined, batch: Batch, stats: Stats, clock: Clock, reuse = false): Advantages {

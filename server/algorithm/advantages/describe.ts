@@ -4,9 +4,25 @@ import { status } from "../../core/reward.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
-import { rowValue, type Scored } from "../rewards/rewards.ts";
+import { describeCriteria } from "../rewards/criteria.ts";
+import { rowValue, type Scores } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
 import { mean } from "../../../shared/mean.ts";
+
+/** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
+export const describeStep = (
+  batch: Batch,
+  scored: Scores,
+  trained: TrainedRows,
+  groups: readonly Group[],
+): Record<string, number> => ({
+  // A criterion may be called `errors` or `weight`: these names are the term's own.
+  ...describeCriteria(scored.rewards.terms, batch),
+  ...describeRewards(scored),
+  ...describeAdvantages(trained),
+  ...describeGroups(groups),
+  ...describeRollouts(batch),
+});
 
 function deviation(values: readonly number[]): number {
   const middle = mean(values);
@@ -17,7 +33,7 @@ function deviation(values: readonly number[]): number {
  * `reward/…`: means over the rows that have a value, and over how many that is. A term that has none gives no mean; the
  * weight that acts in this step it gives always.
  */
-export function describeRewards({ rewards, combined }: Scored): Record<string, number> {
+export function describeRewards({ rewards, combined }: Scores): Record<string, number> {
   const totals = [...combined.total].filter(
     (total, row) => combined.errored[row] === 0 && !Number.isNaN(total),
   );
@@ -42,7 +58,7 @@ export function describeRewards({ rewards, combined }: Scored): Record<string, n
 }
 
 /** `groups/…`: shares of the groups in which at least one rollout has a reward. */
-export function describeGroups(groups: readonly Group[]): Record<string, number> {
+function describeGroups(groups: readonly Group[]): Record<string, number> {
   const scored = groups.filter(({ rewards }) => rewards.length > 0);
   if (scored.length === 0) return {};
   const share = (wanted: (group: Group) => boolean): number => scored.filter(wanted).length / scored.length;
@@ -55,13 +71,13 @@ export function describeGroups(groups: readonly Group[]): Record<string, number>
 }
 
 /** What trains, and what it trains with: columns over the same batch. */
-export interface Trained {
+export interface TrainedRows {
   readonly batch: Batch;
   readonly advantages: Advantages;
   readonly weights: TokenColumn;
 }
 
-export function describeAdvantages({ batch, advantages, weights }: Trained): Record<string, number> {
+function describeAdvantages({ batch, advantages, weights }: TrainedRows): Record<string, number> {
   const count = countsOf(weights, batch).reduce((sum, one) => sum + one, 0);
   if (count === 0) return {};
   let sum = 0;
@@ -77,7 +93,7 @@ function sizes(values: Float64Array, weights: Float64Array): number {
   return sum;
 }
 
-export function describeRollouts(batch: Batch): Record<string, number> {
+function describeRollouts(batch: Batch): Record<string, number> {
   const { records, rows } = batch;
   if (rows === 0) return {};
   const known = records.filter(({ finish }) => finish !== "error");

@@ -51,7 +51,7 @@ export function finished(
   return new UnitAdvantages(values, units, batch, targets);
 }
 
-/** Rows that were to train and that no term pays stand at the baseline. */
+/** Rows that were to train and that no term scores are at the baseline. */
 function fillUnscored(
   values: Float64Array,
   { row }: Units,

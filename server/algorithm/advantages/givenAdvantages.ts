@@ -1,4 +1,4 @@
-/** Helped rollouts compared with those behind the same words only, and what they were given with the group's plain rollouts. */
+/** Helped rollouts compared with those with the same prefill only, and what they were given with the group's plain rollouts. */
 import { rowsOfGroups } from "../../core/rows/batch.ts";
 import { mean } from "../../../shared/mean.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
@@ -68,7 +68,7 @@ function ownOf(batch: Batch, found: Advantages, { total, errored }: Combined): O
 }
 
 /**
- * The advantages of helped rollouts among those behind the same words, and of what they were given, where they have a reward.
+ * The advantages of helped rollouts among those with the same prefill, and of what they were given, where they have a reward.
  * @param found advantages of the batch `apart`
  */
 export function withGiven(found: Advantages, combined: Combined, batch: Batch): Advantages {

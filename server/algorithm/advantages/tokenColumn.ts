@@ -6,7 +6,7 @@ import { PerRow } from "../perRow.ts";
 import { Space } from "../space.ts";
 import type { Standardised } from "./standardised.ts";
 
-type Rows = Pick<Batch, "rows" | "offsets">;
+type RowOffsets = Pick<Batch, "rows" | "offsets">;
 
 export type TokenColumn = Float64Array | PerRow | Standardised;
 export const tokensOf = (column: TokenColumn): Float64Array =>
@@ -26,7 +26,7 @@ export function columnOn(
 
 /** Columns on one stretch of rows after the other: what is written of them for one is overwritten for the next. */
 export function* columnsInStretches(
-  batch: Rows,
+  batch: RowOffsets,
   ...columns: readonly TokenColumn[]
 ): Generator<{ readonly at: Stretch; readonly values: readonly Float64Array[] }> {
   const space = new Space();
@@ -73,7 +73,7 @@ export const isNought = (column: TokenColumn): boolean =>
   (column instanceof PerRow ? column.rows : tokensOf(column)).every((value) => value === 0);
 
 /** Tokens of each row that train: those whose weight is not 0. */
-export function countsOf(column: TokenColumn, { rows, offsets }: Rows): Int32Array {
+export function countsOf(column: TokenColumn, { rows, offsets }: RowOffsets): Int32Array {
   const counts = new Int32Array(rows);
   const weights = column instanceof PerRow ? column : tokensOf(column);
   for (let row = 0; row < rows; row++) {

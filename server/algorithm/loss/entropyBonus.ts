@@ -5,7 +5,7 @@ import type { EntropyOptions } from "../../core/blocks/objective.ts";
 import { AdaptiveEntropy } from "../../methods/objective/entropy.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Stats } from "../../core/policy.ts";
-import { column } from "./column.ts";
+import { column } from "../../methods/objective/column.ts";
 
 export interface BonusInput {
   readonly now: Stats;

@@ -1,4 +1,4 @@
-/** The ratio of helped rollouts: what their tokens count against, and the loss that stands in the objective's place on some. */
+/** The ratio of helped rollouts: what their tokens count against, and the loss that replaces the objective on some. */
 import { UserError } from "../../../shared/errors.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
@@ -19,7 +19,7 @@ const isHelped = ({ records }: Batch, row: number): boolean => helpedSources.inc
 const none: StepMixture = { explored: 0, errors: 0 };
 
 /** The rows of one optimiser step. `mixture`: of rows that have not kept what their step was. */
-interface Rows {
+interface OptimizerStepRows {
   readonly batch: Batch;
   readonly old: Stats;
   readonly now: Stats;
@@ -81,8 +81,8 @@ export class GuidedRatio {
     return anchored === undefined ? old : { ...old, logp: anchored };
   }
 
-  /** Rows of a step that keep what they all were: parts of them that train on their own do not know it. */
-  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
+  /** The rows, each with the step's mixture where the ratio reads it: a mini-batch of them cannot see the step. */
+  withMixture(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
     if (this.ratio.step !== true) return batch;
     const mixture = mixtureOf(
       selectRows(batch, rows),
@@ -93,15 +93,19 @@ export class GuidedRatio {
     return { ...batch, records };
   }
 
-  /** The tokens that count against whoever wrote them: those of helped rows count against what the ratio says. */
-  unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
+  /** The tokens that count against their behaviour policy: those of helped rows count against what the ratio says. */
+  withoutHelped(batch: Batch, trained: Uint8Array): Uint8Array {
     const rest = trained.slice();
     for (let row = 0; row < batch.rows; row++)
       if (isHelped(batch, row)) rest.fill(0, batch.offsets[row], batch.offsets[row + 1]);
     return rest;
   }
 
-  private anchorRow(anchored: Float64Array, row: number, { batch, old, now, weights, mixture }: Rows): void {
+  private anchorRow(
+    anchored: Float64Array,
+    row: number,
+    { batch, old, now, weights, mixture }: OptimizerStepRows,
+  ): void {
     const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
     const { help, spans, mixture: step = mixture } = batch.records[row]!;
     const helped = isHelped(batch, row);
@@ -149,7 +153,7 @@ export class GuidedRatio {
 
 type Instead = NonNullable<GuidanceRatio["instead"]>;
 
-/** 1 where the ratio's loss stands in the place of the objective's; undefined: nowhere. */
+/** 1 where the ratio's loss replaces the objective's; undefined: nowhere. */
 function tokensOf({ on }: Instead, { batch, weights }: ObjectiveInput): Uint8Array | undefined {
   let found: Uint8Array | undefined;
   for (let row = 0; row < batch.rows; row++) {

@@ -4,14 +4,14 @@ import type { KlConfig } from "../../core/config/resolved.ts";
 import type { KlWeight } from "../../core/blocks/kl.ts";
 import type { KlInput, KlRows, KlTerm } from "../../core/slots/kl.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import { column } from "./column.ts";
+import { column } from "../../methods/objective/column.ts";
 import { outcome } from "../rewards/rewards.ts";
 import { placeOf } from "./routes.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 /**
  * The factor per token of an entry; undefined where it acts alike on all.
- * @param behind what its model was shown, where it is shown something
+ * @param behind name of its teacher context, where it has one
  */
 export function actsOn(
   config: KlConfig,
@@ -52,7 +52,7 @@ function rowsOf(batch: Batch, success: Uint8Array, mask: KlRows): (row: number) 
   return () => true;
 }
 
-/** Whether a model read the row behind what is called so. */
+/** Whether the row has a teacher context of that name. */
 export const wasShown = ({ records }: Batch, row: number, behind: string): boolean =>
   records[row]!.shown?.[behind] !== undefined;
 

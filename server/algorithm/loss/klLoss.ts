@@ -4,10 +4,10 @@ import type { KlPoint } from "../../core/slots/kl.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
-import type { Aggregate, Part } from "../../core/loss.ts";
+import type { Aggregate, LossSlice } from "../../core/loss.ts";
 import { factorsInto, type Stretch } from "../../core/rows/batchParts.ts";
 import { sequenceMeans, sequenceSums, tokenMeans } from "../../methods/objective/aggregates/normalisers.ts";
-import { column } from "./column.ts";
+import { column } from "../../methods/objective/column.ts";
 import type { LossKlTerm } from "./kl.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 
@@ -23,7 +23,7 @@ export interface KlWhole {
 }
 
 /** Some whole rows. */
-export interface KlPart extends Pick<Part, "batch" | "now" | "old" | "weights"> {
+export interface KlPart extends Pick<LossSlice, "batch" | "now" | "old" | "weights"> {
   readonly at: Stretch;
   /** What the objective's normaliser makes of the weights. */
   readonly counted: Float64Array;
@@ -182,7 +182,7 @@ function sampledTerm(running: RunningTerm, part: KlPart, gradient: Float64Array)
   return loss;
 }
 
-interface Columns {
+interface KlLossColumns {
   readonly own: Float64Array;
   readonly other: Float64Array;
   readonly factors: Float64Array;
@@ -193,7 +193,7 @@ interface Columns {
 /** Token by token; an importance weight multiplies value, gradient or both, and a token's own one moves with log π. */
 function pointwise(
   point: KlPoint,
-  { own, other, factors, coefficient, gradient }: Columns,
+  { own, other, factors, coefficient, gradient }: KlLossColumns,
   { importance }: LossKlTerm,
   weights: Float64Array | undefined,
 ): number {
@@ -235,7 +235,7 @@ function importanceColumn(
 function throughSequence(
   { estimator, importance }: LossKlTerm,
   { batch, weights: trains }: KlPart,
-  { own, other, factors, coefficient, gradient }: Columns,
+  { own, other, factors, coefficient, gradient }: KlLossColumns,
   weights: Float64Array,
 ): void {
   eachRow(batch, trains, (from, to, count) => {

@@ -21,8 +21,8 @@ import { Space } from "../space.ts";
 import { tokenWeights } from "./tokenWeights.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 import { Weighing, wholeFactors, type Ground, type Prepared } from "./weighing.ts";
-import type { Scored } from "../rewards/rewards.ts";
 import type { CreateContext } from "../../core/declaration.ts";
+import type { Scores } from "../rewards/rewards.ts";
 
 /** What `weigh` needs of one optimiser step, all columns of the mini-batch. */
 export interface Update {
@@ -31,13 +31,33 @@ export interface Update {
   readonly advantages: TokenColumn;
   readonly weights: TokenColumn;
   /** Rewards and successes of the mini-batch's rows, where they are known. */
-  readonly scored?: Pick<Scored, "combined" | "success">;
+  readonly scored?: Pick<Scores, "combined" | "success">;
   /** Per row, which losses it moves; default: the objective. */
   readonly routes?: Uint8Array | undefined;
   /** The weights' version that `now` will be of. */
   readonly version?: number;
   /** The caller is done with the derivatives before it weighs again: they may be written to the same place. */
   readonly reuse?: boolean;
+}
+
+/** What a loss asks of the engine. */
+export interface LossNeeds {
+  /** What a mini-batch must not split. */
+  readonly unit: Objective["unit"];
+  /** Channels that `policy.update` must build. */
+  readonly channels: readonly Channel[];
+  /** Models whose log-probs it reads (`old["logp:<model>"]`), for the reward and for the loss. */
+  readonly models: readonly Model[];
+  /** Those of them that only guided rollouts are compared with. */
+  readonly guidedModels: readonly Model[];
+  /** Models whose entropy at each token it reads (`old["entropy:<model>"]`). */
+  readonly entropies: readonly Model[];
+  /** Channels of the policy at the start of the step's updates. */
+  readonly before: readonly Channel[];
+  /** Heads of other models (`old["head:<head>@<model>"]`). */
+  readonly heads: readonly HeadOf[];
+  /** The model of `rowColumns.mismatched_log_ratio`. */
+  readonly mismatched: Model | undefined;
 }
 
 /** A model whose log-probs every batch brings. */
@@ -49,7 +69,8 @@ export class LossChain implements Stateful {
   readonly masks: MaskChain;
   private readonly tokenWeights: readonly TokenWeight[];
   private readonly corrections: Corrections;
-  private readonly guided: GuidedRatio | undefined;
+  /** undefined: guidance helps no rollout. */
+  readonly guidedRatio: GuidedRatio | undefined;
   private readonly bonus: EntropyBonus;
   private readonly space = new Space();
   private readonly rules: StageBody["route"];
@@ -59,10 +80,10 @@ export class LossChain implements Stateful {
     private readonly kl: readonly LossKlTerm[],
     context: CreateContext,
   ) {
-    this.guided = GuidedRatio.of(body, context);
+    this.guidedRatio = GuidedRatio.of(body, context);
     this.rules = body.route;
     const objective = objectiveOf(body.objective, context, body.route.length > 0);
-    this.objective = this.guided?.over(objective) ?? objective;
+    this.objective = this.guidedRatio?.over(objective) ?? objective;
     this.aggregate = create(body.objective.aggregate, context);
     this.masks = new MaskChain(body.mask, context);
     this.corrections = new Corrections(body.objective.correction, context);
@@ -74,25 +95,8 @@ export class LossChain implements Stateful {
         : body.advantage.token_weights.map((choice) => create(choice, context));
   }
 
-  get unit(): Objective["unit"] {
-    return this.objective.unit;
-  }
-
-  /** Channels of the policy that the objective reads in `old`, beside `logp`. */
-  get before(): readonly Channel[] {
-    return this.objective.before ?? [];
-  }
-  /** The objective reads `mismatched_log_ratio` to this model. */
-  get mismatched(): Model | undefined {
-    return this.objective.mismatched;
-  }
-  /** Heads of other models that the objective reads in `old`. */
-  get heads(): readonly HeadOf[] {
-    return this.objective.heads ?? [];
-  }
-
   /**
-   * Per row, where its route leads; undefined where nobody wrote one. A rollout that is to be distilled, and on which no
+   * Per row, where its route leads; undefined where the config has none. A rollout that is to be distilled, and on which no
    * entry can act because nothing was shown to its model, stays with the objective.
    */
   routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {
@@ -104,54 +108,29 @@ export class LossChain implements Stateful {
     return routes.map((place, row) => (place === placeOf("distil") && !can(row) ? placeOf("policy") : place));
   }
 
-  private active(clock: Clock): LossKlTerm[] {
-    return this.kl.filter(({ place, coefficient }) => place === "loss" && coefficient(clock) !== 0);
-  }
-
-  /** The channels an update has to build at this moment. */
-  channels(clock: Clock): Channel[] {
-    const kl = this.active(clock).map((term): Channel =>
-      term.estimator.full === true ? fullChannel(term) : "logp",
-    );
+  /** What the loss asks of the engine at this moment of the run. */
+  needs(clock: Clock): LossNeeds {
+    const { objective, corrections, guidedRatio } = this;
+    const { before = [], heads = [], mismatched } = objective.needs ?? {};
+    const active = this.kl.filter(({ coefficient }) => coefficient(clock) !== 0);
+    const inLoss = active.filter(({ place }) => place === "loss");
+    const compared = active.filter(({ estimator }) => estimator.full !== true).map(({ model }) => model);
+    const whole = [...(objective.models ?? []), ...corrections.models];
+    const guided = guidedRatio?.models ?? [];
+    const kl = inLoss.map((term): Channel => (term.estimator.full === true ? fullChannel(term) : "logp"));
     const entropy: Channel[] = this.bonus.needed(clock) ? ["entropy"] : [];
-    return [...new Set([...this.objective.channels, ...kl, ...entropy, ...this.masks.channels])];
-  }
-
-  /** Models whose log-probs objective, corrections and KL terms compare with. */
-  models(clock: Clock): Model[] {
-    const kl = this.kl.filter(
-      ({ estimator, coefficient }) => estimator.full !== true && coefficient(clock) !== 0,
-    );
-    const all = [
-      ...kl.map(({ model }) => model),
-      ...(this.objective.models ?? []),
-      ...this.corrections.models,
-      ...(this.guided?.models ?? []),
-    ];
-    return [...new Set(all)].filter((model) => model !== behaviour);
-  }
-
-  /** Models that helped rows are compared with, and nothing else. */
-  get guidedModels(): readonly Model[] {
-    const { objective, corrections, guided, kl } = this;
-    const others = [...(objective.models ?? []), ...corrections.models, ...kl.map(({ model }) => model)];
-    return (guided?.models ?? []).filter((model) => !others.includes(model));
-  }
-
-  /** Of the tokens that train, those that count against the log-probs of whoever wrote them. */
-  unhelped(batch: Batch, trained: Uint8Array): Uint8Array {
-    return this.guided?.unhelped(batch, trained) ?? trained;
-  }
-
-  /** Rows with what those that train were, where the ratio reads it. */
-  told(batch: Batch, success: Uint8Array, rows: readonly number[]): Batch {
-    return this.guided?.told(batch, success, rows) ?? batch;
-  }
-
-  /** Models whose entropy at each token KL terms are weighed by. */
-  entropies(clock: Clock): Model[] {
-    const asked = this.kl.filter(({ entropy, coefficient }) => entropy === true && coefficient(clock) !== 0);
-    return [...new Set(asked.map(({ model }) => model))];
+    return {
+      unit: objective.unit,
+      channels: [...new Set([...objective.channels, ...kl, ...entropy, ...this.masks.channels])],
+      models: [...new Set([...compared, ...whole, ...guided])].filter((model) => model !== behaviour),
+      guidedModels: guided.filter(
+        (model) => !whole.includes(model) && this.kl.every((term) => term.model !== model),
+      ),
+      entropies: [...new Set(active.filter((term) => term.entropy === true).map(({ model }) => model))],
+      before,
+      heads,
+      mismatched,
+    };
   }
 
   /** Mask × token weighting; 0 where no advantage exists. `batch` is masked. */
@@ -168,7 +147,7 @@ export class LossChain implements Stateful {
       const ground: Ground = {
         batch,
         now,
-        old: this.guided?.anchored(batch, old, now, tokensOf(weights), success) ?? old,
+        old: this.guidedRatio?.anchored(batch, old, now, tokensOf(weights), success) ?? old,
         advantages: update.advantages,
         clock,
         ...(correction && { correction }),

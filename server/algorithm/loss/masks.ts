@@ -6,7 +6,7 @@ import type { BatchMask, LossMask, ObjectiveInput } from "../../core/loss.ts";
 import { hasByte } from "../../lib/slices.ts";
 import { create } from "../../core/create.ts";
 
-interface Named<Mask> {
+interface NamedMask<Mask> {
   /** What a report calls it: `mask: <method>`, numbered where a config has one twice. */
   readonly name: string;
   readonly mask: Mask;
@@ -31,8 +31,8 @@ function namesOf(choices: readonly Choice<"mask">[]): string[] {
 }
 
 export class MaskChain {
-  private readonly ofBatch: readonly Named<BatchMask>[];
-  private readonly ofLoss: readonly Named<LossMask>[];
+  private readonly ofBatch: readonly NamedMask<BatchMask>[];
+  private readonly ofLoss: readonly NamedMask<LossMask>[];
 
   constructor(choices: readonly Choice<"mask">[], context: CreateContext) {
     const names = namesOf(choices);

@@ -120,7 +120,7 @@ export const plannedLearners = (body: StageBody): LearnerPlan[] =>
   });
 
 /** Whether the objective asks for actions that only a learner draws. */
-export const drawsActions = (body: StageBody): boolean => plannedObjective(body).redrawn !== undefined;
+export const drawsActions = (body: StageBody): boolean => plannedObjective(body).needs?.redrawn !== undefined;
 
 /** Models and channels that the objective names. */
 export function objectiveNeeds(body: StageBody): {
@@ -130,6 +130,6 @@ export function objectiveNeeds(body: StageBody): {
   const planned = plannedObjective(body);
   return {
     models: modelsOf(planned),
-    channels: [...new Set([...planned.channels, ...(planned.before ?? [])])],
+    channels: [...new Set([...planned.channels, ...(planned.needs?.before ?? [])])],
   };
 }

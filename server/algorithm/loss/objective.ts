@@ -1,4 +1,4 @@
-/** The stage's objective, and beside it further losses and that of a value head, where the config has them: one update. */
+/** The stage's objective, with further losses and that of a value head where the config has them: one update. */
 import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Clock } from "../../core/basics.ts";
@@ -13,13 +13,26 @@ const beginning: Clock = { step: 0, stageStep: 0 };
 const units = ["sequence", "pair", "group"] as const;
 const wider = (a: Objective["unit"], b: Objective["unit"]): Objective["unit"] =>
   units[Math.max(units.indexOf(a), units.indexOf(b))]!;
-const union = <Item>(a: readonly Item[] = [], b: readonly Item[] = []): Item[] => [...new Set([...a, ...b])];
+const union = <Item>(items: readonly Item[]): Item[] => [...new Set(items)];
+const appliesCorrection = ({ needs }: Objective): boolean => needs?.correction === true;
 
-/** What the first of several losses asks for beyond the rollouts. */
-function asking(parts: readonly Objective[]): Pick<Objective, "redrawn" | "mismatched"> {
-  const redrawn = parts.find((one) => one.redrawn !== undefined)?.redrawn;
-  const mismatched = parts.find((one) => one.mismatched !== undefined)?.mismatched;
-  return { ...(redrawn && { redrawn }), ...(mismatched !== undefined && { mismatched }) };
+/** What several losses of one update ask for together. Each of them gets its own importance correction. */
+function together(parts: readonly Objective[]): Omit<Objective, "loss" | "start"> {
+  const needs = parts.flatMap((part) => part.needs ?? []);
+  const redrawn = needs.find((one) => one.redrawn !== undefined)?.redrawn;
+  const mismatched = needs.find((one) => one.mismatched !== undefined)?.mismatched;
+  return {
+    channels: union(parts.flatMap(({ channels }) => channels)),
+    unit: parts.map(({ unit }) => unit).reduce(wider),
+    models: union(parts.flatMap(({ models = [] }) => models)),
+    needs: {
+      before: union(needs.flatMap(({ before = [] }) => before)),
+      heads: union(needs.flatMap(({ heads = [] }) => heads)),
+      ...(redrawn && { redrawn }),
+      ...(mismatched !== undefined && { mismatched }),
+      correction: true,
+    },
+  };
 }
 
 /** Gradients of both by channel, the second's times a coefficient. */
@@ -44,23 +57,17 @@ export function withValue(
   const { start: startMain } = main;
   const { start: startValue } = value;
   return {
-    channels: union(main.channels, value.channels),
-    unit: wider(main.unit, value.unit),
-    models: union(main.models, value.models),
-    before: union(main.before, value.before),
-    heads: union(main.heads, value.heads),
-    ...asking([main, value]),
-    corrects: true,
+    ...together([main, value]),
     ...(startMain &&
       startValue && {
         start(whole) {
           const alone = value.channels.filter((channel) => !main.channels.includes(channel));
-          const beside = new Share(startValue(whole), value.corrects === true, factorOf(whole), alone);
-          return valueInParts(startMain(whole), main.corrects === true, beside);
+          const beside = new Share(startValue(whole), appliesCorrection(value), factorOf(whole), alone);
+          return valueInParts(startMain(whole), appliesCorrection(main), beside);
         },
       }),
     loss(input) {
-      const own = main.loss(main.corrects === true ? input : corrected(input));
+      const own = main.loss(appliesCorrection(main) ? input : corrected(input));
       const beside = value.loss(input);
       const factor = factorOf(input);
       return {
@@ -74,8 +81,8 @@ export function withValue(
 }
 
 /** @param own writes its derivatives at once: it comes first */
-const valueInParts = (own: RunningLoss, corrects: boolean, beside: Share): RunningLoss => ({
-  add: (part) => own.add(corrects ? part : corrected(part)) + beside.add(part),
+const valueInParts = (own: RunningLoss, applies: boolean, beside: Share): RunningLoss => ({
+  add: (part) => own.add(applies ? part : corrected(part)) + beside.add(part),
   result() {
     const { metrics, touched } = own.result();
     return {
@@ -101,13 +108,7 @@ const sharesInParts = (shares: readonly Share[]): RunningLoss => ({
 /** Losses over the same rollouts, each times its factor. Metrics and touched tokens of the first come last, and win. */
 function mixed(parts: readonly { readonly loss: Objective; readonly factor: Scheduled }[]): Objective {
   return {
-    channels: union(parts.flatMap(({ loss }) => loss.channels)),
-    unit: parts.map(({ loss }) => loss.unit).reduce(wider),
-    models: union(parts.flatMap(({ loss }) => loss.models ?? [])),
-    before: union(parts.flatMap(({ loss }) => loss.before ?? [])),
-    heads: union(parts.flatMap(({ loss }) => loss.heads ?? [])),
-    ...asking(parts.map(({ loss }) => loss)),
-    corrects: true,
+    ...together(parts.map(({ loss }) => loss)),
     ...(parts.every(({ loss }) => loss.start !== undefined) && {
       start(whole) {
         const clock = whole.clock ?? beginning;
@@ -115,7 +116,7 @@ function mixed(parts: readonly { readonly loss: Objective; readonly factor: Sche
         const shares = parts.map(({ loss, factor }) => {
           const alone = loss.channels.filter((channel) => !taken.has(channel));
           for (const channel of alone) taken.add(channel);
-          return new Share(loss.start!(whole), loss.corrects === true, valueAt(factor, clock), alone);
+          return new Share(loss.start!(whole), appliesCorrection(loss), valueAt(factor, clock), alone);
         });
         return sharesInParts(shares);
       },
@@ -125,7 +126,7 @@ function mixed(parts: readonly { readonly loss: Objective; readonly factor: Sche
       const clock = input.clock ?? beginning;
       return parts
         .map(({ loss, factor }) => {
-          const own = loss.loss(loss.corrects === true ? rest : corrected(rest));
+          const own = loss.loss(appliesCorrection(loss) ? rest : corrected(rest));
           return { ...own, factor: valueAt(factor, clock) };
         })
         .reduceRight<Weighed>(

@@ -1,9 +1,9 @@
 /** Several losses of one update, taken in parts: each sees the same rows, and adds its share to the same derivatives. */
 import type { Channel } from "../../core/policy.ts";
-import type { Part, RunningLoss } from "../../core/loss.ts";
+import type { LossSlice, RunningLoss } from "../../core/loss.ts";
 
 /** Corrections for tokens that another distribution drew are the policy's own: a value is right for whoever acts. */
-export function corrected<Input extends Pick<Part, "factors" | "correction">>(input: Input): Input {
+export function corrected<Input extends Pick<LossSlice, "factors" | "correction">>(input: Input): Input {
   const { correction, factors } = input;
   if (correction === undefined) return input;
   const both = new Float64Array(factors.length);
@@ -19,14 +19,14 @@ export class Share {
 
   constructor(
     private readonly running: RunningLoss,
-    private readonly corrects: boolean,
+    private readonly appliesCorrection: boolean,
     private readonly factor: number,
-    /** Channels that nobody before it has a derivative by. */
+    /** Channels that no earlier loss has a derivative by. */
     private readonly alone: readonly Channel[] = [],
   ) {}
 
   /** Adds the part's derivatives to those that are there. @returns the part's loss times the factor */
-  add(part: Part): number {
+  add(part: LossSlice): number {
     const size = part.weights.length;
     const written = new Map<Channel, Float64Array>();
     const gradientOf = (channel: Channel): Float64Array => {
@@ -36,7 +36,7 @@ export class Share {
       written.set(channel, known);
       return known;
     };
-    const own = this.running.add({ ...(this.corrects ? part : corrected(part)), gradientOf });
+    const own = this.running.add({ ...(this.appliesCorrection ? part : corrected(part)), gradientOf });
     for (const [channel, gradient] of written)
       if (this.alone.includes(channel)) multiply(gradient, this.factor);
       else addTimes(part.gradientOf(channel), this.factor, gradient);

@@ -75,9 +75,10 @@ export class Weighing {
     return { loss: this.loss, gradients: this.gradients.columns, ...this.about };
   }
 
-  /** The objective, and the KL terms behind it on every stretch. */
+  /** The objective, then the KL terms, on every stretch. */
   add(objective: Objective, kl: KlLoss): void {
-    const ready = objective.corrects === true ? { ...this.ready, correction: undefined } : this.ready;
+    const ready =
+      objective.needs?.correction === true ? { ...this.ready, correction: undefined } : this.ready;
     const whole = wholeInput(this.ground, ready, this.space, (...of) => this.place(...of).fill(0));
     const running = objective.start?.(whole);
     if (running === undefined) this.whole(objective, whole);

@@ -97,7 +97,7 @@ function sliced(batch: Batch, of: readonly Attempt[]): Batch {
   };
 }
 
-/** A row without attempts stands for itself. */
+/** A row without attempts is one attempt. */
 export function attemptsIn(batch: Batch, which: "last" | "all"): Attempts {
   const of = Array.from({ length: batch.rows }, (_, row) => attemptsOf(batch, row)).flatMap((own) =>
     which === "last" ? own.slice(-1) : own,
@@ -161,7 +161,7 @@ function folded(said: readonly Said[], how: TermAttempts, batch: Batch, row: num
   return { kind: "value", value, ...besides(said) };
 }
 
-/** What an attempt was paid in all; NaN where the term does not apply. */
+/** An attempt's whole reward; NaN where the term does not apply. */
 function numberOf(value: TermValue): number {
   if (value.kind === "value") return value.value;
   if (value.kind !== "values") return Number.NaN;
@@ -177,7 +177,7 @@ function atTurns(said: readonly Said[], numbers: readonly number[], batch: Batch
   return { kind: "values", level: "turn", values, ...besides(said) };
 }
 
-/** What is told beside the value: spans of every attempt, and what was made of the criteria of the last one. */
+/** What is reported in addition to the value: spans of every attempt, and what was made of the criteria of the last one. */
 function besides(said: readonly Said[]): Pick<Extract<TermValue, { kind: "none" }>, "spans" | "criteria"> {
   const criteria = said.findLast(({ value }) => value.criteria !== undefined)?.value.criteria;
   return { ...spansOf(said), ...(criteria && { criteria }) };
@@ -198,7 +198,7 @@ function placed({ attempt, value }: Said, batch: Batch, row: number): TermValue 
   if (places === undefined)
     return {
       kind: "error",
-      message: "it pays by turn, and reads one attempt alone: set `attempts: episode` on the term",
+      message: "it scores by turn, and reads one attempt alone: set `attempts: episode` on the term",
     };
   if (places.length !== value.values.length)
     return {

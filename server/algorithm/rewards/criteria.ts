@@ -16,7 +16,7 @@ export function detailsOf(terms: readonly RewardColumn[], row: number): Pick<Rol
 /** Criteria of a term that have a metric, at most. */
 const most = 16;
 
-interface Tally {
+interface CriterionTally {
   sum: number;
   known: number;
   readonly groups: Set<number>;
@@ -28,8 +28,11 @@ function measureOf(criterion: JudgedCriterion): string {
   return name === "errors" ? "errors (criterion)" : name;
 }
 
-function tallied(criteria: NonNullable<RewardColumn["criteria"]>, { group }: Batch): Map<string, Tally> {
-  const tallies = new Map<string, Tally>();
+function tallied(
+  criteria: NonNullable<RewardColumn["criteria"]>,
+  { group }: Batch,
+): Map<string, CriterionTally> {
+  const tallies = new Map<string, CriterionTally>();
   for (const [row, list] of criteria)
     for (const one of list) {
       const name = measureOf(one);

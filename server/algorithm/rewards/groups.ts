@@ -3,10 +3,10 @@ import type { Batch, Group } from "../../core/rollouts.ts";
 import { lengthOfRow, rowsOfGroups } from "../../core/rows/batch.ts";
 import { meanAdvantage } from "../advantages/advantageColumns.ts";
 import type { Advantages } from "../advantages/tokenAdvantages.ts";
-import { outcome, type Scored } from "./rewards.ts";
+import { outcome, type Scores } from "./rewards.ts";
 
 /** One entry per group of the batch, in the order of their numbers. Without advantages theirs are empty. */
-export function groupsOf(batch: Batch, { combined, success }: Scored, advantages?: Advantages): Group[] {
+export function groupsOf(batch: Batch, { combined, success }: Scores, advantages?: Advantages): Group[] {
   return rowsOfGroups(batch).map((rows) => {
     const scored = rows.filter((row) => combined.errored[row] === 0 && !Number.isNaN(combined.total[row]!));
     const { task, arm } = batch.records[rows[0]!]!;

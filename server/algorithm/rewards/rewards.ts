@@ -11,7 +11,7 @@ import type { CreateContext } from "../../core/declaration.ts";
 /** `success` per row: whether it counts as one; unknown where the term that decides failed or none applies. */
 export const outcome = { wrong: 0, right: 1, unknown: 2 } as const;
 
-export interface Scored {
+export interface Scores {
   readonly rewards: Rewards;
   readonly combined: Combined;
   /** See `outcome`. */
@@ -69,7 +69,7 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
           : [],
   );
   const spans = byRow<TextSpans>(values, (value) => (value.kind === "error" ? undefined : value.spans));
-  // What a term said stands even where its value was refused.
+  // What a term said is kept even where its value was refused.
   const criteria = byRow(results, (result) => result.criteria);
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
@@ -100,7 +100,7 @@ export function rowValue(column: RewardColumn, row: number): number {
   return sum;
 }
 
-/** What the last place of a row that has a value was paid: of attempts, the last one. */
+/** The last value of a row: of attempts, the last one's reward. */
 function lastValue({ offsets, values }: RewardColumn, row: number): number {
   for (let i = offsets[row + 1]! - 1; i >= offsets[row]!; i--)
     if (!Number.isNaN(values[i]!)) return values[i]!;
@@ -126,7 +126,7 @@ export class RewardChain {
   }
 
   /** `terms` are in the order of the config; columns beyond its own are rewards that were recorded whole, of weight 1. */
-  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scored {
+  rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scores {
     const weights = this.weights(clock);
     const rewards: Rewards = { terms, weights: terms.map((_, i) => weights[i] ?? 1) };
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };

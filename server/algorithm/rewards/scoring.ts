@@ -23,7 +23,7 @@ function objectiveNamed(use: string, params: object, context: CreateContext): Ob
   return declaration.create(declaration.params.parse(params), { ...context, folder: "" });
 }
 
-/** What a term with a learner pays depends on the whole step: it waits until the step's rollouts are known. */
+/** The scores of a term with a learner depend on the whole step: it waits until the step's rollouts are known. */
 const waits = ({ learners }: RewardTerm): boolean => learners !== undefined && learners.length > 0;
 
 export class Scorer {
@@ -56,7 +56,7 @@ export class Scorer {
   get learners(): readonly Learner[] {
     return [...new Set(this.terms.flatMap(({ term }) => term.learners ?? []))];
   }
-  /** Whether a term is paid only once the step's batch is known, after learners that train before the advantages. */
+  /** Whether a term scores only once the step's batch is known, after learners that train before the advantages. */
   get waits(): boolean {
     return this.terms.some(({ term }) => waits(term));
   }
@@ -81,7 +81,7 @@ export class Scorer {
         : undefined,
     );
   }
-  /** The terms that waited, beside those of `plain`. */
+  /** The terms that waited, in addition to those of `plain`. */
   scoreLearned(
     batch: Batch,
     context: RewardContext,

@@ -38,7 +38,7 @@ export function alternatives(
   remember: Remember,
 ): Alternative[] {
   const none = Number.isNaN(scored.combined.total[row]!) || scored.combined.errored[row] === 1;
-  if (step.algorithm.given || none) return [];
+  if (step.algorithm.takesRecorded || none) return [];
   const { baseline, scale } = step.body.advantage;
   return choices(baseline, baselines).flatMap((one) =>
     choices(scale, scales).map((other) => {

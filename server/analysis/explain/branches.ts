@@ -1,5 +1,6 @@
 /** Fresh continuations among recorded rollouts: the value of where they left their sibling. */
-import { columnOf, type Algorithm } from "../../algorithm/algorithm.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { columnOf } from "../../algorithm/rewards/rewards.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { Clock } from "../../core/basics.ts";

@@ -4,15 +4,11 @@
  */
 import { UserError } from "../../../shared/errors.ts";
 import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
-import {
-  columnOfAdvantages,
-  describeMismatch,
-  tokensOf,
-  withReturns,
-  type Advantages,
-  type Scored,
-  type TokenColumn,
-} from "../../algorithm/algorithm.ts";
+import { columnOfAdvantages } from "../../algorithm/advantages/advantageColumns.ts";
+import { describeMismatch } from "../../algorithm/advantages/describe.ts";
+import { tokensOf, type TokenColumn } from "../../algorithm/advantages/tokenColumn.ts";
+import { withReturns, type Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { unmasked } from "../../algorithm/loss/routes.ts";
@@ -23,6 +19,9 @@ import type { RecordedRow } from "../recorded.ts";
 import type { Saved } from "../../core/basics.ts";
 import type { Channel, Stats, Weighed } from "../../core/policy.ts";
 import { spansOf } from "../../core/rows/tokenSpans.ts";
+import { recordedAdvantages } from "../../algorithm/advantages/tokenAdvantages.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
+import { describeStep } from "../../algorithm/advantages/describe.ts";
 
 export interface ExplainedRollout {
   readonly type: "rollout";
@@ -111,7 +110,7 @@ export function checkTerms({ stages }: RunConfig, rows: readonly RecordedRow[]):
 
 /** Everything that follows from the rows of a step. */
 export interface SolvedStep {
-  readonly scored: Scored;
+  readonly scored: Scores;
   readonly old: Stats;
   readonly advantages: Advantages;
   /** Mask × token weighting, per token; 0 on rows that a route masks or drops. */
@@ -141,8 +140,8 @@ export class StepExplainer {
     const scored = algorithm.rewards(this.step.terms(), batch, clock);
     const update = loss && this.step.updates();
     const old = this.step.generated(update);
-    const advantages = algorithm.given
-      ? algorithm.recorded(this.step.recordedAdvantages(), batch)
+    const advantages = algorithm.takesRecorded
+      ? recordedAdvantages(this.step.recordedAdvantages(), batch)
       : this.computed(scored, old);
     const routes = algorithm.routes(batch, scored.success, advantages);
     const every = algorithm.tokenWeights(batch, advantages, old, clock);
@@ -155,9 +154,9 @@ export class StepExplainer {
     const { batch, algorithm } = this.step;
     const { scored, advantages, weights, weighed } = this.solve();
     algorithm.observe(scored.combined, batch);
-    const groups = algorithm.groups(batch, scored, advantages);
+    const groups = groupsOf(batch, scored, advantages);
     const metrics = {
-      ...algorithm.describe(batch, scored, { batch, advantages, weights }, groups),
+      ...describeStep(batch, scored, { batch, advantages, weights }, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
     const sampled = batch.columns.logp_sampled;
@@ -180,7 +179,7 @@ export class StepExplainer {
 
   private rollout(
     row: number,
-    { combined }: Scored,
+    { combined }: Scores,
     advantages: Advantages,
     weights: Float64Array,
     weighed: Weighed | undefined,
@@ -210,7 +209,7 @@ export class StepExplainer {
     };
   }
 
-  private computed(scored: Scored, old: Stats): Advantages {
+  private computed(scored: Scores, old: Stats): Advantages {
     for (const { place, model, coefficient } of this.step.algorithm.kl) {
       if (place !== "reward" || coefficient(this.step.clock) === 0) continue;
       this.step.checkColumn(old.logp, this.step.batch.mask, "logp_old");
@@ -224,11 +223,11 @@ export class StepExplainer {
     const { step } = this;
     const { batch, clock, algorithm } = step;
     const trained = Uint8Array.from(tokensOf(weights), (weight) => (weight === 0 ? 0 : 1));
-    const channels = algorithm.channels(clock);
+    const { channels, models } = algorithm.needs(clock);
     const now = this.now(channels, trained);
     if (channels.includes("logp") && readsBehaviour(step.body.objective))
-      step.checkColumn(old.logp, algorithm.unhelped(batch, trained), "logp_old");
-    for (const model of algorithm.models(clock))
+      step.checkColumn(old.logp, algorithm.guidedRatio?.withoutHelped(batch, trained) ?? trained, "logp_old");
+    for (const model of models)
       if (old[`logp:${model}`] === undefined || algorithm.kl.some((term) => term.model === model))
         step.checkColumn(old[`logp:${model}`], trained, keyOf(`logp:${model}`));
     const update = { old, advantages: columnOfAdvantages(advantages), weights, scored, routes };

@@ -1,8 +1,8 @@
 /** The recorded rows of one optimiser step, as columns, with everything that can be wrong with them. */
 import { UserError } from "../../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
-import { Algorithm, columnOf, contextOf } from "../../algorithm/algorithm.ts";
-import { applies } from "../../algorithm/rewards/rewards.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { columnOf, applies } from "../../algorithm/rewards/rewards.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import { comparesSiblings } from "../../config/siblings.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -72,7 +72,7 @@ export class RecordedStep {
         this.batch,
       ),
     );
-    if (!whole.some(Boolean) || this.algorithm.given) return columns;
+    if (!whole.some(Boolean) || this.algorithm.takesRecorded) return columns;
     return this.withWholeRewards(columns, whole);
   }
 
@@ -126,7 +126,7 @@ export class RecordedStep {
 
   /** Whether the rows have what an update reads: its log-probs, or the heads' values where the loss reads these alone. */
   updates(): boolean {
-    const channels = this.algorithm.channels(this.clock);
+    const { channels } = this.algorithm.needs(this.clock);
     return channels.includes("logp")
       ? this.hasNew()
       : channels.some((channel) => recordedChannel(this.rows, channel, this.batch.offsets) !== undefined);
@@ -159,7 +159,7 @@ export class RecordedStep {
     const fresh = update ? columnOfRows(rows, "logp_new", batch.offsets) : undefined;
     const others = this.others();
     const logp = this.filled(batch.columns.logp_old, fresh, "logp_old");
-    const proximal = algorithm.guided.includes("proximal")
+    const proximal = algorithm.needs(this.clock).guidedModels.includes("proximal")
       ? this.filled(others["logp:proximal"], fresh, "logp_proximal", "logp:proximal")
       : undefined;
     return { ...others, ...(logp && { logp }), ...(proximal && { "logp:proximal": proximal }) };
@@ -182,14 +182,14 @@ export class RecordedStep {
 
   /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
   private others(): Stats {
-    const { algorithm } = this;
+    const { models, entropies, scores, before, heads } = this.algorithm.needs(this.clock);
     const wanted: Channel[] = [
       "logp:reference",
-      ...algorithm.models(this.clock).map((model): Channel => `logp:${model}`),
-      ...algorithm.entropies(this.clock).map((model): Channel => `entropy:${model}`),
-      ...algorithm.advantageChannels.map(({ channel }) => channel),
-      ...algorithm.before,
-      ...algorithm.heads.map(otherHead),
+      ...models.map((model): Channel => `logp:${model}`),
+      ...entropies.map((model): Channel => `entropy:${model}`),
+      ...scores.map(({ channel }) => channel),
+      ...before,
+      ...heads.map(otherHead),
     ];
     return Object.fromEntries(
       [...new Set(wanted)].flatMap((channel) => {
@@ -234,7 +234,7 @@ export class RecordedStep {
       ["scale", scale],
     ] as const;
     const [slot, choice] = needing.find(([, one]) => comparesSiblings(one)) ?? [];
-    if (slot === undefined || choice === undefined || this.algorithm.given) return;
+    if (slot === undefined || choice === undefined || this.algorithm.takesRecorded) return;
     const sizes = new Map<string, number>();
     for (const row of this.rows) sizes.set(groupKey(row), (sizes.get(groupKey(row)) ?? 0) + 1);
     const lonely = this.rows.findIndex((row) => sizes.get(groupKey(row)) === 1);

@@ -1,4 +1,5 @@
-import { meanAdvantage, type Advantages } from "../../algorithm/algorithm.ts";
+import { meanAdvantage } from "../../algorithm/advantages/advantageColumns.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import type { Batch } from "../../core/rollouts.ts";
 
 /** Mean advantage over a row's tokens that train; over the row where none does; NaN where it has no advantage. */

@@ -58,7 +58,7 @@ const branchWords = ({ index, token }: NonNullable<RolloutRow["parent"]>): strin
 
 function advantageWords(facts: Facts, step: RecordedStep): string {
   const { reward, advantage, siblings, index, baseline } = facts;
-  if (step.algorithm.given)
+  if (step.algorithm.takesRecorded)
     return advantage === null
       ? "The recorded rollout has no advantage, and the config computes none (advantage.baseline: given)."
       : `The advantage ${text(advantage)} is the recorded one (advantage.baseline: given).`;
@@ -77,7 +77,7 @@ function advantageWords(facts: Facts, step: RecordedStep): string {
 function recordedWords({ advantage, recorded }: Facts, step: RecordedStep): string | undefined {
   const [now, then] = [fromWire(advantage), fromWire(recorded)];
   // Runs keep advantages in single precision.
-  if (step.algorithm.given || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then)))) return undefined;
+  if (step.algorithm.takesRecorded || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then)))) return undefined;
   return `The recorded advantage is ${change(then)}: another config or other rollouts produced it.`;
 }
 

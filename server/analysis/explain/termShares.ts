@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/errors.ts";
 import { toWire } from "../../../shared/rollouts.ts";
 import type { TermShare, TermShares } from "../../../shared/why.ts";
-import { rowValue, type Scored } from "../../algorithm/algorithm.ts";
+import { rowValue, type Scores } from "../../algorithm/rewards/rewards.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Stats } from "../../core/policy.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
@@ -21,7 +21,7 @@ export interface SharesInput {
   /** The rows that are compared: those of the group, or of the step where the method looks at the whole batch. */
   readonly step: RecordedStep;
   readonly row: number;
-  readonly scored: Scored;
+  readonly scored: Scores;
   readonly old: Stats;
   readonly remember: Remember;
   /** The rollout's advantage. */
@@ -32,7 +32,7 @@ const absent = (reason: string): TermShares => ({ kind: "none", reason });
 
 export function termShares(input: SharesInput): TermShares {
   const { step, row, scored, advantage } = input;
-  if (step.algorithm.given)
+  if (step.algorithm.takesRecorded)
     return absent("the config uses recorded advantages, which do not depend on rewards");
   if (Number.isNaN(advantage)) return absent("the rollout has no advantage for terms to share");
   const { terms, weights } = scored.rewards;

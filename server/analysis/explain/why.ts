@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/errors.ts";
 import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts.ts";
 import type { Why, WhySibling } from "../../../shared/why.ts";
-import type { Scored } from "../../algorithm/algorithm.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "./explain.ts";
 import { groupKey, type RecordedRow } from "../recorded.ts";
@@ -172,7 +172,7 @@ const isOf = ({ use, admitted }: RecordedRollout, trains: boolean): boolean =>
   (use ?? "train") === "train" && (admitted !== false) === trains;
 
 const wireOrNull = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
-const totalOf = ({ combined }: Scored, row: number): MaybeNumber =>
+const totalOf = ({ combined }: Scores, row: number): MaybeNumber =>
   combined.errored[row] === 1 ? null : wireOrNull(combined.total[row]!);
 
 function siblingsOf({ step, solved }: View, group: readonly RecordedRow[]): WhySibling[] {
@@ -212,7 +212,7 @@ function sharesOf(
     old: view.solved.old,
     remember: around.remember,
   });
-  if (whole.step.algorithm.given || Number.isNaN(whole.advantage)) return termShares(input(whole));
+  if (whole.step.algorithm.takesRecorded || Number.isNaN(whole.advantage)) return termShares(input(whole));
   const alone = viewOf(
     around,
     group.filter(({ row }) => counted(row)),

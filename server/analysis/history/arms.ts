@@ -4,7 +4,7 @@ import type { StageBody } from "../../core/config/resolved.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { everything } from "../../methods/curriculum/arms/undivided.ts";
 import { NamedArms } from "../../methods/curriculum/armSet.ts";
-import type { Curriculum } from "../../algorithm/algorithm.ts";
+import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { ArmSet } from "../../core/slots/arms.ts";
 import type { Division } from "../../core/slots/curriculum.ts";
 import type { HistoryGroup } from "./read.ts";

@@ -1,5 +1,7 @@
 /** The curricula of a config's stages, over the arms that a history speaks of. */
-import { Curriculum, contextOf, openSources } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { fingerprint } from "../../core/fingerprint.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { randomStream } from "../../lib/random.ts";

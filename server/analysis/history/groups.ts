@@ -7,6 +7,7 @@ import type { RecordedRow } from "../recorded.ts";
 import type { Saved } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import type { HistoryGroup } from "./read.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
 
 /** Rewards alone are known: what reads tokens or log-probs has nothing to read. */
 const bare = (stage: StageConfig): StageConfig => ({
@@ -68,8 +69,8 @@ export class HistoryGroups {
     const known = recorded.every(({ advantages }) => advantages !== undefined);
     const scored = algorithm.rewards(step.terms(), batch, step.clock);
     const groups = known
-      ? algorithm.groups(batch, scored)
-      : algorithm.groups(batch, scored, new StepExplainer(step).solve(true, false).advantages);
+      ? groupsOf(batch, scored)
+      : groupsOf(batch, scored, new StepExplainer(step).solve(true, false).advantages);
     algorithm.observe(scored.combined, batch);
     this.remembered = algorithm.save();
     const numbers = [...new Set(batch.records.map(({ group }) => group))];

@@ -3,7 +3,8 @@
  * of lanes, and what replay and auxiliary losses keep of rollouts.
  */
 import { existsSync, statSync } from "node:fs";
-import { contextOf, create } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { AuxiliaryConfig, StageBody } from "../../core/config/resolved.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";

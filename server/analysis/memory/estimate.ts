@@ -2,7 +2,8 @@
 import { availableParallelism, totalmem } from "node:os";
 import { UserError, messageOf } from "../../../shared/errors.ts";
 import { modelsRead, objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
-import { contextOf, create } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import { besideNeeds } from "./beside.ts";
 import { sizeText, writeMemoryNote } from "./note.ts";
 import { fixedBudget, keptLess, remedies } from "./remedies.ts";

@@ -1,5 +1,6 @@
 /** How many rows a stage writes and trains on at once. */
-import { contextOf, create } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { Scheduled } from "../../core/schedule.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";

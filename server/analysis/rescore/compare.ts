@@ -1,7 +1,7 @@
 /** What differs between two rewards of the same rollouts: means, ranks within groups, signs of advantages, groups that teach. */
 import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rescore.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
-import { rowValue } from "../../algorithm/algorithm.ts";
+import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 
 /** A step's rollouts under one reward. NaN: none, or a term failed. */

@@ -1,9 +1,9 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
-import { Algorithm, contextOf, type Scored } from "../../algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
-import { columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
 import { UserError } from "../../../shared/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../../../shared/rollouts.ts";
@@ -80,7 +80,7 @@ function recordedTerms(body: StageBody, rows: readonly RolloutRow[], batch: Batc
 }
 
 /** The total as recorded: from `reward`, else from the terms as this config weighs them. */
-function recordedTotals(rows: readonly RolloutRow[], scored: Scored): number[] {
+function recordedTotals(rows: readonly RolloutRow[], scored: Scores): number[] {
   return rows.map((row, i) => {
     if (row.reward !== undefined) return fromWire(row.reward);
     return scored.combined.errored[i] === 1 ? Number.NaN : scored.combined.total[i]!;

@@ -36,7 +36,7 @@ export function scoreStep(
     advantages: new Float64Array(batch.rows).fill(Number.NaN),
     note,
   });
-  if (algorithm.given) return none("The config uses recorded advantages, which do not depend on rewards.");
+  if (algorithm.takesRecorded) return none("The config uses recorded advantages, which do not depend on rewards.");
   try {
     const advantages = algorithm.advantages(combined, batch, stats, clock);
     return {

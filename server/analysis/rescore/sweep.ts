@@ -2,7 +2,7 @@
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../shared/errors.ts";
 import type { Sweep, SweepPoint } from "../../../shared/rescore.ts";
-import { rowValue } from "../../algorithm/algorithm.ts";
+import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";

@@ -1,8 +1,9 @@
 /** Where each term's values come from when rollouts are scored again: the record, a computation, or nowhere. */
 import { isDeepStrictEqual } from "node:util";
 import { UserError } from "../../../shared/errors.ts";
-import { columnOf, contextOf, create } from "../../algorithm/algorithm.ts";
-import { applies } from "../../algorithm/rewards/rewards.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { columnOf, applies } from "../../algorithm/rewards/rewards.ts";
+import { create } from "../../core/create.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";

@@ -1,14 +1,16 @@
 /** Simulated rewards as groups, with the advantages that the config makes of them. */
 import type { Algorithm } from "../../algorithm/algorithm.ts";
-import { columnOf, type DrawnTask } from "../../algorithm/algorithm.ts";
 import { batchOfRows } from "../recorded.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { simulatedSource } from "./source.ts";
 import { mean } from "../../../shared/mean.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
+import { columnOf } from "../../algorithm/rewards/rewards.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 
 /** One group of each task, in order; one token stands for a response. */
-export function groupsOf(
+export function simulatedGroups(
   algorithm: Algorithm,
   tasks: readonly DrawnTask[],
   rewards: readonly (readonly number[])[],
@@ -34,7 +36,7 @@ export function groupsOf(
   const scored = algorithm.rewards([column], batch, clock);
   const advantages = algorithm.advantages(scored.combined, batch, { logp: batch.columns.logp_old! }, clock);
   algorithm.observe(scored.combined, batch);
-  return algorithm.groups(batch, scored, advantages).map((group, i) => {
+  return groupsOf(batch, scored, advantages).map((group, i) => {
     const { task, arm } = tasks[i]!;
     const answers = rewards[i]!.map((reward) => ({ response: "", right: reward >= 1 }));
     return { ...group, task, arm, answers, successes: answers.filter(({ right }) => right).length };

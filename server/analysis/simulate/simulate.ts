@@ -1,6 +1,7 @@
 /** A simulated run: a config's curriculum and advantage, and a learner for a policy. */
 import { UserError } from "../../../shared/errors.ts";
-import { Algorithm, contextOf, Curriculum, type DrawnTask } from "../../algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
+import { Curriculum, type DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { pastCurriculumOf, type PastCurriculum } from "../../methods/curriculum/pastCurriculum.ts";
 import { Again, againParams } from "../../methods/curriculum/samplers/mixtures/again.ts";
@@ -12,7 +13,7 @@ import type { Group } from "../../core/rollouts.ts";
 import type { Models, Perceptron } from "../../core/policy.ts";
 import type { Estimator, Verdict } from "../../core/slots/curriculum.ts";
 import { SimulatedAngles } from "./angles.ts";
-import { gainOf, groupsOf } from "./groups.ts";
+import { gainOf, simulatedGroups } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";
 import { SimulatedPerceptron } from "./perceptron.ts";
 import { pilotsIn } from "./pilots.ts";
@@ -110,7 +111,7 @@ export class Play {
       this.rollouts += count;
       return this.answering.attempt(drawn, count, this.random.fork(...key, clock.step, i), clock);
     });
-    return groupsOf(this.algorithm, tasks, rewards, clock);
+    return simulatedGroups(this.algorithm, tasks, rewards, clock);
   }
 
   private probe(clock: Clock): void {

@@ -1,13 +1,13 @@
 /** What follows from `rollout.branch`, for rules and the run. */
 import type { StageBody } from "./resolved.ts";
 
-type Rollout = Pick<StageBody["rollout"], "branch">;
+type BranchBlock = Pick<StageBody["rollout"], "branch">;
 
 /** Whether some rollouts of a group leave others. */
-export const branches = ({ branch }: Rollout): boolean => branch.declaration.name !== "none";
+export const branches = ({ branch }: BranchBlock): boolean => branch.declaration.name !== "none";
 
 /** n2: branches of each first rollout; 0 where there are none. */
-export function childrenOf({ branch }: Rollout): number {
+export function childrenOf({ branch }: BranchBlock): number {
   const { children } = branch.params;
   return typeof children === "number" ? children : 0;
 }
@@ -19,4 +19,4 @@ export function childrenOf({ branch }: Rollout): number {
 export const firstsOf = (group: number, children: number): number => Math.ceil(group / (1 + children));
 
 /** Whether a branch may write `max_tokens` of its own behind what it took over. */
-export const writesAnew = ({ branch }: Rollout): boolean => branch.params["budget"] === "whole";
+export const writesAnew = ({ branch }: BranchBlock): boolean => branch.params["budget"] === "whole";

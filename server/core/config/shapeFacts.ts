@@ -3,9 +3,9 @@ import { keyedRandom } from "./keyedRandom.ts";
 import type { StageBody } from "./resolved.ts";
 import type { EpisodeShape } from "../slots/episodes.ts";
 
-type Rollout = Pick<StageBody["rollout"], "shape" | "max_tokens" | "group" | "prefix">;
+type ShapeBlock = Pick<StageBody["rollout"], "shape" | "max_tokens" | "group" | "prefix">;
 
-const shapeOf = ({ shape, max_tokens, group }: Rollout): EpisodeShape =>
+const shapeOf = ({ shape, max_tokens, group }: ShapeBlock): EpisodeShape =>
   shape.declaration.create(shape.params, {
     folder: shape.folder,
     random: keyedRandom("shape"),
@@ -14,11 +14,11 @@ const shapeOf = ({ shape, max_tokens, group }: Rollout): EpisodeShape =>
   });
 
 /** Most attempts of an episode; 1: rollouts are single responses. */
-export const attemptsOf = (rollout: Rollout): number => shapeOf(rollout).most;
-export const hasAttempts = (rollout: Rollout): boolean => attemptsOf(rollout) > 1;
+export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;
+export const hasAttempts = (rollout: ShapeBlock): boolean => attemptsOf(rollout) > 1;
 
 /** Most tokens behind the first prompt; what is said in between counts a token a character. */
-export function episodeTokens(rollout: Rollout): number {
+export function episodeTokens(rollout: ShapeBlock): number {
   const shape = shapeOf(rollout);
   const { most, budget } = shape;
   const own = rollout.max_tokens * (budget === "attempt" ? most : 1);
@@ -31,7 +31,7 @@ export function episodeTokens(rollout: Rollout): number {
 }
 
 /** The shape's own first question may be longer than the task's prompt by so many characters. */
-export const askedBeyond = (rollout: Rollout): number => {
+export const askedBeyond = (rollout: ShapeBlock): number => {
   const { ask, most } = shapeOf(rollout);
   return ask === undefined ? 0 : ask("", most).length;
 };

@@ -5,7 +5,7 @@
 import type { Batch, Ragged, TokenColumns } from "../rollouts.ts";
 import type { Channel } from "../policy.ts";
 import { mapRowColumns, mapTokenColumns } from "./columns.ts";
-import type { Objective, ObjectiveInput, Part, RunningLoss, WholeInput } from "../loss.ts";
+import type { Objective, ObjectiveInput, LossSlice, RunningLoss, WholeInput } from "../loss.ts";
 
 /** Rows [first, last) of a batch and their tokens [from, to). */
 export interface Stretch {
@@ -122,7 +122,7 @@ export function cut(
     version,
   }: Pick<ObjectiveInput, "batch" | "now" | "old" | "correction" | "clock" | "version">,
   at: Stretch,
-): Omit<Part, "weights" | "factors" | "advantages" | "gradientOf"> {
+): Omit<LossSlice, "weights" | "factors" | "advantages" | "gradientOf"> {
   const { first, from, to } = at;
   return {
     from,
@@ -178,7 +178,7 @@ export function addUp(running: RunningLoss, input: ObjectiveInput, gradients: Gr
 }
 
 /** A part of an input that has every column. */
-export const partOf = (input: ObjectiveInput, at: Stretch, gradients: Gradients): Part => ({
+export const partOf = (input: ObjectiveInput, at: Stretch, gradients: Gradients): LossSlice => ({
   ...cut(input, at),
   weights: input.weights.subarray(at.from, at.to),
   factors: input.factors.subarray(at.from, at.to),

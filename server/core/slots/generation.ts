@@ -10,7 +10,7 @@ import type { Answered, Group } from "../rollouts.ts";
 import type { Verdict } from "./curriculum.ts";
 
 /** What is remembered of a task that was rolled out. */
-export interface Seen {
+export interface RememberedTask {
   readonly task: Task;
   /** Share of rollouts that succeeded, group after group, oldest first; the last of them only. */
   readonly rates: readonly number[];
@@ -34,7 +34,7 @@ export interface Skill {
 
 /** How much a task is worth as a parent; 0: not at all. Parents are drawn in proportion, without replacement. */
 export interface Selector {
-  weigh(seen: Seen): number;
+  weigh(seen: RememberedTask): number;
   /** What part of the parents is of a skill, before normalisation; default: as much as its tasks weigh. */
   share?(skill: Skill): number;
 }
@@ -53,7 +53,7 @@ export interface Transform {
    * For an author that writes: the request.
    * @param feedback how often each skill succeeds, a line each, the weakest first
    */
-  ask(parents: readonly Task[], feedback?: string, drawn?: Drawn): string;
+  ask(parents: readonly Task[], feedback?: string, drawn?: ChildBrief): string;
   /** Where the task stands in what the author writes: the first group; default: it is all of it. */
   readonly take?: RegExp;
   /** Further parents are drawn by how near they are to the first; default: by what they are worth alone. */
@@ -61,7 +61,7 @@ export interface Transform {
   /** Children are asked for by what their parents need, drawn together, rather than by the parents. */
   readonly concepts?: Concepts;
   /** Where the parent alone decides the child, no author is asked; null: this parent gives none. */
-  make?(parent: Seen, random: Random): Draft | null;
+  make?(parent: RememberedTask, random: Random): Draft | null;
 }
 
 /** What texts are compared by: letters, or the states of a model of the run. */
@@ -99,7 +99,7 @@ export interface Concepts {
 }
 
 /** What a child is asked for by. */
-export interface Drawn {
+export interface ChildBrief {
   readonly concepts: readonly string[];
   /** The kind of task that the concepts are of. */
   readonly category: string;
@@ -144,7 +144,7 @@ export type Author =
     };
 
 /** Where the answer of a written child comes from. */
-export type Answer =
+export type AnswerSource =
   /** The parent's answer, data and solution. */
   | { readonly kind: "inherit" }
   /** The environment reads the prompt and works it out. */

@@ -64,21 +64,21 @@ export interface GuidanceAmount extends Partial<Stateful> {
   ): { readonly share: number; readonly curve?: HelpCurve | undefined } | undefined;
 }
 
-type Written = Pick<Sample, "tokens" | "logp_old" | "logp_sampled" | "entropy" | "versions">;
+type GeneratedTokens = Pick<Sample, "tokens" | "logp_old" | "logp_sampled" | "entropy" | "versions">;
 
 /** What stands at a response's beginning when the policy goes on with it. */
 export type Lead =
   /** Put there. `logp`: its log-probs under whoever wrote it, at temperature 1, where they are known. */
   | { readonly kind: "given"; readonly tokens: Int32Array; readonly logp?: Float64Array }
   /** The policy's own, of the same step. */
-  | { readonly kind: "own"; readonly sample: Written }
+  | { readonly kind: "own"; readonly sample: GeneratedTokens }
   /** What was said to the policy in the middle of an episode: it never trains. */
   | { readonly kind: "observed"; readonly tokens: Int32Array };
 
 /** A plain rollout that a source goes on from. */
 export interface Attempt {
   /** Without its end token. */
-  readonly sample: Written;
+  readonly sample: GeneratedTokens;
   readonly response: string;
   /** The combined reward; NaN where there is none. */
   readonly reward: number;
@@ -138,7 +138,7 @@ export interface WrittenText {
   /** Log-probs under the model that wrote, where it has the policy's tokens. */
   readonly logp?: Float64Array;
   /** Where the policy itself wrote. */
-  readonly sample?: Written;
+  readonly sample?: GeneratedTokens;
 }
 
 /** A text whose likelihood is asked: `tokens` behind a prompt and `before`. */
@@ -237,7 +237,7 @@ export interface EpisodeState {
 }
 
 /** Where an episode begins. `state`: in its middle, where `rollout.shape` goes on. */
-export interface Begun {
+export interface StartState {
   readonly task: Task;
   readonly arm: Arm;
   readonly lead?: readonly Lead[];
@@ -272,7 +272,7 @@ export interface Start extends Partial<Stateful> {
   begin(
     drawn: readonly { readonly task: Task; readonly arm: Arm; readonly key: readonly (string | number)[] }[],
     context: StartContext,
-  ): Promise<readonly Begun[]>;
+  ): Promise<readonly StartState[]>;
   /** Once a step. */
   observe?(groups: readonly Finished[], clock: Clock): void;
 }

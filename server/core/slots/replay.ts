@@ -46,7 +46,7 @@ export type ReplaySource =
 export type ReplayAdmission = (past: Past) => boolean;
 
 /** What was drawn: a place in the list, and the factor on its loss that makes up for how likely the draw was. */
-export interface Drawn {
+export interface ReplayDrawn {
   readonly index: number;
   readonly weight: number;
 }
@@ -56,7 +56,7 @@ export type ReplayDraw = (
   n: number,
   random: Random,
   tasks: ReadonlySet<string>,
-) => Drawn[];
+) => ReplayDrawn[];
 
 /** Where the advantages of replayed rollouts come from. */
 export type Rescore =

@@ -5,7 +5,7 @@
  */
 import { messageOf, UserError } from "../../../shared/errors.ts";
 import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
-import type { Backend } from "../policy.ts";
+import type { Backend } from "../policySetup.ts";
 import type { Precision } from "../graph/writer.ts";
 import type { Runtime } from "./runtime.ts";
 import { ResidentRuntime } from "./resident.ts";
@@ -23,7 +23,7 @@ export interface BackendProbe extends Backend {
   readonly mend: string | undefined;
 }
 
-const MEND = "gradus engine install";
+const FIX = "gradus engine install";
 
 type Native =
   | { readonly usable: true; readonly binding: Binding }
@@ -96,13 +96,13 @@ export async function openBackend(
   if (choice === "native") {
     throw new UserError(`engine.backend is native, but ${native.problem}.`, {
       code: "native-missing",
-      action: `Run: ${MEND} (or set engine.backend to auto).`,
+      action: `Run: ${FIX} (or set engine.backend to auto).`,
       cause: native.cause,
     });
   }
   const webgpu = await openWebGpuIfReal();
   if (webgpu !== undefined) return opened(webgpu, `${native.problem}; there is a GPU for WebGPU`);
-  return opened(await openWasm(), `${native.problem}; WebAssembly is slower. To mend it: ${MEND}`);
+  return opened(await openWasm(), `${native.problem}; WebAssembly is slower. To fix it: ${FIX}`);
 }
 
 /** Loads what a run would load, in this process, and says what it found. */
@@ -110,10 +110,10 @@ export async function probeBackend(choice: BackendChoice = "auto", threads?: num
   const wanted = choice === "auto" || choice === "native";
   const native = wanted ? tryNative(0, threads) : undefined;
   if (native?.usable === false && choice === "native")
-    return { name: "native", device: "none", reason: ASKED, missing: native.problem, mend: MEND };
+    return { name: "native", device: "none", reason: ASKED, missing: native.problem, mend: FIX };
   const { runtime, backend } = await openBackend(choice, threads, 0);
   runtime.close();
   return native?.usable === false
-    ? { ...backend, missing: native.problem, mend: MEND }
+    ? { ...backend, missing: native.problem, mend: FIX }
     : { ...backend, missing: undefined, mend: undefined };
 }

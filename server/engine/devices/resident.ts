@@ -16,7 +16,7 @@ import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from
 const FORGETTING = [64, 8, 1] as const;
 
 /** Where a value lies: as the bits of its floats, or as integers, on this side; under a handle in the session. */
-type Place = "here" | "session";
+type Residence = "here" | "session";
 
 /** The session with everything that is kept in it. */
 class Session {
@@ -95,7 +95,7 @@ class ResidentTensor implements DeviceTensor {
     private readonly session: Session,
     /** The addon's: of the value itself, or of the string that names it in the session. */
     public id: number,
-    private place: Place,
+    private place: Residence,
     readonly dtype: Dtype,
     private extents: readonly number[] | undefined,
   ) {
@@ -144,7 +144,7 @@ class ResidentTensor implements DeviceTensor {
 
 interface Port {
   readonly name: string;
-  readonly place: Place;
+  readonly place: Residence;
   readonly dtype: Dtype;
 }
 
@@ -158,7 +158,7 @@ class ResidentProgram implements Program {
     private readonly prefix: string,
   ) {}
 
-  private placeOf(name: string, rank: number | undefined): Place {
+  private placeOf(name: string, rank: number | undefined): Residence {
     const inStream = name.replace(/^\d+\//, "");
     return rank === 0 || this.spec.crossing?.includes(inStream) === true ? "here" : "session";
   }

@@ -82,7 +82,7 @@ function finish(buffer: StagingBuffer): void {
   });
   while (buffer.mapState === "pending") {
     const [tick] = waiting;
-    if (tick === undefined) throw new Error("the GPU's answer is waited for by nobody");
+    if (tick === undefined) throw new Error("nothing waits for the GPU's answer");
     tick();
   }
   if (buffer.mapState !== "mapped")

@@ -37,13 +37,13 @@ function isCheckpoint(folder: string): boolean {
 }
 
 /** Where a path's model lies: in one .gguf file, or in a folder with a config.json. */
-interface Place {
+interface ModelPath {
   readonly kind: "gguf" | "folder";
   readonly path: string;
 }
 
 /** @throws UserError where nothing is there, or nothing that can be opened */
-function placeOf(path: string): Place {
+function placeOf(path: string): ModelPath {
   if (!existsSync(path)) {
     throw new UserError(`model.base names ${path}, which does not exist.`, {
       file: path,
@@ -130,7 +130,7 @@ export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "pa
   const config: unknown = JSON.parse(readText(file, limits.modelJson));
   const parsed = baseSchema.safeParse(config).data?.gradus.base;
   const problem = (what: string): UserError =>
-    new UserError(`The adapter ${folder} stands on ${parsed?.path ?? "a model"}, which ${what}.`, {
+    new UserError(`The adapter ${folder} is for ${parsed?.path ?? "a model"}, which ${what}.`, {
       file,
       code: "adapter-base",
       action: "Put the base model back where it was, or export the adapter merged before it is moved.",

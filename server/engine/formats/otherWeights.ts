@@ -29,7 +29,7 @@ const kinds: readonly {
     is: (name) => /^(tf_model.*\.h5|flax_model.*\.msgpack|.*\.onnx)$/.test(name),
     words: (name) => `its weights are in a format of another framework (${name})`,
     action:
-      "Name a folder of the same model with safetensors: publishers have one beside it, or transformers' save_pretrained writes one.",
+      "Name a folder of the same model with safetensors: publishers often offer one, or transformers' save_pretrained writes one.",
   },
   {
     is: (name) => name.endsWith(".gguf"),

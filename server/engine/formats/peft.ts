@@ -9,7 +9,7 @@ import { z } from "zod";
 import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
 import { readSafetensors, writeSafetensors, type StoredTensor } from "../weights/safetensors.ts";
 import { targets, type Target } from "../../core/blocks/models.ts";
-import { placesByMatrix, type Adapter, type Place } from "../transformer/lowRank.ts";
+import { placesByMatrix, type Adapter, type TargetColumns } from "../transformer/lowRank.ts";
 import { headWidth, type Shape } from "../transformer/weights.ts";
 import { columnsOf } from "./huggingFace/layout.ts";
 import { publicTensors } from "./huggingFace/tensors.ts";
@@ -32,7 +32,7 @@ export const isPeft = (folder: string): boolean => existsSync(join(folder, CONFI
 interface Module {
   readonly name: string;
   readonly layer: number;
-  readonly places: readonly Place[];
+  readonly places: readonly TargetColumns[];
   readonly rows: number;
   /** Our column of each of its outputs, counted from the first place's. */
   readonly columns: Int32Array;

@@ -7,7 +7,7 @@ import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
 import { advance, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
 import type { Generator } from "./generator.ts";
-import { emptyParts, lanesAtOnce, liveLanes, settle, type Part } from "./lanes.ts";
+import { emptyParts, lanesAtOnce, liveLanes, settle, type StreamLanes } from "./lanes.ts";
 import { entriesOf, freeMarks } from "./marks.ts";
 import { Waiting } from "./prefill.ts";
 import { take } from "../../core/ops.ts";
@@ -27,7 +27,7 @@ const PATIENCE = 1 / 4;
 
 /** The lanes of one call, and what their steps need. */
 class Decoder {
-  private readonly parts: Part[];
+  private readonly parts: StreamLanes[];
   private readonly waiting: Waiting;
   private readonly chooser: Chooser;
   private readonly adjustments: Adjustments | undefined;
@@ -132,7 +132,7 @@ class Decoder {
     }
   }
   /** One step's inputs of a part's lanes, as the decoding program takes them. */
-  private laneFeeds({ lanes, capacity, marks }: Part): LaneFeeds & { readonly ints: Int32Array } {
+  private laneFeeds({ lanes, capacity, marks }: StreamLanes): LaneFeeds & { readonly ints: Int32Array } {
     const { kv_heads, vocabulary } = this.generator.programs.shape;
     const n = lanes.length;
     const own = (2 + kv_heads) * n;

@@ -5,7 +5,7 @@ import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from 
 import type { Generator } from "./generator.ts";
 import { Stream } from "../random.ts";
 import type { StopTexts } from "./stopTexts.ts";
-import { Written, type Chosen } from "./written.ts";
+import { ResponseColumns, type Chosen } from "./written.ts";
 import type { Tensors } from "../devices/runtime.ts";
 
 export interface Job {
@@ -20,7 +20,7 @@ export interface Job {
   readonly limit: number;
   /** Its own numbers, one a token, whatever else is generated. */
   readonly random: Stream;
-  readonly written: Written;
+  readonly written: ResponseColumns;
   grammar: GrammarState | undefined;
   finish: Finish | undefined;
 }
@@ -60,7 +60,7 @@ function jobOf(
   given.set(begun?.tokens ?? [], base);
   if (base >= context) throw tooLong(index, base, context);
   const limit = Math.min(prompt.max_tokens ?? Infinity, decode.max_tokens, context - base);
-  const written = new Written(begun);
+  const written = new ResponseColumns(begun);
   return {
     index,
     given,

@@ -10,7 +10,7 @@ import type { Mark } from "../transformer/penalties.ts";
 import { headWidth, parameterCount, type Shape } from "../transformer/weights.ts";
 
 /** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and nobody reads it. */
-export interface Part {
+export interface StreamLanes {
   lanes: (Job | undefined)[];
   /** Empty until the first prompts are seated. */
   caches: Record<string, DeviceTensor>;
@@ -56,7 +56,7 @@ export function emptyParts(
   lanes: number,
   jobs: readonly Job[],
   marks: readonly Mark[],
-): Part[] {
+): StreamLanes[] {
   const { streams } = programs.runtime;
   const most = roundUp(
     jobs.reduce((longest, job) => Math.max(longest, longestOf(job)), 1),
@@ -75,9 +75,9 @@ export function emptyParts(
     };
   });
 }
-export const isOpen = (part: Part): boolean => part.capacity > 0;
+export const isOpen = (part: StreamLanes): boolean => part.capacity > 0;
 
-export const liveLanes = (part: Part): number =>
+export const liveLanes = (part: StreamLanes): number =>
   part.lanes.reduce((count, job) => count + (job === undefined ? 0 : 1), 0);
 
 /** The positions that a part's next step needs. */
@@ -85,7 +85,7 @@ const neededBy = (jobs: readonly (Job | undefined)[]): number =>
   jobs.reduce((most, job) => Math.max(most, job === undefined ? 0 : positionOf(job) + 1), 1);
 
 /** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen, if as much may be used. */
-function roomFor(needed: number, { capacity, most }: Part): number {
+function roomFor(needed: number, { capacity, most }: StreamLanes): number {
   if (needed <= capacity) return capacity;
   const ample = roundUp(Math.max(needed, capacity * 1.25), CAPACITY_STEP);
   return Math.max(roundUp(needed, ROUND), Math.min(ample, most));
@@ -131,7 +131,7 @@ function moved(
   }
 }
 
-function replaceCaches(part: Part, caches: Record<string, DeviceTensor>, capacity: number): void {
+function replaceCaches(part: StreamLanes, caches: Record<string, DeviceTensor>, capacity: number): void {
   freeAll(part.caches);
   part.caches = caches;
   part.capacity = capacity;
@@ -139,7 +139,12 @@ function replaceCaches(part: Part, caches: Record<string, DeviceTensor>, capacit
 }
 
 /** Takes jobs, whose prompts lie in `prefilled`, into free lanes of a part. */
-export function seat(generator: Generator, part: Part, jobs: readonly Job[], prefilled: Prefilled): void {
+export function seat(
+  generator: Generator,
+  part: StreamLanes,
+  jobs: readonly Job[],
+  prefilled: Prefilled,
+): void {
   const free = part.lanes.flatMap((job, slot) => (job === undefined ? [slot] : []));
   const slots = Int32Array.from(jobs, (job, number) => {
     const slot = free[number]!;
@@ -164,7 +169,7 @@ export function seat(generator: Generator, part: Part, jobs: readonly Job[], pre
 /** Copies prompts into lanes, in place. */
 function write(
   { programs }: Generator,
-  part: Part,
+  part: StreamLanes,
   slots: Int32Array,
   rows: Int32Array,
   prefilled: Prefilled,
@@ -191,7 +196,7 @@ function write(
   }
 }
 
-function grow(generator: Generator, part: Part, capacity: number): void {
+function grow(generator: Generator, part: StreamLanes, capacity: number): void {
   const every = Int32Array.from(part.lanes.keys());
   const from = { caches: part.caches, count: part.lanes.length, capacity: part.capacity };
   replaceCaches(part, moved(generator, from, every, capacity), capacity);
@@ -205,7 +210,7 @@ const moveCost = ({ programs: { shape } }: Generator, capacity: number): number 
  * Makes room for the next position and, where nobody waits for their lanes, drops finished ones: once going on with
  * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
  */
-export function settle(generator: Generator, part: Part, waiting: boolean): void {
+export function settle(generator: Generator, part: StreamLanes, waiting: boolean): void {
   const capacity = roomFor(neededBy(part.lanes), part);
   const grows = capacity > part.capacity;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
@@ -218,7 +223,7 @@ export function settle(generator: Generator, part: Part, waiting: boolean): void
   if (shrinks) shrink(generator, part, size, capacity);
   else if (grows) grow(generator, part, capacity);
 }
-function shrink(generator: Generator, part: Part, size: number, capacity: number): void {
+function shrink(generator: Generator, part: StreamLanes, size: number, capacity: number): void {
   const slots = Array.from(part.lanes.keys());
   const live = slots.filter((slot) => part.lanes[slot] !== undefined);
   const free = slots.filter((slot) => part.lanes[slot] === undefined);

@@ -2,7 +2,7 @@
 import type { Prefilled } from "./jobs.ts";
 import type { Job } from "./jobs.ts";
 import type { Generator } from "./generator.ts";
-import { isOpen, positionBytes, seat, type Part } from "./lanes.ts";
+import { isOpen, positionBytes, seat, type StreamLanes } from "./lanes.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
 import { freeAll, under } from "../devices/runtime.ts";
 import { prefillSpec } from "../transformer/decode.ts";
@@ -42,7 +42,7 @@ export class Waiting {
   }
 
   /** Fills free lanes of the parts while any job waits. */
-  seatInto(parts: readonly Part[]): void {
+  seatInto(parts: readonly StreamLanes[]): void {
     while (this.count > 0 && parts.some((part) => part.lanes.includes(undefined))) {
       this.seatKnown(parts);
       this.seatNew(parts);
@@ -53,7 +53,7 @@ export class Waiting {
     for (const { key } of jobs) this.wanted.set(key, this.wanted.get(key)! - 1);
   }
   /** The next jobs as far as one kept set of prompts has them all. */
-  private seatKnown(parts: readonly Part[]): void {
+  private seatKnown(parts: readonly StreamLanes[]): void {
     for (const part of parts) {
       const prefilled = this.kept.find(({ rows }) => this.count > 0 && rows.has(this.jobs[this.next]!.key));
       if (prefilled === undefined) return;
@@ -67,7 +67,7 @@ export class Waiting {
     }
   }
   /** The next jobs of every part, their prompts prefilled side by side. */
-  private seatNew(parts: readonly Part[]): void {
+  private seatNew(parts: readonly StreamLanes[]): void {
     const plans = parts.map((part) => this.plan(part));
     if (plans.every(({ jobs }) => jobs.length === 0)) return;
     const prefilled = this.prefill(plans);
@@ -78,7 +78,7 @@ export class Waiting {
     });
     this.kept.push(...prefilled);
   }
-  private plan(part: Part): Plan {
+  private plan(part: StreamLanes): Plan {
     const plan: Plan = { jobs: [], distinct: new Map(), length: ROUND };
     let free = part.lanes.filter((job) => job === undefined).length;
     for (; free > 0 && this.count > 0; free--) {

@@ -1,6 +1,6 @@
 /** Whether a response's text has come to one of its stop texts. */
 import type { Tokenizer } from "../../core/policy.ts";
-import type { Written } from "./written.ts";
+import type { ResponseColumns } from "./written.ts";
 
 const REPLACEMENT = "\ufffd";
 /** Tokens that are looked at beyond as many as the text has bytes, so that a character cut in two is whole. */
@@ -22,7 +22,7 @@ export class StopTexts {
   }
 
   /** A stop text is completed by the last token; every token is at least one byte of it. */
-  completedBy(token: number, written: Written): boolean {
+  completedBy(token: number, written: ResponseColumns): boolean {
     if (this.texts.length === 0 || !this.mayComplete(token)) return false;
     const tail = this.tokenizer.decode(written.tail(this.longest + MARGIN));
     return this.texts.some((text) => tail.includes(text));

@@ -20,13 +20,13 @@ const columnsOf = (size: number) => ({
   entropy: new Float64Array(size),
   versions: new Int32Array(size),
 });
-type Columns = ReturnType<typeof columnsOf>;
+type SampleColumns = ReturnType<typeof columnsOf>;
 
 const FIRST_SIZE = 32;
 
-export class Written {
+export class ResponseColumns {
   count = 0;
-  private columns: Columns;
+  private columns: SampleColumns;
 
   /** Continues a generation that was paused. */
   constructor(begun?: PartialSample) {

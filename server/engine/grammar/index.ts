@@ -16,7 +16,7 @@ const expressionOf = (spec: GrammarSpec): Expression =>
   "regex" in spec ? parseRegex(spec.regex) : { kind: "either", parts: spec.choices.map(literal) };
 
 class TextGrammar {
-  private readonly states = new Map<AutomatonState, State>();
+  private readonly states = new Map<AutomatonState, GrammarProgress>();
   constructor(
     private readonly automaton: Automaton,
     private readonly vocabulary: Vocabulary,
@@ -25,8 +25,8 @@ class TextGrammar {
   get start(): GrammarState {
     return this.at(this.automaton.start);
   }
-  private at(place: AutomatonState): State {
-    const state = this.states.get(place) ?? new State(this, place);
+  private at(place: AutomatonState): GrammarProgress {
+    const state = this.states.get(place) ?? new GrammarProgress(this, place);
     this.states.set(place, state);
     return state;
   }
@@ -43,7 +43,7 @@ class TextGrammar {
     for (const end of this.ends) allowed[end] = place.accepting ? 1 : 0;
     return allowed;
   }
-  behind(place: AutomatonState, token: number): State {
+  behind(place: AutomatonState, token: number): GrammarProgress {
     const text = this.vocabulary.texts[token] ?? "";
     let at: AutomatonState | undefined = text === "" ? undefined : place;
     for (const character of text) at = at && this.automaton.step(at, character.codePointAt(0)!);
@@ -55,7 +55,7 @@ class TextGrammar {
   }
 }
 
-class State implements GrammarState {
+class GrammarProgress implements GrammarState {
   private mask: Uint8Array | undefined;
   private readonly behind = new Map<number, GrammarState>();
   constructor(

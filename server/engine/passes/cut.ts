@@ -1,12 +1,12 @@
 /** Rows cut into micro-batches as the model's memory allows. */
 import { UserError } from "../../../shared/errors.ts";
-import { microBatches, type MicroBatch, type Row } from "./layout.ts";
+import { microBatches, type MicroBatch, type TokenRow } from "./layout.ts";
 import { leanMicroTokens } from "../memory.ts";
 import type { PolicySetup } from "../policySetup.ts";
 import { usableContext } from "../transformer/positions.ts";
 
 /** The micro-batches of all rows, or of those to keep. */
-export type Cut = (keep?: (row: Row) => boolean) => MicroBatch[];
+export type MicroBatches = (keep?: (row: TokenRow) => boolean) => MicroBatch[];
 
 /** Of rows as long as this. Those of a large model are cut so fine that no layer has to be computed twice. */
 function microTokens({ shape, lean, micro_tokens, run_bytes }: PolicySetup, length: number): number {
@@ -14,13 +14,13 @@ function microTokens({ shape, lean, micro_tokens, run_bytes }: PolicySetup, leng
 }
 
 /** @throws UserError for a row that is longer than the model's context */
-export function cutRows(setup: PolicySetup, rows: readonly Row[]): Cut {
+export function cutRows(setup: PolicySetup, rows: readonly TokenRow[]): MicroBatches {
   const { runtime, shape, tokenizer } = setup;
   const context = usableContext(shape);
   const tooLong = rows.find((row) => row.tokens.length > context);
   if (tooLong !== undefined) {
     throw new UserError(
-      `Row ${tooLong.row} has ${tooLong.tokens.length} tokens with its context, and the model's context is ${context}.`,
+      `TokenRow ${tooLong.row} has ${tooLong.tokens.length} tokens with its context, and the model's context is ${context}.`,
       {
         code: "row-too-long",
         action:

@@ -37,7 +37,7 @@ import {
   using,
   weighFeeds,
   widthOf,
-  type Columns,
+  type ScoreColumns,
   type Run,
   type Selection,
 } from "./score.ts";
@@ -247,7 +247,13 @@ export class LayeredPasses implements Passes {
       pieces.push(selections.map((selection) => slice(selection, from, from + size)));
     return pieces;
   }
-  private readHead(run: Run, ids: Tensors, final: Owned, channels: readonly Channel[], into: Columns): void {
+  private readHead(
+    run: Run,
+    ids: Tensors,
+    final: Owned,
+    channels: readonly Channel[],
+    into: ScoreColumns,
+  ): void {
     const { feeds, made } = this.headFeeds(run, ids, final, channels);
     using(made, () => {
       for (const piece of this.pieces(this.selections(run, channels), channels)) {
@@ -269,7 +275,7 @@ export class LayeredPasses implements Passes {
     ids: Tensors,
     final: Owned,
     selections: readonly Selection[],
-    gradients: Columns,
+    gradients: ScoreColumns,
     into: Accumulator,
   ): Owned {
     const { runtime, shape } = this.programs;
@@ -302,7 +308,7 @@ export class LayeredPasses implements Passes {
   }
 
   // ── the passes
-  score(run: Run, channels: readonly Channel[], into: Columns): void {
+  score(run: Run, channels: readonly Channel[], into: ScoreColumns): void {
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run));
     using(kept.ids, () => {
       const final = this.trunk(kept, -1);
@@ -310,8 +316,8 @@ export class LayeredPasses implements Passes {
     });
   }
 
-  forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
-    if (this.programs.lean) this.engine.rest();
+  forward(run: Run, channels: readonly Channel[], into: ScoreColumns, room: number): KeptRun {
+    if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       const final = this.trunk(kept, room);
@@ -325,7 +331,7 @@ export class LayeredPasses implements Passes {
     }
   }
 
-  backward(kept: KeptRun, gradients: Columns, into: Accumulator): void {
+  backward(kept: KeptRun, gradients: ScoreColumns, into: Accumulator): void {
     if (!(kept instanceof LayeredRun)) throw new Error("internal: a run of other passes");
     const selections = this.selections(kept.run, channelsOf(gradients), touches(gradients));
     if (selections.every(({ columns }) => columns.length === 0)) {
@@ -372,8 +378,8 @@ export class LayeredPasses implements Passes {
     return streamed(results, "dx", "dx");
   }
 
-  fused(run: Run, gradients: Columns, into: Accumulator): void {
-    if (this.programs.lean) this.engine.rest();
+  fused(run: Run, gradients: ScoreColumns, into: Accumulator): void {
+    if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
       this.backward(kept, gradients, into);

@@ -3,7 +3,7 @@ import { trainedBehind } from "../../core/rows/batch.ts";
 import type { Batch, Ragged } from "../../core/rollouts.ts";
 
 /** Context and tokens of a row, end to end. */
-export interface Row {
+export interface TokenRow {
   readonly row: number;
   readonly tokens: Int32Array;
   /** Tokens in front of the first that is scored. At least 1. */
@@ -14,7 +14,7 @@ export interface Row {
 
 /** One rectangle: `ids[r, t]` predicts `targets[r · length + t]`. */
 export interface MicroBatch {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TokenRow[];
   readonly length: number;
   readonly ids: Int32Array;
   readonly targets: Int32Array;
@@ -30,7 +30,7 @@ export function roundSize(value: number): number {
 }
 
 /** An empty context is the beginning-of-sequence token, as in generation. */
-export function rowsOf(batch: Batch, bos: number): Row[] {
+export function rowsOf(batch: Batch, bos: number): TokenRow[] {
   const contexts = trainedBehind(batch);
   return Array.from({ length: batch.rows }, (_, row) => ({
     row,
@@ -44,7 +44,7 @@ function behind(
   row: number,
   own: Int32Array,
   bos: number,
-): Pick<Row, "tokens" | "context"> {
+): Pick<TokenRow, "tokens" | "context"> {
   const given = values.subarray(offsets[row], offsets[row + 1]);
   const context = given.length === 0 ? Int32Array.of(bos) : given;
   const tokens = new Int32Array(context.length + own.length);
@@ -63,7 +63,7 @@ export function shownAs(micro: MicroBatch, contexts: Ragged, bos: number, pad: n
   return rectangle(rows, pad);
 }
 
-function rectangle(rows: readonly Row[], pad: number): MicroBatch {
+function rectangle(rows: readonly TokenRow[], pad: number): MicroBatch {
   const longest = Math.max(1, ...rows.map((row) => row.tokens.length - 1));
   const length = roundUp(longest, ROUND);
   const ids = new Int32Array(rows.length * length).fill(pad);
@@ -94,7 +94,7 @@ const RUN_COST = 64;
  * blocks and attention over longer rectangles cost.)
  */
 export function microBatches(
-  rows: readonly Row[],
+  rows: readonly TokenRow[],
   budget: number,
   streams: number,
   pad: number,
@@ -114,7 +114,7 @@ export function microBatches(
 }
 
 /** Ends of the runs, by the shortest way from the last row to the first: each row begins a run of every length that fits. */
-function cuts(sorted: readonly Row[], budget: number, streams: number): number[] {
+function cuts(sorted: readonly TokenRow[], budget: number, streams: number): number[] {
   const least = new Float64Array(sorted.length + 1);
   const next = new Int32Array(sorted.length);
   for (let from = sorted.length - 1; from >= 0; from--) {

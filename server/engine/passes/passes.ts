@@ -5,7 +5,7 @@ import { SALTS_PER_LAYER } from "../transformer/dropout.ts";
 import type { Programs } from "./programs.ts";
 import { take, type Named, countOf } from "../../core/ops.ts";
 import { freeAll, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
-import type { Columns, Run } from "./score.ts";
+import type { ScoreColumns, Run } from "./score.ts";
 
 /** A model as the passes use it: its programs and one set of weights. */
 export interface Engine {
@@ -17,7 +17,7 @@ export interface Engine {
   /** Whether there are adapters that would have to be merged for `weights`. */
   readonly merging: boolean;
   /** Lets go of merged matrices, where others do not use them: what follows merges a layer at a time. */
-  rest(): void;
+  releaseMerged(): void;
   /** A vector of the decoder as it is, before folding. */
   readonly vector: (name: string) => Float32Array;
   readonly rotary: DeviceTensor;
@@ -49,13 +49,13 @@ export interface KeptRun {
 
 export interface Passes {
   /** Channels of every scored token, into the columns that are there. */
-  score(run: Run, channels: readonly Channel[], into: Columns): void;
+  score(run: Run, channels: readonly Channel[], into: ScoreColumns): void;
   /** The same, keeping at most `room` bytes for `backward`. */
-  forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun;
+  forward(run: Run, channels: readonly Channel[], into: ScoreColumns, room: number): KeptRun;
   /** Gradients of Σ coefficient · channel; releases what was kept. */
-  backward(kept: KeptRun, gradients: Columns, into: Accumulator): void;
+  backward(kept: KeptRun, gradients: ScoreColumns, into: Accumulator): void;
   /** Both halves at once, for coefficients that are known. */
-  fused(run: Run, gradients: Columns, into: Accumulator): void;
+  fused(run: Run, gradients: ScoreColumns, into: Accumulator): void;
   /** Normalised final states `<stream>/y` of every token. */
   states(run: Run, ids: Tensors): Record<string, DeviceTensor>;
 }
@@ -111,10 +111,10 @@ export class Accumulator {
 }
 
 /** Channels with a coefficient, in a fixed order: the order of a program's coefficient columns. */
-export const channelsOf = (gradients: Columns): Channel[] =>
+export const channelsOf = (gradients: ScoreColumns): Channel[] =>
   (Object.keys(gradients) as Channel[]).filter((name) => gradients[name] !== undefined).sort();
 /** Whether any channel has a coefficient at a column. */
-export function touches(gradients: Columns): (column: number) => boolean {
+export function touches(gradients: ScoreColumns): (column: number) => boolean {
   const columns = Object.values(gradients);
   return (at) => columns.some((column) => column !== undefined && column[at] !== 0);
 }

@@ -9,7 +9,7 @@ import { parseChannel } from "../transformer/head.ts";
 
 export type Run = readonly MicroBatch[];
 /** Values per token by channel. */
-export type Columns = Partial<Record<Channel, Float64Array>>;
+export type ScoreColumns = Partial<Record<Channel, Float64Array>>;
 
 /** Whether a channel is one of the model's own: not another model's logp. */
 export const isOwnChannel = (channel: Channel): boolean => parseChannel(channel)?.kind !== "logp_of";
@@ -68,7 +68,7 @@ export function checkChannel(
 }
 
 /** Columns of NaN: where nothing was computed there is no value. */
-export const emptyColumns = (batch: Batch, channels: readonly Channel[]): Columns =>
+export const emptyColumns = (batch: Batch, channels: readonly Channel[]): ScoreColumns =>
   Object.fromEntries(channels.map((channel) => [channel, new Float64Array(batch.tokens.length).fill(NaN)]));
 
 // ───────────────────────────────────────────────────────────────── tokens that are scored
@@ -152,7 +152,7 @@ export function weighFeeds(
   run: Run,
   selections: readonly Selection[],
   channels: readonly Channel[],
-  gradients: Columns,
+  gradients: ScoreColumns,
 ): Record<string, DeviceTensor> {
   const feeds: Record<string, DeviceTensor> = {};
   selections.forEach(({ positions, columns }, stream) => {
@@ -176,7 +176,7 @@ export function readChannels(
   results: Record<string, DeviceTensor>,
   selections: readonly Selection[],
   channels: readonly Channel[],
-  into: Columns,
+  into: ScoreColumns,
 ): void {
   selections.forEach(({ columns }, stream) => {
     const tensor = results[`${stream}/channels`];

@@ -1,7 +1,7 @@
 /** Which weights an optimiser moves, and how their gradients come out of the backward pass. */
 import { type Named, type Ops, countOf } from "../../core/ops.ts";
 
-export interface Trained {
+export interface TrainedWeights {
   /** Tells sets apart: programs over equal keys are shared. */
   readonly key: string;
   /** Extents of the weights that move, by name, in a fixed order. */
@@ -17,5 +17,5 @@ export interface Trained {
 /** Vectors (gains, biases) do not decay. */
 export const decays = (extents: readonly number[]): boolean => extents.length > 1;
 
-export const trainedCount = ({ weights }: Trained): number =>
+export const trainedCount = ({ weights }: TrainedWeights): number =>
   Object.values(weights).reduce((total, extents) => total + countOf(extents), 0);

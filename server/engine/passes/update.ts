@@ -16,14 +16,14 @@ import { drops, gradientShapes } from "../parts.ts";
 import { Accumulator, channelsOf, partsOf, touches, type Engine, type KeptRun } from "./passes.ts";
 import type { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
-import { checkChannel, emptyColumns, isOwnChannel, using, type Columns, type Run } from "./score.ts";
+import { checkChannel, emptyColumns, isOwnChannel, using, type ScoreColumns, type Run } from "./score.ts";
 
 export type Mode = "fused" | "staged" | "recompute";
 export type { Engine } from "./passes.ts";
 
 /** Channels that this update can take gradients of; an error for others. */
-function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): Columns {
-  const gradients: Columns = {};
+function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): ScoreColumns {
+  const gradients: ScoreColumns = {};
   for (const [name, column] of Object.entries(weighed.gradients) as [Channel, Float64Array | undefined][]) {
     if (column === undefined || column.every((value) => value === 0)) continue;
     checkChannel(name, partsOf(engine));
@@ -85,7 +85,7 @@ function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
   return stored;
 }
 
-function countTokens(gradients: Columns, tokens: number): number {
+function countTokens(gradients: ScoreColumns, tokens: number): number {
   const touched = touches(gradients);
   let count = 0;
   for (let i = 0; i < tokens; i++) if (touched(i)) count += 1;
@@ -93,7 +93,7 @@ function countTokens(gradients: Columns, tokens: number): number {
 }
 
 /** Keeps only the rows that a coefficient touches. */
-function touchedRows(gradients: Columns): (row: MicroBatch["rows"][number]) => boolean {
+function touchedRows(gradients: ScoreColumns): (row: MicroBatch["rows"][number]) => boolean {
   const touched = touches(gradients);
   return (row) => {
     for (let i = row.column; i < row.column + row.tokens.length - row.context; i++)
@@ -108,7 +108,7 @@ export interface Cutting {
 }
 
 /** Runs of the rows that a coefficient touches. */
-function weighedRuns(engine: Engine, cut: Cutting, gradients: Columns): Run[] {
+function weighedRuns(engine: Engine, cut: Cutting, gradients: ScoreColumns): Run[] {
   const micros = channelsOf(gradients).length === 0 ? [] : cut(touchedRows(gradients));
   return perRun(micros, engine.programs.runtime.streams, engine.pad);
 }

@@ -20,7 +20,7 @@ import {
   selectionOf,
   using,
   weighFeeds,
-  type Columns,
+  type ScoreColumns,
   type Run,
   type Selection,
 } from "./score.ts";
@@ -72,7 +72,7 @@ export class WholePasses implements Passes {
     return this.engine.programs.states().run({ ...this.fixed, ...ids });
   }
 
-  score(run: Run, channels: readonly Channel[], into: Columns): void {
+  score(run: Run, channels: readonly Channel[], into: ScoreColumns): void {
     const selections = run.map((micro) => selectionOf(micro));
     const feeds = this.feeds(run, selections);
     using(feeds, () => {
@@ -81,7 +81,7 @@ export class WholePasses implements Passes {
     });
   }
 
-  forward(run: Run, channels: readonly Channel[], into: Columns, room: number): KeptRun {
+  forward(run: Run, channels: readonly Channel[], into: ScoreColumns, room: number): KeptRun {
     const bytes = runBytes(this.engine, run);
     const keep = bytes <= room;
     const selections = run.map((micro) => selectionOf(micro));
@@ -100,7 +100,7 @@ export class WholePasses implements Passes {
     }
   }
 
-  backward(kept: KeptRun, gradients: Columns, into: Accumulator): void {
+  backward(kept: KeptRun, gradients: ScoreColumns, into: Accumulator): void {
     if (!(kept instanceof WholeRun)) throw new Error("internal: a run of other passes");
     const { activations } = kept;
     if (activations === undefined) {
@@ -118,7 +118,7 @@ export class WholePasses implements Passes {
     });
   }
 
-  fused(run: Run, gradients: Columns, into: Accumulator, seed?: DeviceTensor): void {
+  fused(run: Run, gradients: ScoreColumns, into: Accumulator, seed?: DeviceTensor): void {
     const selections = run.map((micro) => selectionOf(micro, touches(gradients)));
     if (selections.every(({ columns }) => columns.length === 0)) return;
     const channels = channelsOf(gradients);

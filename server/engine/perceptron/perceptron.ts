@@ -211,6 +211,6 @@ function checkFeatures({ rows, values }: Features, inputs: number): void {
   if (wrong < 0) return;
   throw new UserError(`Feature ${wrong % inputs} of row ${Math.floor(wrong / inputs)} is ${values[wrong]}.`, {
     code: "features-finite",
-    action: "Give finite numbers: what makes the features has to say what stands for a missing value.",
+    action: "Give finite numbers: what makes the features has to choose a number for a missing value.",
   });
 }

@@ -2,7 +2,7 @@
 import { extentFeeds, float } from "../passes/feeds.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
-import type { Trained } from "../passes/trained.ts";
+import type { TrainedWeights } from "../passes/trained.ts";
 import type { PerceptronShape } from "../../core/blocks/models.ts";
 import { perceptronBackward, perceptronForward, perceptronWeights } from "./layers.ts";
 
@@ -47,7 +47,7 @@ export const averageSpec = (shape: PerceptronShape): ProgramSpec => {
 };
 
 /** All of its weights move, by gradients of their own extents. */
-export function trainedPerceptron(shape: PerceptronShape): Trained {
+export function trainedPerceptron(shape: PerceptronShape): TrainedWeights {
   const weights = perceptronWeights(shape);
   const { inputs, widths, outputs } = shape;
   return {

@@ -53,7 +53,7 @@ function foundDifference(a: Filed, b: Filed): string | undefined {
 export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean => tokenDifference(a, b) === undefined;
 
 /** One of the two, as a message names it: `the model judge`. */
-export interface Reader {
+export interface NamedTokenizer {
   readonly name: string;
   readonly tokenizer: Tokenizer;
 }
@@ -63,8 +63,8 @@ export interface Reader {
  * @throws UserError where the tokenizers differ
  */
 export function checkSameTokens(
-  a: Reader,
-  b: Reader,
+  a: NamedTokenizer,
+  b: NamedTokenizer,
   wish: { readonly code: string; readonly so: string; readonly action: string; readonly file?: string },
 ): void {
   const difference = tokenDifference(a.tokenizer, b.tokenizer);

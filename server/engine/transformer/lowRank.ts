@@ -24,7 +24,7 @@ export interface Adapter {
 const scaling = ({ alpha, rank }: Adapter): number => alpha / rank;
 
 /** Where a target's product goes: columns `start … start + columns` of a matrix with `rows` rows. */
-export interface Place {
+export interface TargetColumns {
   readonly target: Target;
   readonly matrix: "qkv" | "out" | "gate" | "up" | "down";
   readonly rows: number;
@@ -33,11 +33,11 @@ export interface Place {
   /** Columns of the whole matrix. */
   readonly of: number;
 }
-function placeOf(shape: Shape, target: Target): Place {
+function placeOf(shape: Shape, target: Target): TargetColumns {
   const head = headWidth(shape);
   const [queries, keys] = [shape.heads * head, shape.kv_heads * head];
   const qkv = { target, matrix: "qkv", rows: shape.width, of: qkvWidth(shape) } as const;
-  const alone = (matrix: "out" | "gate" | "up" | "down", rows: number, columns: number): Place => ({
+  const alone = (matrix: "out" | "gate" | "up" | "down", rows: number, columns: number): TargetColumns => ({
     target,
     matrix,
     rows,
@@ -61,8 +61,11 @@ function placeOf(shape: Shape, target: Target): Place {
   }
 }
 /** Places of the adapters of each matrix that has any, in the order of the columns. */
-export function placesByMatrix(shape: Shape, adapter: Adapter): ReadonlyMap<Place["matrix"], Place[]> {
-  const found = new Map<Place["matrix"], Place[]>();
+export function placesByMatrix(
+  shape: Shape,
+  adapter: Adapter,
+): ReadonlyMap<TargetColumns["matrix"], TargetColumns[]> {
+  const found = new Map<TargetColumns["matrix"], TargetColumns[]>();
   for (const target of targets) {
     if (!adapter.targets.includes(target)) continue;
     if (target === "gate" && !shape.style.gated) continue;
@@ -75,7 +78,7 @@ const layersOf = (shape: Shape): number[] => Array.from({ length: shape.layers }
 function eachMatrix(
   shape: Shape,
   adapter: Adapter,
-  visit: (layer: number, matrix: Place["matrix"], places: readonly Place[]) => void,
+  visit: (layer: number, matrix: TargetColumns["matrix"], places: readonly TargetColumns[]) => void,
 ): void {
   const byMatrix = placesByMatrix(shape, adapter);
   for (const layer of layersOf(shape)) for (const [matrix, places] of byMatrix) visit(layer, matrix, places);
@@ -155,7 +158,8 @@ export function foldAdapter<T>(
 ): Record<string, T> {
   const folded: Record<string, T> = {};
   eachMatrix(shape, adapter, (layer, matrix, places) => {
-    const own = (place: Place, side: "A" | "B"): T => take(weights, `${layer}.${place.target}.${side}`);
+    const own = (place: TargetColumns, side: "A" | "B"): T =>
+      take(weights, `${layer}.${place.target}.${side}`);
     const a =
       places.length === 1
         ? own(places[0]!, "A")

@@ -161,10 +161,3 @@ export function initialWeight(
   for (let i = 0; i < values.length; i++) values[i] = deviation * random.normal();
   return values;
 }
-export const initialWeights = (shape: Shape, seed: number): Record<string, Float32Array> =>
-  Object.fromEntries(
-    Object.entries(weightShapes(shape)).map(([name, extents]) => [
-      name,
-      initialWeight(shape, seed, name, extents),
-    ]),
-  );

@@ -31,7 +31,7 @@ import {
   type Tensors,
 } from "../devices/runtime.ts";
 import type { StoredTensors } from "./safetensors.ts";
-import { trainedCount, type Trained } from "../passes/trained.ts";
+import { trainedCount, type TrainedWeights } from "../passes/trained.ts";
 
 export const WHOLE_PARAMETERS = 10e6;
 /** No clipping: larger than any finite norm's use, small enough to stay finite. */
@@ -65,7 +65,7 @@ export class Optimizer {
   constructor(
     private readonly programs: ProgramCache,
     private chosen: OptimizerChoice,
-    private readonly trained: Trained,
+    private readonly trained: TrainedWeights,
     /** Above this many trained parameters, weight by weight. */
     private readonly wholeParameters = WHOLE_PARAMETERS,
   ) {}

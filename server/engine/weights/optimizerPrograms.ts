@@ -2,7 +2,7 @@
 import type { Moved, UpdateRule } from "../../core/slots/optimizer.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
-import { decays, type Trained } from "../passes/trained.ts";
+import { decays, type TrainedWeights } from "../passes/trained.ts";
 
 type Feeds = Record<string, { readonly dtype: "float"; readonly rank: number }>;
 const float = (rank: number): Feeds[string] => ({ dtype: "float", rank });
@@ -21,7 +21,7 @@ export const methodKey = ({ rule, clipsValues }: Method): string =>
   `${rule.key}${clipsValues ? " clipped" : ""}`;
 
 /** Extents of all that is kept, by `name of the value / name of the weight`. */
-export const stateShapes = (rule: UpdateRule, weights: Trained["weights"]): Named<readonly number[]> =>
+export const stateShapes = (rule: UpdateRule, weights: TrainedWeights["weights"]): Named<readonly number[]> =>
   Object.fromEntries(
     Object.entries(weights).flatMap(([weight, extents]) =>
       Object.entries(rule.state(extents)).map(([name, own]) => [`${name}/${weight}`, own]),
@@ -50,13 +50,13 @@ function moveOne<T>(
 const normOf = <T>(ops: Ops<T>, gradients: Named<T>): T =>
   ops.sqrt(ops.addAll(Object.values(gradients).map((gradient) => ops.sumEverything(ops.square(gradient)))));
 
-const gradientFeeds = ({ weights, frozen = {}, gradients }: Trained): Feeds => ({
+const gradientFeeds = ({ weights, frozen = {}, gradients }: TrainedWeights): Feeds => ({
   ...feedsOf("w/", { ...weights, ...frozen }),
   ...prefixed("g/", Object.fromEntries(Object.entries(gradients).map(([name, rank]) => [name, float(rank)]))),
 });
 
 /** Weights, state and gradients as they come → the next weights and state, and the norm before clipping. */
-export const wholeSpec = (trained: Trained, method: Method): ProgramSpec => ({
+export const wholeSpec = (trained: TrainedWeights, method: Method): ProgramSpec => ({
   name: `update (${methodKey(method)})`,
   feeds: {
     ...gradientFeeds(trained),
@@ -89,7 +89,7 @@ export const wholeSpec = (trained: Trained, method: Method): ProgramSpec => ({
 });
 
 /** Gradients as they come → gradients by the trained weights, and their norm. */
-export const unfoldSpec = (trained: Trained): ProgramSpec => ({
+export const unfoldSpec = (trained: TrainedWeights): ProgramSpec => ({
   name: "gradient and norm",
   feeds: gradientFeeds(trained),
   crossing: ["norm"],

@@ -28,7 +28,7 @@ export function otherAdapter(
 ): Record<string, Float32Array> {
   const { adapter, heads } = readCheckpointOf(folder, parts, tokenizer);
   const head = baseOf(readCheckpointHead(folder));
-  if (adapter === undefined || head === undefined) throw otherBase(folder, "stands on no base of its own");
+  if (adapter === undefined || head === undefined) throw otherBase(folder, "names no base");
   const [own, theirs] = [base(), openWeights(head)];
   try {
     const name = differing(parts.shape, own, theirs);

@@ -35,7 +35,7 @@ export function publishWeights(file: string, { version, weights }: VersionedWeig
     throw new UserError(`The weights ${file} could not be written: ${messageOf(error)}.`, {
       file,
       code: "weights-write",
-      action: "Free space on this disk or mend the folder's permissions.",
+      action: "Free space on this disk or fix the folder's permissions.",
       cause: error,
     });
   }

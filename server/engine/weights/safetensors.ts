@@ -65,11 +65,11 @@ function halfTable(): Float32Array {
   return halves;
 }
 /** How each element type but that of 32-bit floats becomes them, from the beginning of a buffer. */
-interface Reader {
+interface ElementReader {
   readonly size: number;
   read(bytes: ArrayBuffer, into: Float32Array): void;
 }
-const readers: Readonly<Record<string, Reader>> = {
+const readers: Readonly<Record<string, ElementReader>> = {
   F64: { size: 8, read: (bytes, into) => into.set(new Float64Array(bytes, 0, into.length)) },
   F16: {
     size: 2,
@@ -89,7 +89,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
 };
 
-interface Entry {
+interface TensorEntry {
   readonly dtype: string;
   readonly shape: readonly number[];
   /** In the file. */
@@ -102,7 +102,7 @@ const mostHeader = 100_000_000;
 
 /** An open file; its tensors are read one at a time. */
 export class SafetensorsFile {
-  private readonly entries = new Map<string, Entry>();
+  private readonly entries = new Map<string, TensorEntry>();
   private readonly descriptor: number;
   private readonly scratch = new Scratch();
 
@@ -179,7 +179,7 @@ export class SafetensorsFile {
    *
    * @throws UserError where the tensor's element type is not one that is read, or its data has another length.
    */
-  check(name: string): Entry & { readonly count: number; readonly reader: Reader | undefined } {
+  check(name: string): TensorEntry & { readonly count: number; readonly reader: ElementReader | undefined } {
     const entry = this.entries.get(name);
     if (entry === undefined) throw this.broken(`it has no tensor ${name}`);
     const { dtype, shape, bytes } = entry;

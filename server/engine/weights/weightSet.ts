@@ -139,7 +139,7 @@ export class WeightSet {
     return this.base !== undefined && !this.untouched && this.merged === undefined;
   }
   /** Lets go of the merged matrices of an adapter until they are asked for again; not while another owner may use them. */
-  rest(): void {
+  releaseMerged(): void {
     if (this.owners > 1 || this.merged === undefined) return;
     freeAll(this.merged);
     this.merged = undefined;

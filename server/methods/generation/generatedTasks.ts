@@ -11,7 +11,7 @@ import { ConceptBook } from "./conceptBook.ts";
 import { Memory, type Family, type Weighed } from "./memory.ts";
 import { taskSchema } from "../../core/savedTask.ts";
 import { lineageOf } from "./task.ts";
-import type { Seen, Selector, Transform } from "../../core/slots/generation.ts";
+import type { RememberedTask, Selector, Transform } from "../../core/slots/generation.ts";
 
 /** Tasks that are remembered as possible parents. */
 const remembered = 4096;
@@ -109,7 +109,7 @@ export class GeneratedTasks implements TaskSource {
   }
 
   /** @param n families of parents of one child each */
-  parents(n: number, random: Random, family: Family): Seen[][] {
+  parents(n: number, random: Random, family: Family): RememberedTask[][] {
     return this.memory.choose(this.options.selector, n, random, family);
   }
   /** Every task that may be a parent. */

@@ -6,7 +6,7 @@ import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Answered, Group } from "../../core/rollouts.ts";
 import { taskSchema } from "../../core/savedTask.ts";
 import { proportional, softmax } from "./drawing.ts";
-import type { Seen, Selector, Skill } from "../../core/slots/generation.ts";
+import type { RememberedTask, Selector, Skill } from "../../core/slots/generation.ts";
 
 /** Groups of a task whose rates are kept. */
 const history = 16;
@@ -30,7 +30,7 @@ export interface Family {
 
 /** A task that may be a parent, with its kind and weight. */
 export interface Weighed {
-  readonly seen: Seen;
+  readonly seen: RememberedTask;
   readonly skill: string;
   readonly weight: number;
 }
@@ -40,7 +40,7 @@ const someOf = (answers: readonly Answered[], each: number): Answered[] =>
   [true, false].flatMap((kind) => answers.filter(({ right }) => right === kind).slice(0, each));
 
 /** Draws one in proportion to its weight, and to how near it is to the first, and takes it out. */
-function take(open: Weighed[], random: Random, near?: Family["near"], first?: Task): Seen {
+function take(open: Weighed[], random: Random, near?: Family["near"], first?: Task): RememberedTask {
   const nearness =
     near === undefined || first === undefined
       ? undefined
@@ -55,7 +55,7 @@ function take(open: Weighed[], random: Random, near?: Family["near"], first?: Ta
 }
 
 export class Memory implements Stateful {
-  private readonly tasks = new Map<string, Seen>();
+  private readonly tasks = new Map<string, RememberedTask>();
 
   /**
    * @param skillOf the skill that a task belongs to
@@ -87,7 +87,7 @@ export class Memory implements Stateful {
     }
   }
 
-  get(id: string): Seen | undefined {
+  get(id: string): RememberedTask | undefined {
     return this.tasks.get(id);
   }
 
@@ -100,9 +100,9 @@ export class Memory implements Stateful {
     n: number,
     random: Random,
     { parents, near }: Family = { parents: 1 },
-  ): Seen[][] {
+  ): RememberedTask[][] {
     const open = this.weighed(selector);
-    const families: Seen[][] = [];
+    const families: RememberedTask[][] = [];
     while (families.length < n && open.length >= parents) {
       const first = take(open, random);
       const others = Array.from({ length: parents - 1 }, () => take(open, random, near, first.task));
@@ -133,7 +133,7 @@ export class Memory implements Stateful {
   }
 
   /** In the order in which they were first seen. */
-  skills(chosen: (seen: Seen) => boolean = () => false): Skill[] {
+  skills(chosen: (seen: RememberedTask) => boolean = () => false): Skill[] {
     const found = new Map<string, { tasks: number; chosen: number; sum: number }>();
     for (const seen of this.tasks.values()) {
       const name = this.skillOf(seen.task);

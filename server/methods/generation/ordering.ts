@@ -7,13 +7,13 @@ import type { GeneratedTasks } from "./generatedTasks.ts";
 import type { Weighed } from "./memory.ts";
 import type { Recipe, Refuse, RoundContext } from "./recipe.ts";
 import { cosineWithSum, vectorsOf, type Vectors } from "./similarity.ts";
-import type { Concepts, Drawn, Embed, Near, Seen } from "../../core/slots/generation.ts";
+import type { Concepts, ChildBrief, Embed, Near, RememberedTask } from "../../core/slots/generation.ts";
 
 /** A child that is to be written. */
 export interface Order {
   readonly parents: readonly Task[];
   /** What it is asked for by, where that is not its parents. */
-  readonly drawn?: Drawn;
+  readonly drawn?: ChildBrief;
 }
 
 /** Sets of concepts that are drawn again because they were drawn before in the round. */
@@ -26,7 +26,7 @@ export async function familiesOf(
   source: GeneratedTasks,
   { transform: { parents, near }, parents: wanted }: Recipe,
   { random, embed }: RoundContext,
-): Promise<Seen[][]> {
+): Promise<RememberedTask[][]> {
   const own = random.fork("parents");
   if (near === undefined) return source.parents(wanted, own, { parents });
   return source.parents(wanted, own, { parents, near: await nearness(source.open(), near, embed) });

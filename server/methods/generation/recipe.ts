@@ -2,12 +2,20 @@
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import type { Group } from "../../core/rollouts.ts";
-import type { Answer, Author, Complete, Draft, Embed, Gate, Transform } from "../../core/slots/generation.ts";
+import type {
+  AnswerSource,
+  Author,
+  Complete,
+  Draft,
+  Embed,
+  Gate,
+  Transform,
+} from "../../core/slots/generation.ts";
 
 export interface Recipe {
   readonly transform: Transform;
   readonly author: Author;
-  readonly answer: Answer;
+  readonly answer: AnswerSource;
   readonly gates: readonly Gate[];
   /** Children a round asks for. */
   readonly parents: number;

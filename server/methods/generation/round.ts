@@ -7,7 +7,7 @@ import { withoutLineage } from "./task.ts";
 import { majority } from "./majority.ts";
 import { conceptOrders, familiesOf, type Order } from "./ordering.ts";
 import { extracted } from "./pattern.ts";
-import type { Answer, Author, Draft, Seen } from "../../core/slots/generation.ts";
+import type { AnswerSource, Author, Draft, RememberedTask } from "../../core/slots/generation.ts";
 
 /** What came of a round. */
 export interface Round {
@@ -69,7 +69,7 @@ async function ordersOf(
 /** Children that the parents' environments or the transform make. */
 function byThemselves(
   source: GeneratedTasks,
-  families: readonly Seen[][],
+  families: readonly RememberedTask[][],
   { transform }: Recipe,
   context: RoundContext,
   refuse: Refuse,
@@ -91,7 +91,7 @@ function byThemselves(
   });
 }
 
-const tasksOf = (family: readonly Seen[]): Task[] => family.map(({ task }) => task);
+const tasksOf = (family: readonly RememberedTask[]): Task[] => family.map(({ task }) => task);
 
 async function written(
   source: GeneratedTasks,
@@ -129,7 +129,7 @@ interface WrittenPrompt {
 
 function votesOn(
   said: readonly WrittenPrompt[],
-  answer: Extract<Answer, { kind: "vote" }>,
+  answer: Extract<AnswerSource, { kind: "vote" }>,
   author: Exclude<Author, { kind: "program" }>,
   { complete, policy }: RoundContext,
 ): Promise<readonly (readonly string[])[]> {
@@ -146,7 +146,7 @@ function answered(
   source: GeneratedTasks,
   { parents: [parent], drawn }: Order,
   prompt: string,
-  answer: Answer,
+  answer: AnswerSource,
   votes: readonly string[],
 ): Draft | string {
   const { env, data: inherited } = parent!;

@@ -1,6 +1,6 @@
 /** Rollouts kept beyond their step, and the mean rewards of recent groups. Bounded; saved and taken up exactly. */
 import type { KeptRow } from "./keptRow.ts";
-import type { Drawn, Past, ReplayAdmission } from "../../core/slots/replay.ts";
+import type { ReplayDrawn, Past, ReplayAdmission } from "../../core/slots/replay.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
@@ -132,7 +132,7 @@ export function quantileOf(values: readonly number[], share: number): number {
 /** Units and weights of a draw, with the draw counted. */
 export function taken(
   units: readonly DrawUnit[],
-  drawn: readonly Drawn[],
+  drawn: readonly ReplayDrawn[],
 ): { rows: KeptRow[]; weights: number[] } {
   const rows: KeptRow[] = [];
   const weights: number[] = [];

@@ -65,7 +65,7 @@ function otherProblem(
   model: string,
   objective: LearnerPlan["objective"],
 ): LearnerProblem | undefined {
-  const { heads = [] } = objective;
+  const { heads = [] } = objective.needs ?? {};
   const known = ["policy", ...alwaysModels, ...config.models.map(({ name }) => name)];
   const unknown = modelsOf(objective).find((name) => !known.includes(name));
   if (unknown !== undefined) {

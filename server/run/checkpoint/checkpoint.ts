@@ -230,7 +230,7 @@ export async function writeCheckpoint(
       code: "checkpoint-not-written",
       cause: error,
       action:
-        "Free space on this disk or mend the folder's permissions, then resume the run: it goes on from the last whole checkpoint.",
+        "Free space on this disk or fix the folder's permissions, then resume the run: it continues from the last whole checkpoint.",
     });
   }
 }

@@ -5,7 +5,15 @@
 import { UserError } from "../../../shared/errors.ts";
 import type { Json } from "../../../shared/json.ts";
 import type { Saved } from "../../core/basics.ts";
-import { differences, slots, unshared, type Difference, type Identity, type Slot } from "./identity.ts";
+import {
+  differences,
+  slotOf,
+  slots,
+  unshared,
+  type Difference,
+  type Identity,
+  type Slot,
+} from "./identity.ts";
 
 /** What a checkpoint holds of the parts. */
 export interface SavedParts {
@@ -36,8 +44,6 @@ export interface Claims {
   readonly parts: Readonly<Record<string, Saved>>;
   readonly unclaimed: readonly Unclaimed[];
 }
-
-const slotOf = (name: string): Slot | undefined => slots.find((slot) => name.startsWith(`${slot}/`));
 
 export function claims(saved: SavedParts, live: LiveParts): Claims {
   const taken = new Map(

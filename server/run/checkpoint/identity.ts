@@ -11,16 +11,16 @@ import type { StageBody } from "../../core/config/resolved.ts";
 import { madeTasks } from "../../algorithm/curriculum/openTasks.ts";
 import type { Json, JsonObject } from "../../../shared/json.ts";
 
-export const slots = [
-  "generated",
-  "curriculum",
-  "algorithm",
-  "start",
-  "guidance",
-  "replay",
-  "auxiliary",
-] as const;
+/** Slots whose state a step that is given up puts back. */
+export const boundarySlots = ["generated", "curriculum", "algorithm", "start", "guidance"] as const;
+/** Slots whose state a step adds to only when it is done. */
+export const lastingSlots = ["replay", "auxiliary"] as const;
+export const slots = [...boundarySlots, ...lastingSlots];
 export type Slot = (typeof slots)[number];
+
+/** The key of a part's state in a checkpoint. */
+type StateKey = `${Slot}/${string}`;
+export const slotOf = (key: string): Slot | undefined => slots.find((slot) => key.startsWith(`${slot}/`));
 
 /** As a checkpoint keeps it beside the part's state. */
 export interface Identity {
@@ -33,17 +33,19 @@ export interface Identity {
   readonly last: number;
 }
 
-/** Names are exact: equal within a run where everything is equal, the folders included. */
-const nameOf = (slot: Slot, choices: unknown): string => `${slot}/${fingerprint(choices)}`;
-export const partNames = {
-  algorithm: ({ advantage }: StageBody): string => nameOf("algorithm", [advantage]),
-  replay: ({ replay }: StageBody): string => nameOf("replay", [replay.source, replay.admission]),
+/** Keys are exact: equal within a run where everything is equal, the folders included. */
+const keyOf = (slot: Slot, choices: unknown): StateKey => `${slot}/${fingerprint(choices)}`;
+export const stateKeys = {
+  /** @param likeness fingerprint of what the tasks are made of */
+  generated: (likeness: string): StateKey => `generated/${likeness}`,
+  algorithm: ({ advantage }: StageBody): StateKey => keyOf("algorithm", [advantage]),
+  replay: ({ replay }: StageBody): StateKey => keyOf("replay", [replay.source, replay.admission]),
   // A loss's weight is read of the stage: another one forgets nothing.
-  auxiliary: ({ auxiliary }: StageBody): string => nameOf("auxiliary", weightless(auxiliary)),
-  curriculum: ({ tasks, curriculum }: StageBody): string => nameOf("curriculum", [tasks, curriculum]),
-  guidance: ({ guidance }: StageBody): string => nameOf("guidance", guidance),
-  start: ({ tasks, curriculum }: StageBody): string =>
-    nameOf("start", [tasks, curriculum.arms, curriculum.start]),
+  auxiliary: ({ auxiliary }: StageBody): StateKey => keyOf("auxiliary", weightless(auxiliary)),
+  curriculum: ({ tasks, curriculum }: StageBody): StateKey => keyOf("curriculum", [tasks, curriculum]),
+  guidance: ({ guidance }: StageBody): StateKey => keyOf("guidance", guidance),
+  start: ({ tasks, curriculum }: StageBody): StateKey =>
+    keyOf("start", [tasks, curriculum.arms, curriculum.start]),
 };
 const weightless = (auxiliary: StageBody["auxiliary"]): unknown =>
   auxiliary.map((one) => ({ ...one, weight: 1 }));
@@ -55,18 +57,18 @@ function partsOf(body: StageBody): (readonly [slot: Slot, name: string, about: o
     ...madeTasks(tasks).map(({ name, likeness }) => {
       const [, generate, sources] = likeness;
       const about = { tasks: { ...Object.fromEntries(sources), [name]: { generate } } };
-      return ["generated", nameOf("generated", likeness), about] as const;
+      return ["generated", keyOf("generated", likeness), about] as const;
     }),
-    ["curriculum", partNames.curriculum(body), { tasks, curriculum }],
-    ["algorithm", partNames.algorithm(body), { advantage: body.advantage }],
+    ["curriculum", stateKeys.curriculum(body), { tasks, curriculum }],
+    ["algorithm", stateKeys.algorithm(body), { advantage: body.advantage }],
     [
       "start",
-      partNames.start(body),
+      stateKeys.start(body),
       { tasks, curriculum: { arms: curriculum.arms, start: curriculum.start } },
     ],
-    ["guidance", partNames.guidance(body), { guidance: body.guidance }],
-    ["replay", partNames.replay(body), { replay: { source: replay.source, admission: replay.admission } }],
-    ["auxiliary", partNames.auxiliary(body), { auxiliary: weightless(body.auxiliary) }],
+    ["guidance", stateKeys.guidance(body), { guidance: body.guidance }],
+    ["replay", stateKeys.replay(body), { replay: { source: replay.source, admission: replay.admission } }],
+    ["auxiliary", stateKeys.auxiliary(body), { auxiliary: weightless(body.auxiliary) }],
   ];
 }
 

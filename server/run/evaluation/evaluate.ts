@@ -1,13 +1,8 @@
 /** Held-out success: a greedy answer and `samples` drawn ones for each task, the same tasks and streams every time. */
-import {
-  contextOf,
-  create,
-  outcome,
-  rowValue,
-  type Algorithm,
-  type DrawnTask,
-  type Scored,
-} from "../../algorithm/algorithm.ts";
+import { contextOf, type Algorithm } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
+import { outcome, rowValue, type Scores } from "../../algorithm/rewards/rewards.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import type { EvaluatedTask, AttemptOutcomes } from "../../analysis/evaluation/types.ts";
 import { evaluationReport } from "../../analysis/evaluation/passAtK.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -19,12 +14,12 @@ import type { Batch } from "../../core/rollouts.ts";
 import type { DecodeOptions, Models, Policy } from "../../core/policy.ts";
 import type { RewardContext } from "../../core/reward.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
-import type { Draft } from "../step/rollouts/assemble.ts";
-import { constraintsOf } from "../step/rollouts/decoding.ts";
-import { divided } from "../step/rollouts/divide.ts";
-import { play } from "../step/rollouts/episodes.ts";
-import { draftsOf, placesOf } from "../step/rollouts/generate.ts";
-import { outcomesOf, type Deciding } from "../step/outcomes.ts";
+import type { Draft } from "../step/generate/assemble.ts";
+import { constraintsOf } from "../step/generate/decoding.ts";
+import { divided } from "../step/generate/divide.ts";
+import { play } from "../step/generate/episodes.ts";
+import { draftsOf, namedGroups } from "../step/generate/generate.ts";
+import { outcomesOf, type Deciding } from "../step/score/outcomes.ts";
 
 export interface Examination {
   readonly config: RunConfig;
@@ -60,7 +55,7 @@ function decode({ config, policy, signal, model }: Examination, temperature: num
 export interface Answered {
   readonly greedy: boolean;
   readonly batch: Batch;
-  readonly scored: Scored;
+  readonly scored: Scores;
   /** Per row: the task it answers, by its place among the tasks. */
   readonly task: Int32Array;
   /** Per row, where answers have several attempts: what came of each; undefined where one could not be scored. */
@@ -73,7 +68,7 @@ export interface Evaluated {
   readonly report: EvaluationReport;
 }
 
-interface Seen {
+interface TaskTally {
   readonly arm: string;
   readonly samples: boolean[];
   greedy: boolean | undefined;
@@ -145,7 +140,7 @@ async function* answers(
   clock: Clock,
 ): AsyncGenerator<Answered> {
   const greedy = temperature === 0;
-  const places = placesOf(exam.tasks, new Set());
+  const places = namedGroups(exam.tasks, new Set());
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
   const { most } = shapeOf(exam.config);
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
@@ -163,7 +158,7 @@ async function* answers(
 }
 
 /** Terms before their weights, and the combined reward under `total`; what does not exist is left out. */
-function rewardsOf({ rewards, combined }: Scored, row: number): Record<string, number> {
+function rewardsOf({ rewards, combined }: Scores, row: number): Record<string, number> {
   const paid = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
   const all: [string, number][] = [["total", combined.total[row]!], ...paid];
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
@@ -179,7 +174,7 @@ export async function evaluate(
   keep: (answered: Answered) => void = () => undefined,
 ): Promise<Evaluated> {
   const { samples, temperature, pass_at } = exam.config.evaluation;
-  const seen = exam.tasks.map(({ arm }): Seen => ({
+  const seen = exam.tasks.map(({ arm }): TaskTally => ({
     arm,
     samples: [],
     greedy: undefined,
@@ -197,7 +192,7 @@ export async function evaluate(
   return { tasks: seen, report: evaluationReport(seen, pass_at) };
 }
 
-function note(seen: Seen, { greedy, scored, attempts }: Answered, row: number): void {
+function note(seen: TaskTally, { greedy, scored, attempts }: Answered, row: number): void {
   const outcomes = attempts?.[row];
   if (outcomes !== undefined) {
     seen.attempts ??= { samples: [] };

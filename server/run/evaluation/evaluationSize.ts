@@ -15,7 +15,7 @@ import { evaluate, type Examination } from "./evaluate.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 
 /** Seconds that an evaluation should take at most. */
-export const EVALUATION_SECONDS = 60;
+const EVALUATION_SECONDS = 60;
 /** Fewer tasks say too little. */
 const LEAST = 16;
 /** Tasks that are timed. */
@@ -84,7 +84,7 @@ export async function evaluationSize({
 }
 
 /** What every evaluation of a run asks, and how many answers at once. */
-export type Asked = Pick<Examination, "tasks" | "algorithm" | "together">;
+export type EvaluationPlan = Pick<Examination, "tasks" | "algorithm" | "together">;
 
 /**
  * The same for a large model with fewer answers at once, and, where the config does not say how many tasks, with as many as
@@ -96,7 +96,7 @@ export async function sized(
   clock: Clock,
   recorder: Recorder,
   folder: string | undefined,
-): Promise<Asked> {
+): Promise<EvaluationPlan> {
   const { config, tasks: all, algorithm } = exam;
   const together = togetherOf(config);
   if (together === undefined) return { tasks: all, algorithm };

@@ -16,7 +16,8 @@ import { EvaluationProgress } from "./evaluationProgress.ts";
 import { togetherOf } from "./evaluationSize.ts";
 import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
 import { openModels } from "../models/models.ts";
-import { heldOut, Parts } from "../loop/stage.ts";
+import { StageComponents } from "../loop/stageComponents.ts";
+import { heldOut } from "./heldOut.ts";
 
 export interface Examined extends Evaluated {
   readonly probes: readonly ProbeReport[];
@@ -69,14 +70,14 @@ export async function examine(
     config,
   });
   const models = await openModels(config, policy);
-  const parts = new Parts({
+  const components = new StageComponents({
     random: randomStream(config.seed, "methods"),
     models,
     tokenizer: policy.tokenizer,
   });
   try {
-    const context = parts.context(config.top);
-    const scorer = parts.scorer(config.top);
+    const context = components.context(config.top);
+    const scorer = components.scorer(config.top);
     await scorer.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     const algorithm = new Algorithm(config.top, context);
@@ -92,7 +93,7 @@ export async function examine(
     for (const probe of probes) reports.push(await probedBy(probe, exam, plain));
     return { ...plain, probes: reports };
   } finally {
-    await parts.close();
+    await components.close();
     models.close();
   }
 }

@@ -13,7 +13,7 @@ import type { CreateContext } from "../../core/declaration.ts";
 export type ProbeName = "empty" | "prompt" | "gold" | "filler";
 
 /** One answer, the same to each of a few tasks; numbers are means over those to which something applies. */
-export interface Probe {
+export interface EvaluationProbe {
   readonly probe: ProbeName;
   /** As given to the first of the tasks. */
   readonly response: string;
@@ -84,7 +84,7 @@ export function probed(
   body: StageBody,
   context: CreateContext,
   clock: Clock,
-): Probe[] {
+): EvaluationProbe[] {
   const { combined } = new RewardChain(body.reward, context).rewards(columns, batch, clock);
   return names.flatMap((probe) => {
     const rows = [...probes.keys()].filter((row) => probes[row] === probe);
@@ -106,7 +106,11 @@ export function probed(
 const round = (value: number): number => Number(value.toPrecision(3));
 
 /** Sentences about an empty answer that is paid; none where the policy cannot write one. */
-export function emptyAnswerWarnings(probes: readonly Probe[], body: StageBody, clock: Clock): string[] {
+export function emptyAnswerWarnings(
+  probes: readonly EvaluationProbe[],
+  body: StageBody,
+  clock: Clock,
+): string[] {
   const [empty, gold] = (["empty", "gold"] as const).map((name) =>
     probes.find(({ probe }) => probe === name),
   );
@@ -123,11 +127,11 @@ export function emptyAnswerWarnings(probes: readonly Probe[], body: StageBody, c
     const most = Math.max(...probes.map(({ terms }) => (terms[name] ?? -Infinity) * times));
     if (isAuxiliary.has(name) && pay * times > 0)
       return [
-        `\`${name}\` pays an empty answer ${round(pay)} × ${round(times)}, though it is never right: pay it only where the answer is right (\`reward.combine: product\`, or return \`null\` elsewhere), or set \`rollout.min_tokens\`.`,
+        `\`${name}\` rewards an empty answer with ${round(pay)} × ${round(times)}, though it is never right: reward it only where the answer is right (\`reward.combine: product\`, or return \`null\` elsewhere), or set \`rollout.min_tokens\`.`,
       ];
     if (isAnswer.has(name) && pay * times > 0 && pay * times >= most)
       return [
-        `\`${name}\` pays an empty answer ${round(pay)} × ${round(times)}, as much as any other that was tried: let it pay 0 where nothing is answered.`,
+        `\`${name}\` rewards an empty answer with ${round(pay)} × ${round(times)}, as much as any other answer of the probe: return 0 where nothing is answered.`,
       ];
     return [];
   });

@@ -7,12 +7,12 @@ import { randomStream } from "../../lib/random.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Clock } from "../../core/basics.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
-import { draftsOf, placesOf, rollOut } from "../step/rollouts/generate.ts";
-import { decodeOptions } from "../step/rollouts/decoding.ts";
-import { dividedIn } from "../step/rollouts/divide.ts";
+import { draftsOf, namedGroups, rollOut } from "../step/generate/generate.ts";
+import { decodeOptions } from "../step/generate/decoding.ts";
+import { dividedIn } from "../step/generate/divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "../models/models.ts";
-import { emptyAnswerWarnings, probeBatch, probed, type Probe } from "../evaluation/probe.ts";
+import { emptyAnswerWarnings, probeBatch, probed, type EvaluationProbe } from "../evaluation/probe.ts";
 import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
@@ -31,7 +31,7 @@ export interface DryRun {
   readonly metrics: Readonly<Record<string, number>>;
   readonly rewards: readonly TermTiming[];
   /** What the reward pays for a few answers that cost no thought; empty without a reward. */
-  readonly probes: readonly Probe[];
+  readonly probes: readonly EvaluationProbe[];
   /** What is wrong with what the probes were paid. */
   readonly warnings: readonly string[];
   readonly rollouts: readonly {
@@ -90,7 +90,7 @@ function small(config: RunConfig): RunConfig {
 
 interface Tried {
   readonly rewards: readonly TermTiming[];
-  readonly probes: readonly Probe[];
+  readonly probes: readonly EvaluationProbe[];
   readonly warnings: readonly string[];
 }
 const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };
@@ -100,11 +100,11 @@ const nothingTried: Tried = { rewards: [], probes: [], warnings: [] };
  * @param last the stage's last step, when schedules of weights have come to their ends
  */
 async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, last: Clock): Promise<Tried> {
-  const stage = trainer.parts.stage(config.stages[0]!);
+  const stage = trainer.components.stage(config.stages[0]!);
   const { body } = stage.config;
   const drawn = await stage.curriculum.draw(prompts, randomStream(config.seed, "dry-run"), clock);
   const drafts = draftsOf(
-    placesOf(drawn, new Set()),
+    namedGroups(drawn, new Set()),
     body.rollout.group,
     session.policy,
     ["dry-run"],
@@ -114,7 +114,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const batch = dividedIn({ session, stage }, written);
   const probes = probeBatch(batch, session.policy.tokenizer);
-  const context = trainer.parts.context(body);
+  const context = trainer.components.context(body);
   const timings: TermTiming[] = [];
   const paid: RewardColumn[] = [];
   for (const term of body.reward.terms) {
@@ -195,7 +195,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
       },
     };
   } finally {
-    await trainer.parts.close();
+    await trainer.components.close();
     models.close();
   }
 }

@@ -105,7 +105,7 @@ function keep(path: string, text: string): void {
       file: path,
       code: "config-not-kept",
       cause: error,
-      action: "Free space on this disk or mend the folder's permissions, then resume the run.",
+      action: "Free space on this disk or fix the folder's permissions, then resume the run.",
     });
   }
 }

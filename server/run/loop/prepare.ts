@@ -1,7 +1,12 @@
 /** Files that replay and auxiliary losses name, read before the first step. */
 import type { AuxiliaryLosses } from "../stages/auxiliary.ts";
-import { recordedRows, tokensOfText, type LogFile, type Reader } from "../stages/demonstrations.ts";
-import type { Replay } from "../step/replay.ts";
+import {
+  recordedRows,
+  tokensOfText,
+  type LogFile,
+  type DemonstrationSetup,
+} from "../stages/demonstrations.ts";
+import type { Replay } from "../step/replay/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
 
 /** What training reads of replayed rollouts. */
@@ -11,7 +16,10 @@ const needsOf = ({ rescore }: Replay): LogFile["needs"] => {
 };
 
 /** @returns what to tell of the file. @throws UserError naming the file and the line */
-export async function prepareReplay(replay: Replay, reader: Reader): Promise<readonly StartNote[]> {
+export async function prepareReplay(
+  replay: Replay,
+  reader: DemonstrationSetup,
+): Promise<readonly StartNote[]> {
   const { source, memory } = replay;
   if (source.kind !== "file" || memory.rows.length > 0) return [];
   const { path, heldOut } = source;
@@ -23,7 +31,7 @@ export async function prepareReplay(replay: Replay, reader: Reader): Promise<rea
 /** @returns what to tell of the files. @throws UserError naming the file and the line */
 export async function prepareAuxiliary(
   { demonstrations }: AuxiliaryLosses,
-  reader: Reader,
+  reader: DemonstrationSetup,
 ): Promise<readonly StartNote[]> {
   const told: StartNote[] = [];
   for (const one of demonstrations) {

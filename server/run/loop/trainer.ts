@@ -3,7 +3,8 @@ import type { StageKind } from "../../../shared/stageKinds.ts";
 import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
 import { join, relative } from "node:path";
 import { z } from "zod";
-import { Algorithm, create } from "../../algorithm/algorithm.ts";
+import { Algorithm } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
@@ -14,22 +15,23 @@ import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
 import { evaluate, type Answered } from "../evaluation/evaluate.ts";
 import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
-import { sized, type Asked } from "../evaluation/evaluationSize.ts";
+import { sized, type EvaluationPlan } from "../evaluation/evaluationSize.ts";
 import { authoredPath, changesSince, readRunFile, storedConfig } from "./files.ts";
 import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
-import { checkLearners } from "../step/learners.ts";
+import { checkLearners } from "../step/update/learners.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "../step/log/record.ts";
 import type { Appended } from "../step/log/recorder.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "../step/context.ts";
-import { heldOut, Parts } from "./stage.ts";
+import { StageComponents } from "./stageComponents.ts";
+import { heldOut } from "../evaluation/heldOut.ts";
 import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
-import { Stopwatch } from "../step/timing.ts";
+import { Stopwatch } from "../step/stopwatch.ts";
 import type { StartNote } from "../models/trainable.ts";
 
 /** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
@@ -38,7 +40,7 @@ const referenceFolder = (run: string, done: number): string => join(run, "models
 const referenceSchema = z.number().int().nullable();
 
 export class Trainer implements Driver {
-  readonly parts: Parts;
+  readonly components: StageComponents;
   private stage: Stage | undefined;
   private index = 0;
   /** Steps done when the reference was taken. */
@@ -46,7 +48,7 @@ export class Trainer implements Driver {
   /** State of the parts at the boundary before the step in flight: what a given-up step drew is put back. */
   private boundary: Record<string, Saved> | undefined;
   private readonly matrix: RegressionMatrix;
-  private exam: Asked | undefined;
+  private exam: EvaluationPlan | undefined;
 
   constructor(
     private readonly session: Session,
@@ -55,23 +57,28 @@ export class Trainer implements Driver {
     private readonly commands: Commands | undefined,
   ) {
     const random = randomStream(session.config.seed, "methods");
-    this.parts = new Parts({ random, models: session.models, tokenizer: session.policy.tokenizer });
-    this.matrix = new RegressionMatrix(session, this.parts);
+    this.components = new StageComponents({
+      random,
+      models: session.models,
+      tokenizer: session.policy.tokenizer,
+    });
+    this.matrix = new RegressionMatrix(session, this.components);
   }
 
   /** Makes every stage's methods and loads user rewards, so that what is missing is told before the first step. */
   async prepare(): Promise<Record<string, string>> {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
-    const made = stages.map((stage) => this.parts.stage(stage));
+    const made = stages.map((stage) => this.components.stage(stage));
     this.tellOmitted(made);
-    for (const stage of stages) if (stage.kind === "rl") this.tell(await this.parts.prepare(stage.body, top));
+    for (const stage of stages)
+      if (stage.kind === "rl") this.tell(await this.components.prepare(stage.body, top));
     checkLearners(
-      bodies.map((body) => this.parts.scorer(body)),
+      bodies.map((body) => this.components.scorer(body)),
       this.session.models,
     );
     const bundles = await Promise.all(
-      [...new Set(bodies.map((body) => this.parts.scorer(body)))].map((scorer) => scorer.prepare()),
+      [...new Set(bodies.map((body) => this.components.scorer(body)))].map((scorer) => scorer.prepare()),
     );
     return Object.assign({}, ...bundles);
   }
@@ -135,9 +142,9 @@ export class Trainer implements Driver {
     this.reference = reference;
     await policy.load(join(folder, policyFolder));
     await models.restore(folder);
-    this.parts.load(saved);
+    this.components.load(saved);
     if (saved["optimizers"] !== undefined)
-      loadOptimizers(policy, this.parts.optimizers(), saved["optimizers"]);
+      loadOptimizers(policy, this.components.optimizers(), saved["optimizers"]);
   }
 
   /** The state in a checkpoint by the names that the parts have now. @throws UserError where no part takes some of it up */
@@ -150,7 +157,7 @@ export class Trainer implements Driver {
       { parts, identities, stage: readLoopState(loop).stage },
       {
         identities: identitiesOf(this.session.config),
-        stateful: Object.keys(this.parts.save()),
+        stateful: Object.keys(this.components.save()),
         changes: () => (folder === undefined ? [] : changesSince(folder, this.session.config)),
       },
     );
@@ -169,7 +176,7 @@ export class Trainer implements Driver {
   async step(clock: Clock, number: number, index: number = this.index): Promise<Record<string, number>> {
     if (index !== this.index) this.use(index);
     const stage = this.present();
-    this.boundary = this.parts.boundary();
+    this.boundary = this.components.boundary();
     const watch = new Stopwatch();
     const { reset_every } = stage.config.body.update;
     if (reset_every !== undefined && clock.stageStep > 0 && clock.stageStep % reset_every === 0)
@@ -186,7 +193,7 @@ export class Trainer implements Driver {
   }
 
   rewind(): void {
-    if (this.boundary !== undefined) this.parts.load(this.boundary);
+    if (this.boundary !== undefined) this.components.load(this.boundary);
     this.boundary = undefined;
   }
 
@@ -201,7 +208,7 @@ export class Trainer implements Driver {
     clock: Clock,
   ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
-    const work = { config, scorer: this.parts.scorer(config.top), policy, models, signal };
+    const work = { config, scorer: this.components.scorer(config.top), policy, models, signal };
     this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
     const exam = { ...work, ...this.exam };
     const records: Appended[] = [];
@@ -234,9 +241,9 @@ export class Trainer implements Driver {
     });
   }
 
-  private examination(): Asked {
+  private examination(): EvaluationPlan {
     const { config, recorder } = this.session;
-    const context = this.parts.context(config.top);
+    const context = this.components.context(config.top);
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     if (tasks.length < config.evaluation.prompts) {
       recorder.event(
@@ -256,9 +263,9 @@ export class Trainer implements Driver {
     const { policy, models, recorder, config } = this.session;
     if (this.folder === undefined) return;
     const parts = {
-      ...this.parts.save(),
+      ...this.components.save(),
       ...this.boundary,
-      optimizers: saveOptimizers(policy, this.parts.optimizers().keys()),
+      optimizers: saveOptimizers(policy, this.components.optimizers().keys()),
       reference: { json: this.reference },
     };
     const identities = Object.fromEntries([...identitiesOf(config)].filter(([name]) => name in parts));
@@ -301,7 +308,7 @@ export class Trainer implements Driver {
     // The held-out tasks stay: only what is read of the methods may have changed.
     const { top } = session.config;
     if (this.exam !== undefined)
-      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.parts.context(top)) };
+      this.exam = { ...this.exam, algorithm: new Algorithm(top, this.components.context(top)) };
     return undefined;
   }
 
@@ -309,8 +316,8 @@ export class Trainer implements Driver {
   private use(index: number): void {
     const config = this.session.config.stages[index]!;
     this.index = index;
-    this.stage = this.parts.stage(config, this.session.config.stages);
-    const optimizer = create(config.body.update.optimizer, this.parts.context(config.body));
+    this.stage = this.components.stage(config, this.session.config.stages);
+    const optimizer = create(config.body.update.optimizer, this.components.context(config.body));
     this.session.policy.setOptimizer(optimizer, { reset: false });
   }
 

@@ -109,7 +109,7 @@ function failed(recorder: Recorder, given: unknown, config: RunConfig | undefine
   const message = sentence(messageOf(error), detail);
   if (!(error instanceof UserError))
     process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
-  const action = detail.action ?? "This is a defect of Gradus: the worker's log beside the run says where.";
+  const action = detail.action ?? "This is a defect of Gradus: the worker's log next to the run says where.";
   recorder.event("error", detail.code ?? "failed", message, { action });
   return { status: "failed", message: `${message} ${action}` };
 }
@@ -211,7 +211,7 @@ async function assembled(
     between: () => commands.between(() => loop.checkpoint()),
   };
   const trainer = new Trainer(session, options.folder, commands);
-  closers.push(() => trainer.parts.close());
+  closers.push(() => trainer.components.close());
   note({ bundles: await trainer.prepare() });
   let loop = new Loop(session, trainer, beginning);
   if (resumed === undefined) return loop;

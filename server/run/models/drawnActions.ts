@@ -4,21 +4,21 @@ import { drawnHead } from "../../methods/objective/values/otherHeads.ts";
 import { firstTrained, spansOf } from "../../core/rows/spans.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
-import type { Objective } from "../../core/loss.ts";
-import type { Draft } from "../step/rollouts/assemble.ts";
-import type { Place } from "../step/context.ts";
-import { decodeOptions } from "../step/rollouts/decoding.ts";
-import { rollOut } from "../step/rollouts/generate.ts";
-import { headsOf } from "../step/learn.ts";
+import type { ObjectiveNeeds } from "../../core/loss.ts";
+import type { Draft } from "../step/generate/assemble.ts";
+import type { StepContext } from "../step/context.ts";
+import { decodeOptions } from "../step/generate/decoding.ts";
+import { rollOut } from "../step/generate/generate.ts";
+import { headsOf } from "../step/score/modelScores.ts";
 
 /** A state: a row's tokens before one of its actions. */
-interface State {
+interface ActionState {
   readonly row: number;
   /** Place in the batch of the action's first token that trains. */
   readonly at: number;
 }
 
-function statesOf(batch: Batch, { level }: Redrawn): State[] {
+function statesOf(batch: Batch, { level }: Redrawn): ActionState[] {
   const { starts, ends, rows } = spansOf(batch, level);
   const trains = Float64Array.from(batch.mask);
   return [...starts.keys()].flatMap((k) => {
@@ -27,9 +27,9 @@ function statesOf(batch: Batch, { level }: Redrawn): State[] {
   });
 }
 
-type Redrawn = NonNullable<Objective["redrawn"]>;
+type Redrawn = NonNullable<ObjectiveNeeds["redrawn"]>;
 
-function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Draft {
+function draftOf({ row, at }: ActionState, batch: Batch, limit: number, key: Key): Draft {
   const { task, arm, group } = batch.records[row]!;
   const start = batch.offsets[row]!;
   const before = batch.tokens.slice(start, at);
@@ -57,10 +57,15 @@ function draftOf({ row, at }: State, batch: Batch, limit: number, key: Key): Dra
 type Key = readonly (string | number)[];
 
 /** One value a head and state, at the state's token; NaN elsewhere. */
-export async function drawnActions(place: Place, batch: Batch, redrawn: Redrawn, key: Key): Promise<Stats> {
-  const { session, stage, step } = place;
+export async function drawnActions(
+  context: StepContext,
+  batch: Batch,
+  redrawn: Redrawn,
+  key: Key,
+): Promise<Stats> {
+  const { session, stage, step } = context;
   // Models have learned in this step already: nothing here waits for a pause that might give the step up.
-  const decode = decodeOptions(place);
+  const decode = decodeOptions(context);
   const states = statesOf(batch, redrawn);
   if (decode.grammar !== undefined && states.some(({ row, at }) => at > batch.offsets[row]!))
     throw underGrammar();
@@ -79,7 +84,7 @@ export async function drawnActions(place: Place, batch: Batch, redrawn: Redrawn,
 
 const underGrammar = (): UserError =>
   new UserError(
-    "A learner that draws actions anew goes on from the middle of responses, which a grammar forbids.",
+    "A learner that draws actions again continues from the middle of responses, which a grammar forbids.",
     {
       code: "actions-grammar",
       action: "Remove rollout.grammar, or set the objective's `actions: recorded`.",

@@ -1,5 +1,5 @@
 /** A learner of `auxiliary`: a model with an objective, a memory of rollouts and updates of its own. */
-import { withReturns } from "../../algorithm/algorithm.ts";
+import { withReturns } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { miniBatches, selectRows } from "../../core/rows/batch.ts";
 import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
 import { valueAt } from "../../core/schedule.ts";
@@ -13,17 +13,18 @@ import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats, UpdatePlan, UpdateStats } from "../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../core/loss.ts";
-import type { Collected, Place } from "../step/context.ts";
-import { joinColumns, selectScored } from "../step/columns.ts";
+import type { Admitted, StepContext } from "../step/context.ts";
+import { joinColumns, selectScored } from "../step/score/rewardColumns.ts";
 import { drawnActions } from "./drawnActions.ts";
-import { judgementsOf } from "../step/judged.ts";
-import { headsOf, shuffledRows } from "../step/learn.ts";
-import { selectStats, type Training } from "../step/training.ts";
-import { keptRow, replayedBatch } from "../step/keptRows.ts";
+import { criticColumns } from "../step/score/criticValues.ts";
+import { headsOf } from "../step/score/modelScores.ts";
+import { shuffledRows } from "../step/update/policyUpdates.ts";
+import { selectStats, type Training } from "../step/update/training.ts";
+import { keptRow, replayedBatch } from "../step/replay/keptRows.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 type LearnerLoss = Extract<Auxiliary, { kind: "learner" }>;
-type Judged = Pick<Collected["scored"], "combined" | "success">;
+type Judged = Pick<Admitted["scored"], "combined" | "success">;
 type Lesson = Omit<ObjectiveInput, "now">;
 
 export class ModelLearner implements Stateful {
@@ -46,11 +47,11 @@ export class ModelLearner implements Stateful {
     this.memory = new Memory(loss.capacity, undefined);
   }
 
-  private weight({ stage, clock }: Place): number {
+  private weight({ stage, clock }: StepContext): number {
     return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
   }
 
-  private due({ clock, stage }: Place): boolean {
+  private due({ clock, stage }: StepContext): boolean {
     const { when } = this.config;
     if (when === "always") return true;
     if (when.every !== undefined) return (clock.stageStep + 1) % when.every === 0;
@@ -58,15 +59,15 @@ export class ModelLearner implements Stateful {
   }
 
   /** Remembers the step's rollouts and learns from what it remembers. @returns metrics, by their names */
-  async learn(place: Place, collected: Collected): Promise<Record<string, number>> {
+  async learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>> {
     if (this.loss.rollouts !== "memory") return {};
-    this.remember(place, collected);
-    const weight = this.weight(place);
-    if (weight === 0 || !this.due(place)) return {};
+    this.remember(context, admitted);
+    const weight = this.weight(context);
+    if (weight === 0 || !this.due(context)) return {};
     const done: UpdateStats[] = [];
     for (let round = 0; round < this.loss.updates; round++) {
-      place.session.signal.throwIfAborted();
-      const update = await this.update(place, round, weight);
+      context.session.signal.throwIfAborted();
+      const update = await this.update(context, round, weight);
       if (update !== undefined) done.push(update);
     }
     return { [`learner/${this.metric}/remembered`]: this.memory.rows.length, ...this.measure(done) };
@@ -76,63 +77,67 @@ export class ModelLearner implements Stateful {
    * Learns from the rollouts of the step that train, all of them in each round. What it compares with, and what a critic
    * should have said, stay what they were before its first update.
    */
-  async fit(place: Place, { batch, scored }: Training): Promise<Record<string, number>> {
-    const weight = this.weight(place);
-    if (this.loss.rollouts !== "step" || weight === 0 || !this.due(place)) return {};
-    const old = await this.old(place, batch, 0);
+  async fit(context: StepContext, { batch, scored }: Training): Promise<Record<string, number>> {
+    const weight = this.weight(context);
+    if (this.loss.rollouts !== "step" || weight === 0 || !this.due(context)) return {};
+    const old = await this.old(context, batch, 0);
     const done: UpdateStats[] = [];
     for (let round = 0; round < this.loss.updates; round++) {
-      const order = shuffledRows(batch.rows, this.random(place, round));
+      const order = shuffledRows(batch.rows, this.random(context, round));
       for (const part of miniBatches(selectRows(batch, order), this.loss.rows, this.objective.unit)) {
-        place.session.signal.throwIfAborted();
+        context.session.signal.throwIfAborted();
         const rows = part.map((row) => order[row]!);
         const own = [
           selectRows(batch, rows),
           selectStats(old, batch, rows),
           selectScored(scored, rows),
         ] as const;
-        const input = this.input(place, ...own);
-        if (input.weights.some((one) => one !== 0)) done.push(await this.move(place, input, weight));
+        const input = this.input(context, ...own);
+        if (input.weights.some((one) => one !== 0)) done.push(await this.move(context, input, weight));
       }
     }
     return this.measure(done);
   }
 
-  private random({ session, step }: Place, round: number): Random {
+  private random({ session, step }: StepContext, round: number): Random {
     return randomStream(session.config.seed, "learner", this.name, step, round);
   }
 
-  private remember({ clock, step }: Place, collected: Collected): void {
-    const { batch, scored } = collected;
+  private remember({ clock, step }: StepContext, admitted: Admitted): void {
+    const { batch, scored } = admitted;
     const none = new Float64Array(batch.tokens.length).fill(Number.NaN);
     const unknown = { tokens: none, rows: none, exists: new Uint8Array(none.length) };
     const rows = [...batch.records.keys()].filter(
       (row) => scored.combined.errored[row] === 0 && batch.offsets[row]! < batch.offsets[row + 1]!,
     );
     this.memory.keep(
-      rows.map((row) => keptRow(collected, unknown, row, clock.step, `${step}/${batch.group[row]}`)),
+      rows.map((row) => keptRow(admitted, unknown, row, clock.step, `${step}/${batch.group[row]}`)),
       () => true,
       clock.step,
     );
   }
 
   /** One update on rollouts drawn from the memory. */
-  private async update(place: Place, round: number, weight: number): Promise<UpdateStats | undefined> {
+  private async update(
+    context: StepContext,
+    round: number,
+    weight: number,
+  ): Promise<UpdateStats | undefined> {
     const kept = this.memory.rows;
-    const rows = withoutReplacement([...kept.keys()], this.loss.rows, this.random(place, round)).map(
+    const rows = withoutReplacement([...kept.keys()], this.loss.rows, this.random(context, round)).map(
       (at) => kept[at]!,
     );
     if (rows.length === 0) return undefined;
-    const { algorithm } = place.stage;
-    const batch = algorithm.masked(replayedBatch(rows, place.session.policy.version));
-    const scored = algorithm.rewards(joinColumns(rows.map(({ terms }) => terms)), batch, place.clock);
+    const { algorithm } = context.stage;
+    const batch = algorithm.masked(replayedBatch(rows, context.session.policy.version));
+    const scored = algorithm.rewards(joinColumns(rows.map(({ terms }) => terms)), batch, context.clock);
     if (this.weights(batch, scored).every((one) => one === 0)) return undefined;
-    const old = await this.old(place, batch, round);
-    const aimed = await this.withTargets(place, batch, scored.combined, old);
-    return await this.move(place, this.input(place, aimed, old, scored), weight);
+    const old = await this.old(context, batch, round);
+    const aimed = await this.withTargets(context, batch, scored.combined, old);
+    return await this.move(context, this.input(context, aimed, old, scored), weight);
   }
 
-  private move({ session }: Place, input: Lesson, weight: number): Promise<UpdateStats> {
+  private move({ session }: StepContext, input: Lesson, weight: number): Promise<UpdateStats> {
     const plan: UpdatePlan = { channels: this.objective.channels, unit: this.objective.unit };
     return session.models.get(this.loss.model).update(input.batch, plan, (now) => {
       const { loss, gradients, ...about } = this.objective.loss({ ...input, now });
@@ -149,7 +154,7 @@ export class ModelLearner implements Stateful {
     return weights;
   }
 
-  private input({ clock }: Place, batch: Batch, old: Stats, judged: Judged): Lesson {
+  private input({ clock }: StepContext, batch: Batch, old: Stats, judged: Judged): Lesson {
     const weights = this.weights(batch, judged);
     return {
       batch,
@@ -164,9 +169,9 @@ export class ModelLearner implements Stateful {
   }
 
   /** What the objective reads of other models, and of its own before this update. */
-  private async old(place: Place, batch: Batch, round: number): Promise<Stats> {
-    const { models: others = [], before = [], heads = [], redrawn } = this.objective;
-    const { models } = place.session;
+  private async old(context: StepContext, batch: Batch, round: number): Promise<Stats> {
+    const { models: others = [], needs: { before = [], heads = [], redrawn } = {} } = this.objective;
+    const { models } = context.session;
     const columns: Partial<Record<Channel, Float64Array>> = {};
     if (batch.columns.logp_old !== undefined) columns.logp = batch.columns.logp_old;
     for (const model of others) {
@@ -177,7 +182,7 @@ export class ModelLearner implements Stateful {
     }
     Object.assign(columns, await headsOf(models, heads, batch));
     if (redrawn !== undefined)
-      Object.assign(columns, await drawnActions(place, batch, redrawn, [this.name, round]));
+      Object.assign(columns, await drawnActions(context, batch, redrawn, [this.name, round]));
     if (before.length === 0) return columns;
     const own = await models.get(this.loss.model).score(batch, { model: this.loss.model, channels: before });
     return { ...columns, ...own };
@@ -185,16 +190,16 @@ export class ModelLearner implements Stateful {
 
   /** With what a critic should have said, where the advantages are a critic's; recorded returns are of older ones. */
   private async withTargets(
-    place: Place,
+    context: StepContext,
     { columns: { returns: _, ...columns }, ...rest }: Batch,
     combined: ObjectiveInput["rewards"] & object,
     old: Stats,
   ): Promise<Batch> {
     const batch = { ...rest, columns };
-    const { algorithm } = place.stage;
-    if (!algorithm.targets) return batch;
-    const stats = { ...old, ...(await judgementsOf(place, batch)) };
-    return withReturns(batch, algorithm.advantages(combined, batch, stats, place.clock));
+    const { algorithm } = context.stage;
+    if (!algorithm.returnsTargets) return batch;
+    const stats = { ...old, ...(await criticColumns(context, batch)) };
+    return withReturns(batch, algorithm.advantages(combined, batch, stats, context.clock));
   }
 
   private measure(updates: readonly UpdateStats[]): Record<string, number> {

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../../shared/errors.ts";
-import { contextOf, create } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type {
   CopiedModelConfig,
@@ -23,17 +24,17 @@ import { openRunPolicy } from "./openPolicy.ts";
 import { PerceptronView } from "./perceptronView.ts";
 
 /** What the registry asks of the engine behind a model, whatever it computes. */
-type Engine = Pick<
+type WeightHolder = Pick<
   TrainablePolicy,
   "version" | "snapshots" | "snapshot" | "readTrained" | "writeWeights" | "save" | "load" | "close"
 >;
 /** A model with weights of its own: the policy, or one that `models` opens. */
 interface Common {
   readonly name: Model;
-  readonly engine: Engine;
+  readonly engine: WeightHolder;
   readonly trains: boolean;
 }
-type Opened = Common &
+type OpenedModel = Common &
   (
     | { readonly kind: "language"; readonly engine: TrainablePolicy }
     | { readonly kind: "perceptron"; readonly engine: TrainablePerceptron }
@@ -42,7 +43,7 @@ type Opened = Common &
 const snapshotSuffix = ".safetensors";
 
 export class RunModels implements Models {
-  private readonly opened: Opened[] = [];
+  private readonly opened: OpenedModel[] = [];
   private readonly copies: CopiedModelConfig[] = [];
   private readonly views = new Map<Model, ModelView>();
   private readonly perceptrons = new Map<Model, PerceptronView>();
@@ -90,7 +91,7 @@ export class RunModels implements Models {
   addPerceptron({ name, optimizer }: PerceptronModelConfig, engine: TrainablePerceptron): void {
     this.open({ name, kind: "perceptron", engine, trains: optimizer !== undefined });
   }
-  private open(one: Opened): void {
+  private open(one: OpenedModel): void {
     this.opened.push(one);
     this.view(one, one.name, "policy", one.trains);
   }
@@ -101,7 +102,7 @@ export class RunModels implements Models {
     this.copies.push(copy);
     this.view(of, copy.name, copy.name, false);
   }
-  private view(of: Opened, name: Model, own: Model, trains: boolean): void {
+  private view(of: OpenedModel, name: Model, own: Model, trains: boolean): void {
     const common = { name, own, trains, updated: () => this.updated(name, of.engine) };
     if (of.kind === "perceptron")
       this.perceptrons.set(name, new PerceptronView({ ...common, engine: of.engine }));
@@ -116,7 +117,7 @@ export class RunModels implements Models {
     if (other?.kind === "language" && other.engine !== this.policy)
       checkComparable(name, other.engine, this.policy);
   }
-  private openedAs(name: Model): Opened {
+  private openedAs(name: Model): OpenedModel {
     const found = this.opened.find((one) => one.name === name);
     if (found === undefined) throw new Error(`no model ${name} was opened`);
     return found;
@@ -129,7 +130,7 @@ export class RunModels implements Models {
   }
 
   /** Moves the copies of a model that are due after its latest update. */
-  private async updated(name: Model, engine: Engine): Promise<void> {
+  private async updated(name: Model, engine: WeightHolder): Promise<void> {
     for (const { name: copy, of, decay, every } of this.copies)
       if (of === name && engine.version % every === 0) await engine.snapshot(copy, decay);
   }

@@ -1,5 +1,6 @@
 /** The policy of a run, as its config wants it. */
-import { create, contextOf } from "../../algorithm/algorithm.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import { admitMemory } from "../../analysis/memory/estimate.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

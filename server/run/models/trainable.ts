@@ -41,19 +41,19 @@ export function trainable(
     if (reason !== undefined) left[reason] += 1;
     return reason === undefined;
   });
-  const told = (["measured", "heldOut"] as const)
+  const why = (["measured", "heldOut"] as const)
     .filter((reason) => left[reason] > 0)
     .map((reason) => `${left[reason]} ${reasons[reason]}`)
     .join(", ");
-  const action = `Record rollouts that trained${left.heldOut > 0 ? ", or set `held_out: train` beside `path` where these are to train all the same" : ""}.`;
+  const action = `Record rollouts that trained${left.heldOut > 0 ? ", or set `held_out: train` next to `path` if they are to train all the same" : ""}.`;
   if (rows.length === 0)
-    throw new UserError(`none of the ${counted(recorded.length)} may train: ${told}`, {
+    throw new UserError(`none of the ${counted(recorded.length)} may train: ${why}`, {
       file: path,
       code: "rollouts-left-out",
       action,
     });
-  const message = `Of the ${counted(recorded.length)} of ${path} ${recorded.length - rows.length} are left out: ${told}.`;
-  return { rows, notes: told === "" ? [] : [{ name: "rollouts-left-out", message, action }] };
+  const message = `Of the ${counted(recorded.length)} of ${path} ${recorded.length - rows.length} are left out: ${why}.`;
+  return { rows, notes: why === "" ? [] : [{ name: "rollouts-left-out", message, action }] };
 }
 
 function reasonAgainst(

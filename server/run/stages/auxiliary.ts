@@ -1,6 +1,6 @@
 /** The losses beside the objective while a run goes on: when each is due, on what rows, in whose optimiser step. */
 import { z } from "zod";
-import { create } from "../../algorithm/algorithm.ts";
+import { create } from "../../core/create.ts";
 import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";
 import { Reweighting } from "../../methods/auxiliary/reweighting.ts";
 import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";
@@ -11,10 +11,10 @@ import type { Auxiliary } from "../../core/slots/auxiliary.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { UpdatePlan, UpdateStats, Weigh } from "../../core/policy.ts";
-import type { Collected, Place, StepAdvantages, StepAuxiliary } from "../step/context.ts";
+import type { Admitted, Selected, StepContext, StepAdvantages, StepAuxiliary } from "../step/context.ts";
 import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
 import { ModelLearner } from "../models/modelLearner.ts";
-import type { LossPart } from "../step/parts.ts";
+import type { LossPart } from "../step/update/lossParts.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 export class AuxiliaryLosses implements StepAuxiliary, Stateful {
@@ -47,51 +47,51 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     }
   }
 
-  async notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void> {
-    for (const one of this.demonstrations) await one.notice(place, collected, advantages);
+  async notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void> {
+    for (const one of this.demonstrations) await one.notice(context, selected, advantages);
   }
 
   /** Before the advantages of a step: models that learn from rollouts they remember. */
-  async learn(place: Place, collected: Collected): Promise<Record<string, number>> {
+  async learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>> {
     const metrics: Record<string, number> = {};
-    for (const one of this.learners) Object.assign(metrics, await one.learn(place, collected));
+    for (const one of this.learners) Object.assign(metrics, await one.learn(context, admitted));
     return metrics;
   }
 
   /** Behind the advantages: models that learn from the rollouts of the step. */
-  async fit(place: Place, { train }: StepAdvantages): Promise<Record<string, number>> {
+  async fit(context: StepContext, { train }: StepAdvantages): Promise<Record<string, number>> {
     const metrics: Record<string, number> = {};
-    for (const one of this.learners) Object.assign(metrics, await one.fit(place, train));
+    for (const one of this.learners) Object.assign(metrics, await one.fit(context, train));
     return metrics;
   }
 
   /** Losses that share the policy's own optimiser steps now. */
-  joined(place: Place): LossPart[] {
+  joined(context: StepContext): LossPart[] {
     return this.demonstrations.flatMap((one) => {
-      const batch = one.config.place === "joined" ? one.rows(place) : undefined;
-      return batch === undefined ? [] : [this.part(place, one, batch)];
+      const batch = one.config.place === "joined" ? one.rows(context) : undefined;
+      return batch === undefined ? [] : [this.part(context, one, batch)];
     });
   }
 
-  private part(place: Place, one: Demonstrations, batch: Batch): LossPart {
-    const weight = one.weight(place) * this.factor(one.name);
+  private part(context: StepContext, one: Demonstrations, batch: Batch): LossPart {
+    const weight = one.weight(context) * this.factor(one.name);
     return { name: one.name, batch, channels: one.channels, weigh: demonstrated(one.loss), weight };
   }
 
   /** Optimiser steps of their own. */
-  async alone(place: Place): Promise<UpdateStats[]> {
-    const { stage, session, clock } = place;
+  async alone(context: StepContext): Promise<UpdateStats[]> {
+    const { stage, session, clock } = context;
     const updates: UpdateStats[] = [];
     for (const one of this.demonstrations) {
-      const batch = one.config.place === "alone" ? one.rows(place) : undefined;
+      const batch = one.config.place === "alone" ? one.rows(context) : undefined;
       if (batch === undefined) continue;
-      const { channels, weigh, weight } = this.part(place, one, batch);
+      const { channels, weigh, weight } = this.part(context, one, batch);
       const plan: UpdatePlan = {
         channels,
         unit: "sequence",
         lr_scale: one.optimizer === undefined ? rateAt(stage.config.body.update.schedule, clock) : 1,
         ...(one.optimizer && { optimizer: { name: one.name, choice: one.optimizer } }),
-        ...this.privacy(place),
+        ...this.privacy(context),
       };
       const update = await session.models
         .get("policy")
@@ -109,7 +109,7 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     return this.reweighting?.weights().get(name) ?? 1;
   }
 
-  privacy({ session, step }: Place): Pick<UpdatePlan, "per_sequence_clip" | "noise"> {
+  privacy({ session, step }: StepContext): Pick<UpdatePlan, "per_sequence_clip" | "noise"> {
     if (this.private === undefined) return {};
     const { clip, noise } = this.private;
     const random = randomStream(session.config.seed, "gradient noise", step, session.policy.version);

@@ -1,5 +1,5 @@
 /** Tasks by task weight alone: what supervised learning draws. */
-import { type Curriculum, type DrawnTask } from "../../algorithm/algorithm.ts";
+import type { Curriculum, DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import { byWeight } from "../../methods/curriculum/arms/division.ts";
 import type { Random } from "../../lib/random.ts";
 import type { SourceOf } from "../../core/slots/curriculum.ts";

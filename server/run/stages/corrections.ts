@@ -1,5 +1,5 @@
 /** What should have been thought in a step's rollouts, as rows to imitate. */
-import { outcome } from "../../algorithm/algorithm.ts";
+import { outcome } from "../../algorithm/rewards/rewards.ts";
 import { batchOfSamples } from "../../core/rows/batch.ts";
 import { fill } from "../../core/templates.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
@@ -7,20 +7,20 @@ import type { Task } from "../../core/task.ts";
 import type { AuxiliaryData } from "../../core/slots/auxiliary.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { sectionsIn } from "../../lib/textSpans.ts";
-import type { Collected, Place } from "../step/context.ts";
-import { StepHelp } from "../step/rollouts/helpContext.ts";
+import type { Selected, StepContext } from "../step/context.ts";
+import { StepHelp } from "../step/help/stepHelp.ts";
 
 type Corrections = Extract<AuxiliaryData, { from: "corrections" }>;
 
 /** A response cut where its thought stands. */
-interface Cut {
+interface ThoughtCut {
   readonly before: string;
   readonly thought: string;
   /** What closes it; empty where the whole response is the thought. */
   readonly close: string;
 }
 
-export function cutAt(response: string, tag: string): Cut {
+export function cutAt(response: string, tag: string): ThoughtCut {
   const [open, close] = [`<${tag}>`, `</${tag}>`];
   const [found] = tag === "" ? [] : sectionsIn(response, { open, close });
   if (found === undefined) return { before: "", thought: response, close: "" };
@@ -46,22 +46,22 @@ const solvedThought = ({ solution }: Task, tag: string): string | undefined =>
   solution === undefined ? undefined : cutAt(solution, tag).thought;
 
 async function correctedBy(
-  place: Place,
-  { batch }: Collected,
-  cuts: ReadonlyMap<number, Cut>,
+  context: StepContext,
+  { batch }: Selected,
+  cuts: ReadonlyMap<number, ThoughtCut>,
   { corrector, tag }: Corrections,
 ): Promise<(string | undefined)[]> {
   const { records } = batch;
   if (corrector === undefined) return [...cuts.keys()].map((row) => solvedThought(records[row]!.task, tag));
   const { model, ask, max_tokens } = corrector;
-  const written = await new StepHelp(place).write(
+  const written = await new StepHelp(context).write(
     [...cuts].map(([row, { thought }]) => {
       const { task, response, group, index } = records[row]!;
       const { prompt, solution = "", answer = "" } = task;
       return {
         model,
         prompt: fill(ask, { prompt, thought, response, solution, answer }),
-        key: ["correction", place.step, group, index],
+        key: ["correction", context.step, group, index],
         ...(max_tokens !== undefined && { max_tokens }),
       };
     }),
@@ -71,18 +71,18 @@ async function correctedBy(
 
 /** One row: behind the prompt and what stood before the thought, the thought as it should be. */
 function rowOf(
-  place: Place,
+  context: StepContext,
   batch: Batch,
   { row, before, text }: Corrected,
   end: string,
 ): KeptRow | undefined {
-  const { policy } = place.session;
+  const { policy } = context.session;
   const { tokenizer } = policy;
   const { offsets, values } = batch.trainContext ?? batch.context;
-  const context = values.slice(offsets[row], offsets[row + 1]);
+  const prompt = values.slice(offsets[row], offsets[row + 1]);
   const given = tokenizer.encode(before);
   const own = [...tokenizer.encode(text + end), ...(end === "" ? [tokenizer.eos] : [])];
-  if (context.length + given.length + own.length > policy.context) return undefined;
+  if (prompt.length + given.length + own.length > policy.context) return undefined;
   const tokens = Int32Array.from(own);
   const unknown = new Float64Array(tokens.length).fill(Number.NaN);
   const record = batch.records[row]!;
@@ -106,14 +106,14 @@ function rowOf(
         entropy: unknown,
         versions: new Int32Array(tokens.length).fill(-1),
       },
-      context,
+      context: prompt,
       ...(given.length > 0 && { given }),
     },
   ]);
   return {
     batch: made,
-    step: place.clock.step,
-    group: `${place.step}/${record.group}`,
+    step: context.clock.step,
+    group: `${context.step}/${record.group}`,
     terms: [],
     reward: Number.NaN,
     success: outcome.unknown,
@@ -125,21 +125,21 @@ function rowOf(
 
 /** The corrections of a step; rollouts that already thought so teach nothing new and are among them. */
 export async function correctionsOf(
-  place: Place,
-  collected: Collected,
+  context: StepContext,
+  selected: Selected,
   data: Corrections,
 ): Promise<KeptRow[]> {
-  const { batch, scored } = collected;
+  const { batch, scored } = selected;
   const rows = [...batch.records.keys()].filter(
     (row) => data.of === "all" || scored.success[row] === outcome.wrong,
   );
   const cuts = new Map(rows.map((row) => [row, cutAt(batch.records[row]!.response, data.tag)]));
-  const texts = await correctedBy(place, collected, cuts, data);
+  const texts = await correctedBy(context, selected, cuts, data);
   const corrected = rows.flatMap((row, i): Corrected[] => {
     const text = texts[i];
     return text === undefined ? [] : [{ row, before: cuts.get(row)!.before, text }];
   });
   return distinct(corrected, batch).flatMap(
-    (one) => rowOf(place, batch, one, cuts.get(one.row)!.close) ?? [],
+    (one) => rowOf(context, batch, one, cuts.get(one.row)!.close) ?? [],
   );
 }

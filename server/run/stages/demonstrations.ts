@@ -2,7 +2,9 @@
 import { readFileSync } from "node:fs";
 import { UserError, readFailure } from "../../../shared/errors.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
-import { columnOf, type Advantages, type Algorithm } from "../../algorithm/algorithm.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import { columnOf } from "../../algorithm/rewards/rewards.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { raggedOf } from "../../core/rows/batch.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import {
@@ -18,8 +20,8 @@ import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Policy, Tokenizer } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
-import { asked } from "../step/rollouts/prompts.ts";
-import { keptRow } from "../step/keptRows.ts";
+import { asked } from "../step/generate/prompts.ts";
+import { keptRow } from "../step/replay/keptRows.ts";
 import { checkPaid, trainable, type HeldOut, type StartNote } from "../models/trainable.ts";
 
 const refusal = ({ place }: RecordedRow, message: string, action: string): UserError =>
@@ -100,7 +102,7 @@ export interface LogFile {
 }
 
 /** Who reads it. */
-export interface Reader {
+export interface DemonstrationSetup {
   readonly body: StageBody;
   readonly policy: Pick<Policy, "tokenizer" | "context">;
   readonly algorithm: Algorithm;
@@ -114,7 +116,7 @@ export interface Reader {
  */
 export async function recordedRows(
   { path, heldOut, needs }: LogFile,
-  { body, policy, algorithm, evaluated }: Reader,
+  { body, policy, algorithm, evaluated }: DemonstrationSetup,
 ): Promise<{ readonly rows: KeptRow[]; readonly notes: readonly StartNote[] }> {
   const { rows: recorded, notes } = trainable(path, await readRollouts(path), evaluated, heldOut);
   const needsAdvantages = needs === "advantages";

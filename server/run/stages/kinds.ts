@@ -1,12 +1,12 @@
 /** What a step of each kind of stage is. */
 import type { StageKind } from "../../../shared/stageKinds.ts";
-import type { Place } from "../step/context.ts";
+import type { StepContext } from "../step/context.ts";
 import { step } from "../step/step.ts";
 import { solutionStep, textStep } from "./likelihood.ts";
 import { preferenceStep, rewardModelStep } from "./pairs.ts";
 import { mergeInto } from "./weights.ts";
 
-type Step = (place: Place) => Promise<Record<string, number>>;
+type Step = (context: StepContext) => Promise<Record<string, number>>;
 
 const mergeStep: Step = ({ session, stage }) => mergeInto(session.policy, session.config, stage.config.merge);
 

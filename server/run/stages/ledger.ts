@@ -6,7 +6,7 @@ import type { Task } from "../../core/task.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 
-interface Entry {
+interface LedgerEntry {
   readonly task: Task;
   /** Of its latest group: mean reward, and share of rollouts that succeeded. */
   readonly reward: number;
@@ -43,7 +43,7 @@ export function sourcesOf(stages: readonly StageConfig[], index: number, { from 
 
 export class Ledger implements Stateful {
   /** By stage and task id, the latest last. */
-  private readonly stages = new Map<number, Map<string, Entry>>();
+  private readonly stages = new Map<number, Map<string, LedgerEntry>>();
 
   get empty(): boolean {
     return this.stages.size === 0;
@@ -51,7 +51,7 @@ export class Ledger implements Stateful {
 
   observe(stage: number, groups: readonly Group[], capacity: number): void {
     if (capacity === 0) return;
-    const known = this.stages.get(stage) ?? new Map<string, Entry>();
+    const known = this.stages.get(stage) ?? new Map<string, LedgerEntry>();
     this.stages.set(stage, known);
     for (const { task, rewards, successes } of groups) {
       if (rewards.length === 0) continue;
@@ -70,7 +70,7 @@ export class Ledger implements Stateful {
     stages: readonly number[],
     choice: CarryOver,
   ): { readonly task: Task; readonly weight: number }[] {
-    const found = new Map<string, Entry>();
+    const found = new Map<string, LedgerEntry>();
     for (const stage of stages) for (const [id, entry] of this.stages.get(stage) ?? []) found.set(id, entry);
     return [...found.values()]
       .filter(({ success }) => success < choice.below && (choice.unsolved === "keep" || success > 0))

@@ -6,27 +6,27 @@ import type { Task } from "../../core/task.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import { drawByWeight } from "./byWeight.ts";
-import type { Place } from "../step/context.ts";
+import type { StepContext } from "../step/context.ts";
 import { measureMemory, measureUpdates } from "../step/log/measure.ts";
 import { batchOfPieces } from "./demonstrations.ts";
 import { likelihood, solved } from "./supervised.ts";
 
 /** The tasks of a supervised step: by their sources' weights, whatever the curriculum has learnt. */
-export function drawnTasks({ session, stage, step, clock }: Place): Task[] {
+export function drawnTasks({ session, stage, step, clock }: StepContext): Task[] {
   const random = randomStream(session.config.seed, "supervised", step);
   return drawByWeight(stage.curriculum, stage.config.batch, random, clock).map(({ task }) => task);
 }
 
-export const solutionStep = (place: Place): Promise<Record<string, number>> =>
+export const solutionStep = (context: StepContext): Promise<Record<string, number>> =>
   learnFrom(
-    place,
-    solved(drawnTasks(place), place.session.policy.tokenizer, place.stage.config.body.rollout),
+    context,
+    solved(drawnTasks(context), context.session.policy.tokenizer, context.stage.config.body.rollout),
   );
 
-export const textStep = (place: Place): Promise<Record<string, number>> => {
-  const { policy } = place.session;
-  const rows = drawnTasks(place).map((task) => pieceOf(task, policy.tokenizer, policy.context));
-  return learnFrom(place, batchOfPieces(rows));
+export const textStep = (context: StepContext): Promise<Record<string, number>> => {
+  const { policy } = context.session;
+  const rows = drawnTasks(context).map((task) => pieceOf(task, policy.tokenizer, policy.context));
+  return learnFrom(context, batchOfPieces(rows));
 };
 
 /** All that a task says as one text: of a corpus the whole piece, else its prompt and its written solution. */
@@ -48,8 +48,8 @@ function pieceOf(task: Task, tokenizer: Tokenizer, context: number): Int32Array 
   );
 }
 
-async function learnFrom(place: Place, batch: Batch): Promise<Record<string, number>> {
-  const { session, stage, clock, watch } = place;
+async function learnFrom(context: StepContext, batch: Batch): Promise<Record<string, number>> {
+  const { session, stage, clock, watch } = context;
   session.signal.throwIfAborted();
   const plan = {
     channels: ["logp"],

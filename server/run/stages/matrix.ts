@@ -1,12 +1,14 @@
 /** What became of every stage's tasks: held-out ones of each, measured as each stage ends. */
-import { Algorithm, type DrawnTask } from "../../algorithm/algorithm.ts";
+import { Algorithm } from "../../algorithm/algorithm.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
 import type { Session } from "../loop/session.ts";
-import { heldOut, type Parts } from "../loop/stage.ts";
+import type { StageComponents } from "../loop/stageComponents.ts";
+import { heldOut } from "../evaluation/heldOut.ts";
 
-interface Row {
+interface StageMatrixRow {
   readonly stage: StageConfig;
   readonly tasks: readonly DrawnTask[];
 }
@@ -16,11 +18,11 @@ const measurable = ({ kind, body }: StageConfig): boolean =>
   (kind === "rl" || kind === "sft") && body.tasks.length > 0 && body.reward.terms.length > 0;
 
 export class RegressionMatrix {
-  private rows: readonly Row[] | undefined;
+  private rows: readonly StageMatrixRow[] | undefined;
 
   constructor(
     private readonly session: Session,
-    private readonly parts: Parts,
+    private readonly components: StageComponents,
   ) {}
 
   /** Records `eval/<stage>/pass@k` and `eval/<stage>/greedy` of every stage, as they are once `after` has ended. */
@@ -29,7 +31,7 @@ export class RegressionMatrix {
     if (matrix === undefined) return;
     const rows = (this.rows ??= this.session.config.stages.filter(measurable).map((stage) => ({
       stage,
-      tasks: heldOut(stage.body, this.parts.context(stage.body), matrix),
+      tasks: heldOut(stage.body, this.components.context(stage.body), matrix),
     })));
     const metrics: Record<string, number> = {};
     for (const row of rows) Object.assign(metrics, await this.measureRow(row, clock));
@@ -39,14 +41,14 @@ export class RegressionMatrix {
   }
 
   /** By the stage's own tasks, prompts and rewards. */
-  private async measureRow({ stage, tasks }: Row, clock: Clock): Promise<Record<string, number>> {
+  private async measureRow({ stage, tasks }: StageMatrixRow, clock: Clock): Promise<Record<string, number>> {
     const { config, policy, models, signal } = this.session;
     const { report } = await evaluate(
       {
         config: { ...config, top: stage.body },
         tasks,
-        algorithm: new Algorithm(stage.body, this.parts.context(stage.body)),
-        scorer: this.parts.scorer(stage.body),
+        algorithm: new Algorithm(stage.body, this.components.context(stage.body)),
+        scorer: this.components.scorer(stage.body),
         policy,
         models,
         signal,

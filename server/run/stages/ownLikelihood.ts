@@ -12,26 +12,26 @@ import type { Auxiliary } from "../../core/slots/auxiliary.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Weigh } from "../../core/policy.ts";
-import type { Collected, Place, StepAdvantages } from "../step/context.ts";
+import type { Selected, StepContext, StepAdvantages } from "../step/context.ts";
 import { correctionsOf } from "./corrections.ts";
 import { piecesOf } from "./demonstrations.ts";
-import { keptRow } from "../step/keptRows.ts";
+import { keptRow } from "../step/replay/keptRows.ts";
 import { drawByWeight } from "./byWeight.ts";
 import { solved } from "./supervised.ts";
 
 type Likelihood = Extract<Auxiliary, { kind: "likelihood" }>;
 
 /** What a likelihood is made of beside the likelihood itself. */
-type Terms = Pick<Likelihood, "entropy" | "gap">;
+type LikelihoodTerms = Pick<Likelihood, "entropy" | "gap">;
 
-const channelsOf = ({ entropy, gap }: Terms): Channel[] => [
+const channelsOf = ({ entropy, gap }: LikelihoodTerms): Channel[] => [
   "logp",
   ...(entropy === 0 ? [] : (["entropy"] as const)),
   ...(gap === 0 ? [] : (["greedy"] as const)),
 ];
 
 /** L = Σ (−log π − c·H + g·[max log π − log π]) / tokens, over the tokens that train. */
-export const demonstrated = (terms: Terms): Weigh => {
+export const demonstrated = (terms: LikelihoodTerms): Weigh => {
   const slopes: Partial<Record<Channel, number>> = {
     logp: -1 - terms.gap,
     entropy: -terms.entropy,
@@ -86,10 +86,10 @@ export class Demonstrations implements Stateful {
   }
 
   /** Takes note of what failed and what succeeded in a step, and has rollouts corrected. */
-  async notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void> {
-    const { clock, step } = place;
+  async notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void> {
+    const { clock, step } = context;
     if (this.needed !== undefined) {
-      const fresh = collected.groups
+      const fresh = selected.groups
         .filter(
           ({ rewards, successes, task }) =>
             rewards.length > 0 && successes === 0 && task.solution !== undefined,
@@ -100,23 +100,23 @@ export class Demonstrations implements Stateful {
     }
     const { data } = this.loss;
     if (data.from === "corrections")
-      this.memory.keep(await correctionsOf(place, collected, data), () => true, clock.step);
+      this.memory.keep(await correctionsOf(context, selected, data), () => true, clock.step);
     if (data.from !== "successes") return;
-    const { batch, scored } = collected;
+    const { batch, scored } = selected;
     const rows = [...scored.success.keys()].filter((row) => scored.success[row] === 1);
     this.memory.keep(
-      rows.map((row) => keptRow(collected, advantages.all, row, clock.step, `${step}/${batch.group[row]}`)),
+      rows.map((row) => keptRow(selected, advantages.all, row, clock.step, `${step}/${batch.group[row]}`)),
       () => true,
       clock.step,
     );
   }
 
   /** As the config has it now: a run may be told another one on its way. */
-  weight({ stage, clock }: Place): number {
+  weight({ stage, clock }: StepContext): number {
     return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
   }
 
-  private due({ clock, stage }: Place): boolean {
+  private due({ clock, stage }: StepContext): boolean {
     const { when } = this.config;
     if (when === "always") return true;
     const { every, last, all_failed = 1 } = when;
@@ -126,9 +126,9 @@ export class Demonstrations implements Stateful {
   }
 
   /** Rows to learn from now; undefined where it is not due or there are none. */
-  rows(place: Place): Batch | undefined {
-    if (this.weight(place) === 0 || !this.due(place)) return undefined;
-    const { session, stage, step, clock } = place;
+  rows(context: StepContext): Batch | undefined {
+    if (this.weight(context) === 0 || !this.due(context)) return undefined;
+    const { session, stage, step, clock } = context;
     const { policy } = session;
     const random = randomStream(session.config.seed, "auxiliary", this.name, step);
     const { loss, needed } = this;

@@ -1,19 +1,20 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
 import { UserError } from "../../../shared/errors.ts";
 import { raggedOf, selectRows } from "../../core/rows/batch.ts";
-import type { Scored } from "../../algorithm/algorithm.ts";
-import { create } from "../../algorithm/algorithm.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
+import { create } from "../../core/create.ts";
 import { learnerBy } from "../../methods/reward/models/lesson.ts";
 import type { Task } from "../../core/task.ts";
 import { origin, type Batch, type RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import { status, type Learner, type RewardColumn } from "../../core/reward.ts";
-import type { Place } from "../step/context.ts";
-import { collect } from "../step/collect.ts";
-import { generated, learn } from "../step/learn.ts";
+import type { StepContext } from "../step/context.ts";
+import { admit } from "../step/admit/admit.ts";
+import { modelStats } from "../step/score/modelScores.ts";
+import { updatePolicy } from "../step/update/policyUpdates.ts";
 import { measureMemory, measureUpdates } from "../step/log/measure.ts";
-import { selectColumn } from "../step/columns.ts";
-import { asked, type Asking } from "../step/rollouts/prompts.ts";
+import { selectColumn } from "../step/score/rewardColumns.ts";
+import { asked, type Asking } from "../step/generate/prompts.ts";
 import { step } from "../step/step.ts";
 import { drawnTasks } from "./likelihood.ts";
 
@@ -76,7 +77,7 @@ const verdicts = ({ rows }: Batch): RewardColumn => ({
   errors: new Map(),
 });
 
-const judged = (batch: Batch): Pick<Scored, "combined" | "success"> => {
+const scoresOf = (batch: Batch): Pick<Scores, "combined" | "success"> => {
   const column = verdicts(batch);
   return {
     combined: { sources: [column], total: column.values, errored: new Uint8Array(batch.rows) },
@@ -85,9 +86,9 @@ const judged = (batch: Batch): Pick<Scored, "combined" | "success"> => {
 };
 
 /** Pairs of the stage's tasks, as rows that fit the model. */
-function drawnPairs(place: Place): Batch {
-  const { policy } = place.session;
-  const batch = pairedBatch(drawnTasks(place), policy.tokenizer, place.stage.config.body.rollout);
+function drawnPairs(context: StepContext): Batch {
+  const { policy } = context.session;
+  const batch = pairedBatch(drawnTasks(context), policy.tokenizer, context.stage.config.body.rollout);
   for (let row = 0; row < batch.rows; row++) {
     const length =
       batch.offsets[row + 1]! -
@@ -106,13 +107,13 @@ const tooLong = ({ task }: RolloutRecord, length: number, context: number): User
   );
 
 /** The policy learns which answer of each pair is the better. */
-export async function preferenceStep(place: Place): Promise<Record<string, number>> {
-  const { stage, session, clock, watch } = place;
-  if (stage.config.pairs === "rollouts") return step(place);
+export async function preferenceStep(context: StepContext): Promise<Record<string, number>> {
+  const { stage, session, clock, watch } = context;
+  if (stage.config.pairs === "rollouts") return step(context);
   session.signal.throwIfAborted();
   const { algorithm } = stage;
-  const batch = algorithm.masked(drawnPairs(place));
-  const old = await watch.time("score", () => generated(place, batch));
+  const batch = algorithm.masked(drawnPairs(context));
+  const old = await watch.time("score", () => modelStats(context, batch));
   const size = batch.tokens.length;
   const advantages = {
     tokens: new Float64Array(size),
@@ -120,27 +121,27 @@ export async function preferenceStep(place: Place): Promise<Record<string, numbe
     exists: new Uint8Array(size).fill(1),
   };
   const weights = algorithm.tokenWeights(batch, advantages, old, clock);
-  const train = { batch, advantages, weights, old, scored: judged(batch) };
-  const updates = await watch.time("update", () => learn(place, { train }, false));
+  const train = { batch, advantages, weights, old, scored: scoresOf(batch) };
+  const updates = await watch.time("update", () => updatePolicy(context, { train }, false));
   algorithm.finished();
   return { ...measureUpdates(updates), ...measureMemory(session), ...watch.metrics() };
 }
 
 /** The learner of a reward_model stage. */
-function learnerOf({ stage }: Place, name: string): Learner {
+function learnerOf({ stage }: StepContext, name: string): Learner {
   const { objective } = stage.config.body;
-  const taught = {
+  const declared = {
     model: name,
     objective: create(objective.loss, stage.context),
     from: undefined,
     who: `stage ${stage.config.name}`,
   };
-  return learnerBy(taught, "before_advantage");
+  return learnerBy(declared, "before_advantage");
 }
 
 /** A model's head learns which of two answers is the better; the policy stays as it is. */
-export async function rewardModelStep(place: Place): Promise<Record<string, number>> {
-  const { stage, session, clock, watch } = place;
+export async function rewardModelStep(context: StepContext): Promise<Record<string, number>> {
+  const { stage, session, clock, watch } = context;
   const { trains, pairs } = stage.config;
   if (trains === undefined)
     throw new UserError(`stage ${stage.config.name} does not say which model it trains`, {
@@ -148,15 +149,15 @@ export async function rewardModelStep(place: Place): Promise<Record<string, numb
       action: "Write `trains: NAME`, a model of `models` with `trains: true` and a value head.",
     });
   session.signal.throwIfAborted();
-  const { batch, terms } = pairs === "rollouts" ? await ownPairs(place) : fromTasks(place);
-  const learner = learnerOf(place, trains);
-  const learned =
+  const { batch, terms } = pairs === "rollouts" ? await ownPairs(context) : fromTasks(context);
+  const learner = learnerOf(context, trains);
+  const metrics =
     batch.rows === 0
       ? {}
       : await watch.time("update", () =>
           learner.train(session.models, batch, { terms, weights: terms.map(() => 1) }, clock),
         );
-  const named = Object.entries(learned).map(([name, value]) => [`learner/${trains}/${name}`, value]);
+  const named = Object.entries(metrics).map(([name, value]) => [`learner/${trains}/${name}`, value]);
   return { ...Object.fromEntries(named), ...measureMemory(session), ...watch.metrics() };
 }
 
@@ -165,15 +166,15 @@ interface Labelled {
   readonly terms: readonly RewardColumn[];
 }
 
-function fromTasks(place: Place): Labelled {
-  const batch = drawnPairs(place);
+function fromTasks(context: StepContext): Labelled {
+  const batch = drawnPairs(context);
   return { batch, terms: [verdicts(batch)] };
 }
 
-/** Answers that the policy writes now, told apart by the stage's reward. */
-async function ownPairs(place: Place): Promise<Labelled> {
-  const { batch, scored, admitted } = await collect(place);
-  const { combined } = place.stage.algorithm.rewards(scored.rewards.terms, batch, place.clock);
+/** Answers that the policy generates now, compared by the stage's reward. */
+async function ownPairs(context: StepContext): Promise<Labelled> {
+  const { batch, scored, admitted } = await admit(context);
+  const { combined } = context.stage.algorithm.rewards(scored.rewards.terms, batch, context.clock);
   const total: RewardColumn = {
     ...verdicts(batch),
     name: "total",

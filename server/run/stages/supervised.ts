@@ -4,7 +4,7 @@ import type { Task } from "../../core/task.ts";
 import { type Batch, type RolloutRecord, origin } from "../../core/rollouts.ts";
 import type { Tokenizer, Weigh } from "../../core/policy.ts";
 import { raggedOf as ragged } from "../../core/rows/batch.ts";
-import { asked, type Asking } from "../step/rollouts/prompts.ts";
+import { asked, type Asking } from "../step/generate/prompts.ts";
 
 /** loss = −Σ mask·log π / Σ mask. */
 export const likelihood: Weigh = (now, batch) => {

@@ -1,30 +1,31 @@
 /** What the parts of a step hand on to each other, and what a stage gives them: types only, so that none needs another. */
 import type { ReplayConfig } from "../../core/config/resolved.ts";
 import type { ReplaySource, Rescore, Selection } from "../../core/slots/replay.ts";
-import type { UpdatePlan, UpdateStats } from "../../core/policy.ts";
+import type { UpdatePlan, UpdateStats, Stats } from "../../core/policy.ts";
 import type { Memory } from "../../methods/replay/memory.ts";
-import type { LossPart } from "./parts.ts";
-import type { Algorithm, Curriculum } from "../../algorithm/algorithm.ts";
+import type { LossPart } from "./update/lossParts.ts";
+import type { Algorithm } from "../../algorithm/algorithm.ts";
+import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
-import type { CreateContext } from "../../core/declaration.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
-import type { Calibration } from "./calibration.ts";
+import type { Calibration } from "./score/calibration.ts";
 import type { Task } from "../../core/task.ts";
 import type { Start } from "../../core/slots/guidance.ts";
-import type { Group } from "../../core/rollouts.ts";
-import type { Guide } from "./rollouts/guidance.ts";
-import type { Scored } from "../../algorithm/algorithm.ts";
+import type { Group, Batch } from "../../core/rollouts.ts";
+import type { Guide } from "./help/guide.ts";
+import type { Scores } from "../../algorithm/rewards/rewards.ts";
+import type { RewardColumn } from "../../core/reward.ts";
+import type { DrawnGroup } from "./generate/generate.ts";
 import type { Verdict } from "../../core/slots/curriculum.ts";
 import type { Clock } from "../../core/basics.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import type { Stats } from "../../core/policy.ts";
 import type { Session } from "../loop/session.ts";
-import type { Stopwatch } from "./timing.ts";
-import type { Advantages } from "../../algorithm/algorithm.ts";
-import type { Training } from "./training.ts";
+import type { Stopwatch } from "./stopwatch.ts";
+import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
+import type { Training } from "./update/training.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 
 export interface Stage {
   readonly config: StageConfig;
@@ -58,32 +59,61 @@ export interface Carried {
   readonly weight: number;
 }
 
-/** Everything that was generated in a step, admitted or not; the mask slot has been applied. */
-export interface Collected {
-  readonly batch: Batch;
-  readonly scored: Scored;
-  readonly groups: readonly Group[];
-  /** One per group. */
-  readonly verdicts: readonly Verdict[];
-  /** Rows of the admitted groups that count. */
-  readonly admitted: readonly number[];
-  /** Rows of the admitted groups that selection keeps from training. */
-  readonly dropped: ReadonlySet<number>;
-  readonly rounds: number;
-  /** Channels that the advantage reads, once they were scored. */
-  readonly judgements?: Stats;
-  /** What help did, round by round, where rollouts may have help. */
-  readonly guidance?: readonly GuidanceTally[];
-}
-
-/** Where a step happens, and what it is measured by. */
-export interface Place {
+/** What the parts of a step share. */
+export interface StepContext {
   readonly session: Session;
   readonly stage: Stage;
   readonly clock: Clock;
   /** Number of the step in the log. */
   readonly step: number;
   readonly watch: Stopwatch;
+}
+
+/** Phase 1, a round's draw: tasks with the names of their groups and the states that their rollouts start from. */
+export interface Drawn {
+  /** How many tasks were drawn; screening may have left fewer groups. */
+  readonly tasks: number;
+  readonly groups: readonly DrawnGroup[];
+}
+
+/** Phase 2, a round's rollouts: generated, masked and scored by the terms that need no learner. */
+export interface Scored {
+  readonly batch: Batch;
+  /** One per reward term. */
+  readonly columns: RewardColumn[];
+  /** What help did; absent where no rollout may have help. */
+  readonly guidance?: GuidanceTally;
+}
+
+/** Phase 3, all rounds of a step: every rollout, admitted or not. */
+export interface Admitted {
+  readonly batch: Batch;
+  readonly scored: Scores;
+  readonly groups: readonly Group[];
+  /** One per group. */
+  readonly verdicts: readonly Verdict[];
+  /** Rows of the admitted groups that count. */
+  readonly admitted: readonly number[];
+  /** Round by round; empty where no rollout may have help. */
+  readonly guidance: readonly GuidanceTally[];
+}
+
+/** The same with the channels that the advantage reads, scored before anything has trained. */
+export interface Valued extends Admitted {
+  readonly criticValues: Stats;
+}
+
+/** Phase 4: the same with the rows chosen that train. */
+export interface Selected extends Valued {
+  /** Rows of the admitted groups that selection keeps from training. */
+  readonly dropped: ReadonlySet<number>;
+}
+
+/** Phase 5: the step after its updates. */
+export interface Trained {
+  readonly updates: readonly UpdateStats[];
+  readonly replayed: readonly Replayed[];
+  readonly metrics: Readonly<Record<string, number>>;
 }
 
 /** What plain rollouts did, whether or not they stayed, and what help cost. */
@@ -97,7 +127,7 @@ export interface GuidanceTally {
 }
 
 /** Columns of generation, and the log-probs of other models under `logp:<model>`, for every row that needs them. */
-export interface Compared {
+export interface ModelScores {
   readonly all: Stats;
   readonly train: Stats;
 }
@@ -121,23 +151,23 @@ export interface StepReplay {
   readonly rescore: Rescore;
   readonly selection: Selection;
   readonly memory: Memory;
-  keep(place: Place, collected: Collected, advantages: StepAdvantages): void;
-  drawn(
-    place: Place,
+  keep(context: StepContext, selected: Selected, advantages: StepAdvantages): void;
+  draw(
+    context: StepContext,
     own: { readonly fresh: number; readonly batch: Batch },
     round: number,
   ): Promise<Replayed | undefined>;
 }
 
-/** Losses beside the objective: what each step tells them, and what they add to its updates. */
+/** Losses in addition to the objective: what they learn of each step, and what they add to its updates. */
 export interface StepAuxiliary {
-  notice(place: Place, collected: Collected, advantages: StepAdvantages): Promise<void>;
-  learn(place: Place, collected: Collected): Promise<Record<string, number>>;
-  fit(place: Place, advantages: StepAdvantages): Promise<Record<string, number>>;
-  joined(place: Place): LossPart[];
-  alone(place: Place): Promise<UpdateStats[]>;
+  notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void>;
+  learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>>;
+  fit(context: StepContext, advantages: StepAdvantages): Promise<Record<string, number>>;
+  joined(context: StepContext): LossPart[];
+  alone(context: StepContext): Promise<UpdateStats[]>;
   factor(name: string): number;
-  privacy(place: Place): Pick<UpdatePlan, "per_sequence_clip" | "noise">;
+  privacy(context: StepContext): Pick<UpdatePlan, "per_sequence_clip" | "noise">;
   learned(updates: readonly UpdateStats[]): void;
   measure(): Record<string, number>;
 }

@@ -1,58 +1,80 @@
 /**
  * One step of an `rl` stage, in the order of the papers:
- *   draw → begin → generate → reward → help → admit, refill → estimate → learners, critics → select → advantage
- *   → learners → replay, auxiliary → objective, KL → policy.update → observe → log.
+ *   draw → generate → score → help → admit, refill → learners and critics → select → advantage
+ *   → replay, auxiliary → objective, KL → policy.update → observe → log.
  */
-import { observeStarts } from "./draw/begin.ts";
-import type { Place } from "./context.ts";
-import { collect } from "./collect.ts";
-import { withEstimates, writeEstimates } from "./estimates.ts";
-import { judged } from "./judged.ts";
-import { advantagesOf } from "./advantages.ts";
-import { compare } from "./learn.ts";
-import { payLearned, teach } from "./learners.ts";
+import { groupsOf } from "../../algorithm/rewards/groups.ts";
+import { admit } from "./admit/admit.ts";
+import { select } from "./admit/select.ts";
+import { computeAdvantages } from "./advantage.ts";
+import type { StepContext } from "./context.ts";
+import { observeStarts } from "./draw/startStates.ts";
+import { generateEstimates, withEstimates } from "./generate/estimates.ts";
 import { measure } from "./log/measure.ts";
-import { mismatch } from "./mismatch.ts";
 import { recordReplayed, recordStep } from "./log/record.ts";
-import { withShown } from "./shown.ts";
-import { select } from "./select.ts";
-import { train } from "./train.ts";
+import { withCriticValues } from "./score/criticValues.ts";
+import { measureMismatch } from "./score/mismatch.ts";
+import { scoreByModels } from "./score/modelScores.ts";
+import { withTeacherContext } from "./score/teacherContext.ts";
+import { scoreByLearners, trainLearners } from "./update/learners.ts";
+import { update } from "./update/update.ts";
 
-export async function step(place: Place): Promise<Record<string, number>> {
-  const { stage, watch } = place;
-  // draw → generate → reward → admit, refill
-  const drawn = await collect(place);
-  // greedy answers and continuations, where the advantage compares with them
-  const estimates = await writeEstimates(place, drawn);
-  // models that learn from the batch before the terms that they pay (a reward model's own update)
-  const taught = await watch.time("update", () => teach(place, drawn, "before_advantage"));
-  const learned = await watch.time("reward", () => payLearned(place, drawn));
-  const paid = await watch.time("reward", () => withEstimates(place, learned, estimates));
-  // critics with a memory of their own
-  const critics = await watch.time("update", () => stage.auxiliary.learn(place, paid));
-  // what critics expected; of the admitted rollouts, those that are to train; what teachers are shown
-  const collected = withShown(place, select(place, await watch.time("score", () => judged(place, paid))));
-  // advantage, with the log-probs of the models that the KL terms name
-  const compared = await watch.time("score", () => compare(place, collected));
-  const advantages = advantagesOf(stage.algorithm, place.clock, collected, compared);
-  const sampled = await watch.time("score", () => mismatch(place, advantages.train));
-  const later = await watch.time("update", () => teach(place, collected, "after_advantage"));
-  const fitted = await watch.time("update", () => stage.auxiliary.fit(place, advantages));
-  // replay, auxiliary → objective, KL → policy.update
-  const trained = await watch.time("update", () => train(place, collected, advantages));
-  stage.algorithm.finished();
-  // observe
-  const groups = stage.algorithm.groups(collected.batch, collected.scored, advantages.all);
-  const signals = await watch.time("choose", () =>
-    stage.curriculum.observe(groups, collected.verdicts, place.clock),
+/** @returns the step's metrics */
+export async function step(context: StepContext): Promise<Record<string, number>> {
+  const { stage, watch, clock } = context;
+  const { algorithm, auxiliary, curriculum } = stage;
+
+  // Draw tasks, generate rollouts, score, help and admit them, and refill where too few were admitted.
+  const generated = await admit(context);
+  // Greedy answers and continuations, where the advantage compares with them.
+  const estimates = await generateEstimates(context, generated);
+
+  // Models that learn before they score (a reward model's own update), and the terms that wait for them.
+  const rewardModelMetrics = await watch.time("update", () =>
+    trainLearners(context, generated, "before_advantage"),
   );
-  const foretold = await watch.time("choose", () => stage.curriculum.learn(groups, place.clock));
+  const scored = await watch.time("reward", () => scoreByLearners(context, generated));
+  const estimated = await watch.time("reward", () => withEstimates(context, scored, estimates));
+  // Critics that train on rollouts they remember, then what critics say of these.
+  const criticMetrics = await watch.time("update", () => auxiliary.learn(context, estimated));
+  const valued = await watch.time("score", () => withCriticValues(context, estimated));
+
+  // The admitted rollouts that train, and what teachers read before they score them.
+  const selected = withTeacherContext(context, select(context, valued));
+
+  // Advantages, with the log-probs of the models that the KL terms name.
+  const modelScores = await watch.time("score", () => scoreByModels(context, selected));
+  const advantages = computeAdvantages(algorithm, clock, selected, modelScores);
+  const mismatchMetrics = await watch.time("score", () => measureMismatch(context, advantages.train));
+
+  // Learners, then replay, auxiliary losses, objective and KL in the policy's update.
+  const learnerMetrics = await watch.time("update", () =>
+    trainLearners(context, selected, "after_advantage"),
+  );
+  const auxiliaryMetrics = await watch.time("update", () => auxiliary.fit(context, advantages));
+  const trained = await watch.time("update", () => update(context, selected, advantages));
+  algorithm.finished();
+
+  // The curriculum observes the groups.
+  const groups = groupsOf(selected.batch, selected.scored, advantages.all);
+  const signals = await watch.time("choose", () => curriculum.observe(groups, selected.verdicts, clock));
+  const estimatorMetrics = await watch.time("choose", () => curriculum.learn(groups, clock));
   stage.remember(groups);
-  observeStarts(place, collected, groups);
-  // log
-  const metrics = measure(place, collected, advantages, groups, trained.updates);
-  await watch.time("log", () => recordStep(place, collected, advantages, groups, signals));
-  await watch.time("log", () => recordReplayed(place, collected, trained));
-  const learnt = { ...taught, ...critics, ...later, ...fitted, ...foretold };
-  return { ...metrics, ...trained.metrics, ...learnt, ...sampled, ...watch.metrics() };
+  observeStarts(context, selected, groups);
+
+  // Log.
+  const stepMetrics = measure(context, selected, advantages, groups, trained.updates);
+  await watch.time("log", () => recordStep(context, selected, advantages, groups, signals));
+  await watch.time("log", () => recordReplayed(context, selected, trained));
+  return {
+    ...stepMetrics,
+    ...trained.metrics,
+    ...rewardModelMetrics,
+    ...criticMetrics,
+    ...learnerMetrics,
+    ...auxiliaryMetrics,
+    ...estimatorMetrics,
+    ...mismatchMetrics,
+    ...watch.metrics(),
+  };
 }

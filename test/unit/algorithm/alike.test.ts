@@ -2,12 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { mathStep, type MathStep } from "../../../bench/mathBatch.ts";
-import {
-  columnOf,
-  columnOfAdvantages,
-  withReturns,
-  type Advantages,
-} from "../../../server/algorithm/algorithm.ts";
+import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
+import { columnOfAdvantages } from "../../../server/algorithm/advantages/advantageColumns.ts";
+import { withReturns, type Advantages } from "../../../server/algorithm/advantages/tokenAdvantages.ts";
 import { PerRow } from "../../../server/algorithm/perRow.ts";
 import { tokensOf } from "../../../server/algorithm/advantages/tokenColumn.ts";
 import { Standardised } from "../../../server/algorithm/advantages/standardised.ts";

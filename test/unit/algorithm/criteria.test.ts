@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { columnOf } from "../../../server/algorithm/algorithm.ts";
+import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
 import { describeCriteria, detailsOf } from "../../../server/algorithm/rewards/criteria.ts";
-import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
+import { joinColumns, selectColumn } from "../../../server/run/step/score/rewardColumns.ts";
 import type { TermValue } from "../../../server/core/slots/reward.ts";
 import type { JudgedCriterion, Met } from "../../../shared/criteria.ts";
 import { metricNamed } from "../../../shared/metrics.ts";

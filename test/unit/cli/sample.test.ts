@@ -8,7 +8,8 @@ import { writeGguf } from "../../../server/engine/formats/gguf/index.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
 import { writeHuggingFace } from "../../../server/engine/formats/index.ts";
 import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
-import { initialWeights, llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { initialWeights } from "../../support/initialWeights.ts";
 import { gradus } from "../../support/cli.ts";
 import { collect, open, tinyModel } from "../engine/support.ts";
 

@@ -9,7 +9,8 @@ import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";
 import { targets, type ModelConfig } from "../../../server/core/blocks/models.ts";
 import { mergedWeight } from "../../../server/engine/transformer/lowRank.ts";
-import { initialWeights, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { type Shape } from "../../../server/engine/transformer/weights.ts";
+import { initialWeights } from "../../support/initialWeights.ts";
 import type { Channel } from "../../../server/core/policy.ts";
 import { channelsOf, widen } from "./reference.ts";
 import {

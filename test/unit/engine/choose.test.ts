@@ -5,13 +5,8 @@ import { Chooser } from "../../../server/engine/generation/chooser.ts";
 import { Programs } from "../../../server/engine/passes/programs.ts";
 import { Stream } from "../../../server/engine/random.ts";
 import { floats, freeAll, type Runtime } from "../../../server/engine/devices/runtime.ts";
-import {
-  checkDecodeOptions,
-  chooseFiltered,
-  filtersOf,
-  penaltiesOf,
-  type Tally,
-} from "../../../server/engine/generation/sampling.ts";
+import { checkDecodeOptions, filtersOf, penaltiesOf } from "../../../server/engine/generation/sampling.ts";
+import { chooseFiltered, type Tally } from "./chooseFiltered.ts";
 import { chooseSpec } from "../../../server/engine/transformer/choose.ts";
 import { llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
 import type { DecodeOptions } from "../../../server/core/policy.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chooseFiltered } from "../../../server/engine/generation/sampling.ts";
+import { chooseFiltered } from "./chooseFiltered.ts";
 import type { Prompt, Sample } from "../../../server/core/policy.ts";
 import { batchOf, collect, largestDifference, open, randomRows, stir } from "./support.ts";
 

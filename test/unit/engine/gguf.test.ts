@@ -12,7 +12,8 @@ import { openGgufWeights, readGgufHead, writeGguf } from "../../../server/engine
 import { readEvery, type Weights } from "../../../server/engine/formats/model.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
-import { initialWeights, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { type Shape } from "../../../server/engine/transformer/weights.ts";
+import { initialWeights } from "../../support/initialWeights.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { batchOf, largestDifference, open, tinyModel } from "./support.ts";
 

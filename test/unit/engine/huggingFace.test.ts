@@ -7,7 +7,8 @@ import { openBase, readWeights, writeHuggingFace } from "../../../server/engine/
 import { fromTensors, toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";
 import { publicTensors } from "../../../server/engine/formats/huggingFace/tensors.ts";
 import { readSafetensors, writeSafetensors } from "../../../server/engine/weights/safetensors.ts";
-import { initialWeights, weightShapes, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { weightShapes, type Shape } from "../../../server/engine/transformer/weights.ts";
+import { initialWeights } from "../../support/initialWeights.ts";
 import { expectedOf, familyNames, folderOf, type FamilyName } from "./families.ts";
 import { batchOf, open, plan, supervised, tinyModel } from "./support.ts";
 

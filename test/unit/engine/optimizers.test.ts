@@ -8,7 +8,7 @@ import { Optimizer } from "../../../server/engine/weights/optimizer.ts";
 import { optimizers } from "../../../server/methods/optimizer/index.ts";
 import { Programs } from "../../../server/engine/passes/programs.ts";
 import { floats, freeAll, type DeviceTensor, type Runtime } from "../../../server/engine/devices/runtime.ts";
-import type { Trained } from "../../../server/engine/passes/trained.ts";
+import type { TrainedWeights } from "../../../server/engine/passes/trained.ts";
 import { llamaStyle, type Shape } from "../../../server/engine/transformer/weights.ts";
 import { openWasm } from "../../../server/engine/devices/wasm.ts";
 import { randomStream } from "../../../server/lib/random.ts";
@@ -36,7 +36,7 @@ function choose(use: string, params: Readonly<Record<string, unknown>> = {}): Op
 }
 
 /** Weights that no model has: gradients are given by the very weights. */
-const trained: Trained = {
+const trained: TrainedWeights = {
   key: "fixture",
   weights: fixture.shapes,
   gradients: Object.fromEntries(

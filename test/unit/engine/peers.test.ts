@@ -16,7 +16,7 @@ import { writeHuggingFace } from "../../../server/engine/formats/index.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
 import { trainBytePairs } from "../../../server/engine/tokenizers/trainBytePairs.ts";
-import { initialWeights } from "../../../server/engine/transformer/weights.ts";
+import { initialWeights } from "../../support/initialWeights.ts";
 
 const python = process.env["GRADUS_PEER_PYTHON"];
 const options = {

@@ -1,7 +1,9 @@
 /** Curricula beside released code written out here: TSCL's online teacher, and tiers in which unseen prompts have a quota. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Curriculum, contextOf, openSources } from "../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../server/algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../../server/algorithm/curriculum/openSources.ts";
 import { randomStream, type Random } from "../../../server/lib/random.ts";
 import { at, group } from "../methods/curriculum/support.ts";
 import { configOf, near } from "../support.ts";

@@ -19,7 +19,7 @@ test("OREO: 0.01 of the exact divergence from the reference, the mean over a res
     ],
     { returns: new Float64Array(4) },
   );
-  const channel = algorithm.channels(clock).find((name) => name.startsWith("kl:"));
+  const channel = algorithm.needs(clock).channels.find((name) => name.startsWith("kl:"));
   assert.ok(channel, "no channel has the divergence over the vocabulary");
   // Σ_v π(v) log(π(v)/π_ref(v)) of four made-up pairs of distributions.
   const policy = [

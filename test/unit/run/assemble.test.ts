@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RewardColumn } from "../../../server/core/reward.ts";
-import { assemble, concatenate } from "../../../server/run/step/rollouts/assemble.ts";
-import { joinColumns, selectColumn } from "../../../server/run/step/columns.ts";
-import { draftsOf, placesOf, rollOut } from "../../../server/run/step/rollouts/generate.ts";
+import { assemble, concatenate } from "../../../server/run/step/generate/assemble.ts";
+import { joinColumns, selectColumn } from "../../../server/run/step/score/rewardColumns.ts";
+import { draftsOf, namedGroups, rollOut } from "../../../server/run/step/generate/generate.ts";
 import { Interrupted } from "../../../server/run/loop/session.ts";
 import { likelihood, solved } from "../../../server/run/stages/supervised.ts";
 import { batchOf, task } from "../../support/batch.ts";
@@ -17,7 +17,7 @@ const decode = { max_tokens: 4, temperature: 1, seed: 3 };
 
 test("a task that comes twice in a step is two groups with streams of their own", async () => {
   const policy = new FakeModels().get("policy");
-  const places = placesOf([drawn("a"), drawn("a"), drawn("b")], new Set());
+  const places = namedGroups([drawn("a"), drawn("a"), drawn("b")], new Set());
   assert.deepEqual(
     places.map(({ group }) => group),
     ["a", "a~2", "b"],
@@ -34,7 +34,7 @@ test("a task that comes twice in a step is two groups with streams of their own"
 
 test("a rollout does not depend on what is generated beside it, nor on the order of finishing", async () => {
   const policy = new FakeModels().get("policy");
-  const all = draftsOf(placesOf([drawn("a"), drawn("b")], new Set()), 2, policy, ["rollout", 0], "train", {
+  const all = draftsOf(namedGroups([drawn("a"), drawn("b")], new Set()), 2, policy, ["rollout", 0], "train", {
     chat: "auto",
   });
   const together = await rollOut(policy, all, decode);
@@ -55,7 +55,7 @@ test("a rollout does not depend on what is generated beside it, nor on the order
 
 test("a stop asked for while generating gives the step up", async () => {
   const policy = new FakeModels().get("policy");
-  const drafts = draftsOf(placesOf([drawn("a")], new Set()), 4, policy, ["rollout", 0], "train", {
+  const drafts = draftsOf(namedGroups([drawn("a")], new Set()), 4, policy, ["rollout", 0], "train", {
     chat: "auto",
   });
   let asked = 0;
@@ -69,7 +69,7 @@ test("a prompt that fills the context is an error that says so", () => {
   const policy = new FakeModels().get("policy");
   const long = { arm: "toy", task: task("long", { prompt: "1".repeat(200) }) };
   assert.throws(
-    () => draftsOf(placesOf([long], new Set()), 1, policy, [], "train", { chat: "auto" }),
+    () => draftsOf(namedGroups([long], new Set()), 1, policy, [], "train", { chat: "auto" }),
     /200 tokens leaves no room in the model's context of 128/,
   );
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { annealed } from "../../../server/core/blocks/rollout.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
-import { constraintsOf } from "../../../server/run/step/rollouts/decoding.ts";
+import { constraintsOf } from "../../../server/run/step/generate/decoding.ts";
 
 const tokenizer = new CharacterTokenizer();
 const rolloutOf = (written: string) =>

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { divide } from "../../../server/run/step/rollouts/divide.ts";
+import { divide } from "../../../server/run/step/generate/divide.ts";
 import type { Tokenizer } from "../../../server/core/policy.ts";
 import { batchOf } from "../../support/batch.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";

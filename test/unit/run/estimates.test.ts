@@ -89,7 +89,7 @@ async function stepped(set: readonly string[], between: (before: number) => void
     await trainer.enter(0, beginning);
     await trainer.step({ step: 0, stageStep: 0 }, 0);
   } finally {
-    await trainer.parts.close();
+    await trainer.components.close();
     models.close();
   }
 }

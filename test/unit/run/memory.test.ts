@@ -23,7 +23,7 @@ import {
 } from "../../../server/analysis/memory/estimate.ts";
 import type { KeptRow } from "../../../server/methods/replay/keptRow.ts";
 import { Memory } from "../../../server/methods/replay/memory.ts";
-import { keptRow } from "../../../server/run/step/keptRows.ts";
+import { keptRow } from "../../../server/run/step/replay/keptRows.ts";
 import type { RewardColumn } from "../../../server/core/reward.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";

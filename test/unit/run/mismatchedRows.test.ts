@@ -1,7 +1,7 @@
 /** Prompts with the responses to others, on a model that can be added up by hand. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mismatchedRatios } from "../../../server/run/step/mismatchedRows.ts";
+import { mismatchedRatios } from "../../../server/run/step/score/mismatchedRows.ts";
 import { batchOf } from "../../support/batch.ts";
 import { FakeModels } from "../../support/fakePolicy.ts";
 

@@ -205,7 +205,7 @@ test("a learner trains on the batch before its term pays, and the policy after b
     await trainer.step({ step: 1, stageStep: 1 }, 1);
     assert.equal(session.policy.counters().tensors, tensors, "a step leaves no value behind");
   } finally {
-    await trainer.parts.close();
+    await trainer.components.close();
     session.models.close();
   }
 });
@@ -294,7 +294,7 @@ test("what the registry cannot do says so and what to write", async () => {
   try {
     await assert.rejects(trainer.prepare(), /trains the model judge, which is frozen/);
   } finally {
-    await trainer.parts.close();
+    await trainer.components.close();
     session.models.close();
   }
 });

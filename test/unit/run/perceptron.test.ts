@@ -121,9 +121,9 @@ test("a predictor learns beside the policy, and a resumed run goes on with it bi
     assert.equal(second.perceptron("predictor").version, 2);
     const resumed = await trainerOf(config, second);
     await resumed.enter(0, { ...beginning, entered: true });
-    resumed.parts.load(trainer.parts.save());
+    resumed.components.load(trainer.components.save());
     assert.deepEqual(withoutTimes(await step(resumed, 2)), withoutTimes(await step(trainer, 2)));
-    for (const one of [trainer, resumed]) await one.parts.close();
+    for (const one of [trainer, resumed]) await one.components.close();
   } finally {
     first.close();
     second.close();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
-import { asked } from "../../../server/run/step/rollouts/prompts.ts";
+import { asked } from "../../../server/run/step/generate/prompts.ts";
 import { solved } from "../../../server/run/stages/supervised.ts";
 import type { Task } from "../../../server/core/task.ts";
 import type { Tokenizer } from "../../../server/core/policy.ts";

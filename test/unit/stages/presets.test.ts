@@ -7,7 +7,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 import type { RunConfig } from "../../../server/core/config/runConfig.ts";
 import type { StageConfig } from "../../../server/core/config/stageConfig.ts";
 import { placeAt, stepsInAll } from "../../../server/config/build/stagePlan.ts";
-import { longest } from "../../../server/run/step/rollouts/decoding.ts";
+import { longest } from "../../../server/run/step/generate/decoding.ts";
 
 const tasks = "tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\n";
 function configOf(text: string): RunConfig {

@@ -5,7 +5,7 @@ import type { ModelHead, WeightReader } from "../model.ts";
 import { unpacked } from "./blocks.ts";
 import { fresh, Scratch } from "../../devices/scratch.ts";
 import { ggufError, readHeader, type Header, type TensorInfo } from "./header.ts";
-import { placeIn, placesOf, type Place } from "./places.ts";
+import { placeIn, placesOf, type GgufTensor } from "./places.ts";
 import { shapeOf } from "./shape.ts";
 import { TensorFile } from "./tensors.ts";
 import { tokenizerOf } from "./tokenizer.ts";
@@ -26,7 +26,7 @@ const WITHOUT_WEIGHTS = new Set(["rope_freqs.weight"]);
 
 /** The file, open: its tensors become 32-bit floats when they are read. */
 class FileWeights implements WeightReader {
-  private readonly places = new Map<string, { readonly place: Place; readonly tensor: TensorInfo }[]>();
+  private readonly places = new Map<string, { readonly place: GgufTensor; readonly tensor: TensorInfo }[]>();
   private readonly extents: ReturnType<typeof weightShapes>;
   private readonly file: TensorFile;
   private readonly scratch = new Scratch();
@@ -70,7 +70,7 @@ export const checkGgufWeights = (path: string, shape: Shape): void =>
   new FileWeights(readHeader(path), shape).close();
 
 /** Where each weight lies, when nothing is in the file beside. */
-function checkedPlaces(header: Header, shape: Shape): Place[] {
+function checkedPlaces(header: Header, shape: Shape): GgufTensor[] {
   const places = placesOf(shape);
   const known = new Set(places.map(({ tensor }) => tensor));
   const strange = [...header.tensors.keys()].find((name) => !known.has(name) && !WITHOUT_WEIGHTS.has(name));
@@ -83,7 +83,7 @@ function checkedPlaces(header: Header, shape: Shape): Place[] {
   return places;
 }
 
-function find(header: Header, { tensor, extents }: Place): TensorInfo {
+function find(header: Header, { tensor, extents }: GgufTensor): TensorInfo {
   const found = header.tensors.get(tensor);
   if (found === undefined) throw ggufError(header.file, `it lacks the tensor ${tensor}`);
   if (found.extents.join() !== extents.join())

@@ -4,7 +4,7 @@
  */
 import { headWidth, qkvWidth, weightShapes, type Shape } from "../../transformer/weights.ts";
 
-export interface Place {
+export interface GgufTensor {
   readonly weight: string;
   readonly tensor: string;
   /** As in the file, row-major. */
@@ -69,8 +69,8 @@ function projections(shape: Shape): { readonly name: string; readonly columns: I
 }
 
 /** Every tensor of a model of this shape, in the order of its weights. */
-export function placesOf(shape: Shape): Place[] {
-  return Object.entries(weightShapes(shape)).flatMap(([weight, extents]): Place[] => {
+export function placesOf(shape: Shape): GgufTensor[] {
+  return Object.entries(weightShapes(shape)).flatMap(([weight, extents]): GgufTensor[] => {
     const [layer, own] = weight.includes(".") ? weight.split(".") : [undefined, weight];
     const prefix = layer === undefined ? "" : `blk.${layer}.`;
     const [rows = 0, columns] = extents;
@@ -108,7 +108,7 @@ const BLOCK = 16;
 
 /** From a tensor of the file, not a table, into its place in our weight, whose rows have `width` columns (1 for a vector). */
 export function placeIn(
-  { kind, extents, columns, added }: Place,
+  { kind, extents, columns, added }: GgufTensor,
   from: Float32Array,
   to: Float32Array,
 ): void {
@@ -127,7 +127,7 @@ export function placeIn(
 }
 
 /** The other way: what a file's tensor holds of our weight. */
-export function takeFrom({ kind, extents, columns, added }: Place, from: Float32Array): Float32Array {
+export function takeFrom({ kind, extents, columns, added }: GgufTensor, from: Float32Array): Float32Array {
   if (kind === "table") return from;
   if (kind === "vector") return Float32Array.from(columns, (column) => from[column]! + added);
   const [rows = 0, inputs = 0] = extents;

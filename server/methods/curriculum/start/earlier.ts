@@ -3,7 +3,7 @@ import { z } from "zod";
 import { valueAt, type Scheduled } from "../../../core/schedule.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
-import type { Begun, Finished, Start } from "../../../core/slots/guidance.ts";
+import type { StartState, Finished, Start } from "../../../core/slots/guidance.ts";
 
 export type Earlier = Finished["rollouts"][number];
 
@@ -29,7 +29,7 @@ interface Options<Kept> {
   readonly schema: z.ZodType<Kept>;
   /** What is kept of a wanted rollout; undefined: no rollout can start from it. */
   keep(group: Finished, rollout: Earlier): Kept | undefined;
-  begin(memory: readonly Kept[], random: Random): Begun;
+  begin(memory: readonly Kept[], random: Random): StartState;
 }
 
 /** With probability `share` a kept rollout replaces a drawn task. Rollouts that started this way are not kept. */
@@ -44,7 +44,7 @@ export function fromEarlier<Kept>(options: Options<Kept>): Start {
     begin: (drawn, { clock, random }) => {
       const odds = valueAt(share, clock);
       return Promise.resolve(
-        drawn.map(({ task, arm }, i): Begun => {
+        drawn.map(({ task, arm }, i): StartState => {
           const own = random.fork(name, i);
           return memory.length === 0 || own.next() >= odds ? { task, arm } : options.begin(memory, own);
         }),

@@ -3,7 +3,7 @@ import { schedulable, valueAt } from "../../../core/schedule.ts";
 import { start } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill, partsOf } from "../../../core/templates.ts";
-import type { Begun } from "../../../core/slots/guidance.ts";
+import type { StartState } from "../../../core/slots/guidance.ts";
 
 export const guide = start({
   name: "guide",
@@ -34,7 +34,7 @@ export const guide = start({
           key: [...key, "guide"],
         })),
       );
-      return drawn.map(({ task, arm }, i): Begun => {
+      return drawn.map(({ task, arm }, i): StartState => {
         const { tokens, logp } = written[i]!;
         const wanted = partsOf(shares[i]!, max_tokens);
         // A guide that has ended leaves its end token to the policy.

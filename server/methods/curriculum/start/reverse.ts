@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { start } from "../../../core/declaration.ts";
 import { firstTokens, units } from "../../../core/templates.ts";
-import type { Begun } from "../../../core/slots/guidance.ts";
+import type { StartState } from "../../../core/slots/guidance.ts";
 import type { Arm } from "../../../core/basics.ts";
 
 const saved = z.record(
@@ -34,7 +34,7 @@ export const reverse = start({
     return {
       begin: (drawn, { tokenizer }) =>
         Promise.resolve(
-          drawn.map(({ task, arm }): Begun => {
+          drawn.map(({ task, arm }): StartState => {
             const { share } = of(arm);
             const tokens = firstTokens(task.solution ?? "", share, by, tokenizer);
             if (tokens.length === 0) return { task, arm };

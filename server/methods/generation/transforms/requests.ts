@@ -4,12 +4,12 @@ import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import type { Task } from "../../../core/task.ts";
-import type { Drawn } from "../../../core/slots/generation.ts";
+import type { ChildBrief } from "../../../core/slots/generation.ts";
 
 /** Keys of a request's template. */
-export const places = ["prompt", "answer", "other", "feedback"] as const;
+const places = ["prompt", "answer", "other", "feedback"] as const;
 
-export const takeParam = z
+const takeParam = z
   .string()
   .refine(isPattern, { message: "must be a regular expression" })
   .optional()
@@ -39,7 +39,7 @@ export const request = (
   text: string,
   [parent, ...others]: readonly Task[],
   feedback = "",
-  drawn?: Drawn,
+  drawn?: ChildBrief,
 ): string =>
   fill(text, {
     ...(drawn === undefined

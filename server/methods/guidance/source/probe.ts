@@ -47,11 +47,7 @@ const firstOf = (sample: Sample, length: number): Sample => ({
 });
 
 /** An attempt up to where the last such text in it begins; undefined where it has none. */
-export function beforeText(
-  sample: Sample,
-  text: string,
-  tokenizer: Pick<Tokenizer, "decode">,
-): Sample | undefined {
+function beforeText(sample: Sample, text: string, tokenizer: Pick<Tokenizer, "decode">): Sample | undefined {
   const pieces = Array.from(sample.tokens, (token) => tokenizer.decode([token]));
   const at = pieces.join("").lastIndexOf(text);
   if (at < 0) return undefined;

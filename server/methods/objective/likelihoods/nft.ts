@@ -4,7 +4,7 @@ import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
 import { exp, log } from "../../../lib/exponential.ts";
 import { inParts } from "../../../core/rows/batchParts.ts";
-import type { Part, RunningLoss, WholeInput } from "../../../core/loss.ts";
+import type { LossSlice, RunningLoss, WholeInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { atLeast, clamped } from "../numbers.ts";
@@ -161,7 +161,7 @@ type RowLoss = (terms: NftTerms, row: number, from: number, to: number) => numbe
 
 type Space = Readonly<Record<"logs" | "ratios", Scratch>>;
 
-function tokenLoss(part: Part, { logs, ratios }: Space, rowLoss: RowLoss): number {
+function tokenLoss(part: LossSlice, { logs, ratios }: Space, rowLoss: RowLoss): number {
   const { rows, offsets } = part.batch;
   const now = column(part.now, "logp", "the objective");
   const old = column(part.old, "logp", "the objective");
@@ -181,7 +181,7 @@ function tokenLoss(part: Part, { logs, ratios }: Space, rowLoss: RowLoss): numbe
   return loss;
 }
 
-function responseLoss(part: Part, _: Space, rowLoss: RowLoss): number {
+function responseLoss(part: LossSlice, _: Space, rowLoss: RowLoss): number {
   const sums = rowSums(part, "behaviour");
   const shares = rowMass(part);
   const terms = {

@@ -85,7 +85,7 @@ export const kto = objective({
     channels: ["logp"],
     unit: "sequence",
     models: anchorModels(options.anchor),
-    ...(options.kl === "mismatched" && { mismatched: options.anchor }),
+    needs: options.kl === "mismatched" ? { mismatched: options.anchor } : {},
     loss: (input) => loss(input, options),
   }),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { inParts } from "../../../core/rows/batchParts.ts";
-import type { Part, RunningLoss, WholeInput } from "../../../core/loss.ts";
+import type { LossSlice, RunningLoss, WholeInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
@@ -49,7 +49,7 @@ function start(whole: WholeInput, options: Params): RunningLoss {
   };
 }
 
-function loss(part: Part, returns: Float64Array, nothing: Float64Array, options: Params): number {
+function loss(part: LossSlice, returns: Float64Array, nothing: Float64Array, options: Params): number {
   const { anchor, head } = options;
   const { batch, weights, factors } = part;
   const columns = {
@@ -103,7 +103,7 @@ function spansLoss(
   { weights, logp, other, value, returns, byLogp, byValue }: OreoColumns,
   { beta, level, value_weight: coefficient }: Params,
   { starts, ends, rows }: Spans,
-  part: Part,
+  part: LossSlice,
 ): number {
   const mass = spanMass({ starts, ends, rows }, level, part);
   let total = 0;

@@ -56,7 +56,7 @@ export const rover = objective({
   params,
   create: (options): Objective => ({
     channels: options.bootstrap === 0 ? ["logp"] : ["logp", "mean_logp"],
-    before: options.bootstrap === 0 ? [] : ["mean_logp"],
+    needs: { before: options.bootstrap === 0 ? [] : ["mean_logp"] },
     unit: "sequence",
     loss: (input) => loss(input, options),
   }),

@@ -86,7 +86,7 @@ export const geoMean = objective({
     channels: ["logp"],
     unit: "sequence",
     models: anchorModels(params.anchor),
-    corrects: true,
+    needs: { correction: true },
     loss: (input) => loss(input, params),
   }),
 });

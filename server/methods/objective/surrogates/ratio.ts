@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/errors.ts";
 import { exp } from "../../../lib/exponential.ts";
-import type { Part } from "../../../core/loss.ts";
+import type { LossSlice } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { notFinite } from "../finite.ts";
 import { anchorColumn, anchorParam, type Anchor } from "./ratioAnchor.ts";
@@ -41,7 +41,7 @@ export interface RatioOptions {
 }
 
 /** Bounds on the log-ratio; infinite where there is none. */
-export function boundsOf(clamp: RatioOptions["clamp_log_ratio"]): {
+function boundsOf(clamp: RatioOptions["clamp_log_ratio"]): {
   readonly low: number;
   readonly high: number;
 } {
@@ -51,7 +51,7 @@ export function boundsOf(clamp: RatioOptions["clamp_log_ratio"]): {
 }
 
 /** A part with the place of its derivative by log π: all 0. */
-export interface PolicyPart extends Part {
+export interface PolicyPart extends LossSlice {
   readonly gradient: Float64Array;
 }
 
@@ -76,7 +76,7 @@ export class Ratios {
   }
 
   /** Log-ratios and ratios are overwritten by those of the next part. */
-  of(part: Part): Ratio {
+  of(part: LossSlice): Ratio {
     const { batch, weights } = part;
     const { rows, offsets } = batch;
     const columns = {
@@ -94,13 +94,13 @@ export class Ratios {
     return columns;
   }
 
-  private now(part: Part): Float64Array {
+  private now(part: LossSlice): Float64Array {
     return column(part.now, "logp", "the objective");
   }
 
   /** One row: every token has its own value. */
   private tokens(
-    { weights, alike }: Part,
+    { weights, alike }: LossSlice,
     { now, anchor, log, ratio }: Ratio,
     from: number,
     to: number,
@@ -113,7 +113,7 @@ export class Ratios {
   }
 
   /** One row: every trained token has the row's value. */
-  private sequence({ weights }: Part, columns: Ratio, from: number, to: number): void {
+  private sequence({ weights }: LossSlice, columns: Ratio, from: number, to: number): void {
     const { low, high, stats } = this;
     const { now, anchor, log, ratio } = columns;
     let total = 0;
@@ -138,7 +138,7 @@ export class Ratios {
   }
 
   /** A sum over the part is not finite: says which token, or which ratio, is at fault. */
-  refuse({ batch, weights }: Part, { now, anchor }: Ratio): never {
+  refuse({ batch, weights }: LossSlice, { now, anchor }: Ratio): never {
     for (let i = 0; i < weights.length; i++) {
       if (weights[i] === 0) continue;
       if (!Number.isFinite(now[i]!)) throw notFinite("logp", now[i]!, batch, i);

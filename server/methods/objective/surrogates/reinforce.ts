@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
 import { inParts } from "../../../core/rows/batchParts.ts";
-import type { Part } from "../../../core/loss.ts";
+import type { LossSlice } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 
-function loss(part: Part): number {
+function loss(part: LossSlice): number {
   const { rows, offsets } = part.batch;
   const gradient = part.gradientOf("logp");
   const now = column(part.now, "logp", "the objective");
@@ -17,7 +17,7 @@ function loss(part: Part): number {
 }
 
 function rowLoss(
-  { advantages, factors, weights }: Part,
+  { advantages, factors, weights }: LossSlice,
   now: Float64Array,
   gradient: Float64Array,
   from: number,

@@ -2,7 +2,7 @@
 import type { Rule } from "../../../core/rows/touched.ts";
 import { addUp, gradientsOf, inParts, partOf, stretchesOf } from "../../../core/rows/batchParts.ts";
 import type { Weighed } from "../../../core/policy.ts";
-import type { Objective, ObjectiveInput, Part, RunningLoss } from "../../../core/loss.ts";
+import type { Objective, ObjectiveInput, LossSlice, RunningLoss } from "../../../core/loss.ts";
 import { Ratios, type PolicyPart, type Ratio, type RatioOptions } from "./ratio.ts";
 import { anchorModels } from "./ratioAnchor.ts";
 
@@ -20,7 +20,7 @@ export class ColumnRatio implements Ratio {
   readonly ratio: Float64Array;
 
   constructor(
-    { from, advantages, factors, weights }: Part,
+    { from, advantages, factors, weights }: LossSlice,
     { now, anchor, log, ratio }: Ratio,
     /** The derivative per token: all 0. */
     readonly gradient: Float64Array,
@@ -57,7 +57,7 @@ export interface WholeMethod extends Method {
   finish?(slope: Float64Array): number;
 }
 
-const onPolicy = (part: Part): PolicyPart => ({ ...part, gradient: part.gradientOf("logp") });
+const onPolicy = (part: LossSlice): PolicyPart => ({ ...part, gradient: part.gradientOf("logp") });
 
 class Running implements RunningLoss {
   readonly ratios: Ratios;
@@ -71,7 +71,7 @@ class Running implements RunningLoss {
     this.ratios = new Ratios(options);
   }
 
-  add(part: Part): number {
+  add(part: LossSlice): number {
     const ratio = this.ratios.of(part);
     const own = onPolicy(part);
     const columns = new ColumnRatio(part, ratio, own.gradient);

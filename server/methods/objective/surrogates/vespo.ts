@@ -94,7 +94,7 @@ export const vespo = objective({
     channels: ["logp"],
     unit: "sequence",
     models: anchorModels(params.anchor),
-    corrects: true,
+    needs: { correction: true },
     loss: (input) => loss(input, params),
   }),
 });

@@ -108,7 +108,7 @@ export const ilql = objective({
       ...(options.cql === 0 ? [] : options.q.map(headLogpChannel)),
       headChannel(options.head),
     ],
-    heads: targets(options),
+    needs: { heads: targets(options) },
     unit: "sequence",
     loss: (input) => loss(input, options),
   }),

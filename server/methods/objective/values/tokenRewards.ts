@@ -1,7 +1,7 @@
 /** Rewards and returns per token, for the losses that regress on them. */
 import { UserError } from "../../../../shared/errors.ts";
 import { status, type Combined, type RewardColumn } from "../../../core/reward.ts";
-import type { ObjectiveInput, Part, WholeInput } from "../../../core/loss.ts";
+import type { ObjectiveInput, LossSlice, WholeInput } from "../../../core/loss.ts";
 import { lastTrained } from "../../../core/rows/spans.ts";
 import { Scratch } from "../tokenLoops.ts";
 
@@ -20,7 +20,7 @@ function rewardsOf({ rewards }: Pick<ObjectiveInput, "rewards">): Combined {
 }
 
 /** Rows of the batch that have rewards, the first of them at `first`. */
-type RewardedRows = Pick<Part, "batch" | "weights" | "first">;
+type RewardedRows = Pick<LossSlice, "batch" | "weights" | "first">;
 
 /** @param into a number per token, all 0 */
 function addRewards(into: Float64Array, rows: RewardedRows, { sources, errored }: Combined): Float64Array {
@@ -65,7 +65,7 @@ function placeOf(
  * do not train pass on what comes after them without a discount.
  * @returns that of a part's tokens; overwritten by that of the next
  */
-export function returnsOf(whole: WholeInput, gamma: number): (part: Part) => Float64Array {
+export function returnsOf(whole: WholeInput, gamma: number): (part: LossSlice) => Float64Array {
   const known = whole.batch.columns.returns;
   if (known !== undefined) return ({ from, weights }) => known.subarray(from, from + weights.length);
   const rewards = rewardsOf(whole);

@@ -146,9 +146,11 @@ export const turnCritic = objective({
     const heads = [...q, ...v].map(headChannel);
     return {
       channels: heads,
-      before: target === "before" ? heads : [],
-      heads: words.includes(target) ? [] : slow([...q, ...v], target),
-      ...(actions === "drawn" && { redrawn: { level, heads: slow(q, target) } }),
+      needs: {
+        before: target === "before" ? heads : [],
+        heads: words.includes(target) ? [] : slow([...q, ...v], target),
+        ...(actions === "drawn" && { redrawn: { level, heads: slow(q, target) } }),
+      },
       unit: "sequence",
       loss: (input) => loss(input, options),
     };

@@ -1,7 +1,7 @@
 /** Runs a loss of a value head that looks at one token at a time: what the head says, against the returns. */
 import { inParts } from "../../../core/rows/batchParts.ts";
 import type { Level } from "../../../core/basics.ts";
-import type { Objective, Part } from "../../../core/loss.ts";
+import type { Objective, LossSlice } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { returnsOf } from "./tokenRewards.ts";
@@ -29,14 +29,14 @@ export interface ValueMethod {
 }
 
 /** A part as its states see it: a token that no state's value is taken at has no weight. */
-function ofStates(part: Part, level: Level): Part {
+function ofStates(part: LossSlice, level: Level): LossSlice {
   if (level === "token") return part;
   const factors = stateFactors(part, level);
   const { alike: _, ...rest } = part;
   return { ...rest, factors, weights: factors };
 }
 
-const earlier = ({ old, batch }: Part, head: string): Float64Array | undefined =>
+const earlier = ({ old, batch }: LossSlice, head: string): Float64Array | undefined =>
   old[headChannel(head)] ?? (head === "value" ? batch.columns.values : undefined);
 
 /**

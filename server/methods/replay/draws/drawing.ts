@@ -1,7 +1,7 @@
 /** Draws without and with replacement. */
 import { firstWhere } from "../../../../shared/firstWhere.ts";
 import type { Random } from "../../../lib/random.ts";
-import type { Drawn } from "../../../core/slots/replay.ts";
+import type { ReplayDrawn } from "../../../core/slots/replay.ts";
 
 /** `n` of `indices`, each at most once, all equally likely: a partial Fisher–Yates shuffle. */
 export function withoutReplacement(indices: readonly number[], n: number, random: Random): number[] {
@@ -26,5 +26,5 @@ export function withReplacement(weights: Float64Array, n: number, random: Random
   });
 }
 
-export const unweighted = (indices: readonly number[]): Drawn[] =>
+export const unweighted = (indices: readonly number[]): ReplayDrawn[] =>
   indices.map((index) => ({ index, weight: 1 }));

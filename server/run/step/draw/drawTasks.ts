@@ -1,8 +1,8 @@
 /** A round's tasks: of the stage itself, of the one it passes over from, and hard ones that are carried over. */
-import type { DrawnTask } from "../../../algorithm/algorithm.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
 import type { Crossfade } from "../../../core/config/stageConfig.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
-import type { Place } from "../context.ts";
+import type { StepContext } from "../context.ts";
 import { drawCarried } from "../../stages/ledger.ts";
 
 /**
@@ -26,19 +26,19 @@ export function partOf(n: number, share: number, random: Random): number {
  * @param taken arms of the stage that the step has drawn already; filled
  */
 export async function drawTasks(
-  place: Place,
+  context: StepContext,
   n: number,
   round: number,
   taken: Set<number>,
 ): Promise<DrawnTask[]> {
-  const { session, stage, step } = place;
+  const { session, stage, step } = context;
   const random = randomStream(session.config.seed, "draw", step, round);
-  const carried = carriedTasks(place, n, random);
-  const own = await mixed(place, n - carried.length, random, taken);
+  const carried = carriedTasks(context, n, random);
+  const own = await mixed(context, n - carried.length, random, taken);
   return [...own, ...carried.map((task) => ({ task, arm: stage.curriculum.familyOf(task) }))];
 }
 
-function carriedTasks({ stage }: Place, n: number, random: Random): DrawnTask["task"][] {
+function carriedTasks({ stage }: StepContext, n: number, random: Random): DrawnTask["task"][] {
   const { carried } = stage;
   if (carried === undefined || carried.candidates.length === 0) return [];
   const count = partOf(n, carried.share, random.fork("carried share"));
@@ -47,7 +47,7 @@ function carriedTasks({ stage }: Place, n: number, random: Random): DrawnTask["t
 
 /** The stage's own tasks and, while it passes over, the earlier stage's. */
 async function mixed(
-  { stage, clock }: Place,
+  { stage, clock }: StepContext,
   n: number,
   random: Random,
   taken: Set<number>,

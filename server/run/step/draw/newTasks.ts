@@ -10,64 +10,64 @@ import type { Complete, Embed } from "../../../core/slots/generation.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Group } from "../../../core/rollouts.ts";
-import type { Place } from "../context.ts";
+import type { StepContext } from "../context.ts";
 import type { Recorder } from "../log/recorder.ts";
-import { draftsOf, placesOf, rollOut } from "../rollouts/generate.ts";
-import { asked } from "../rollouts/prompts.ts";
-import { checkRoom, type Asked } from "./requestRoom.ts";
+import { draftsOf, namedGroups, rollOut } from "../generate/generate.ts";
+import { asked } from "../generate/prompts.ts";
+import { checkRoom, type RequestSender } from "./requestRoom.ts";
 import type { Session } from "../../loop/session.ts";
-import { graded, tried } from "./tries.ts";
+import { graded, pilotGroups } from "./pilots.ts";
 import type { CreateContext } from "../../../core/declaration.ts";
 
-/** A round, told; undefined where it could not be made, which is told, too. */
+/** A round of making tasks, reported in the log; undefined where it failed, which is reported as well. */
 async function attempted(
-  place: Place,
+  context: StepContext,
   source: GeneratedTasks,
   generate: GenerateConfig,
 ): Promise<Round | undefined> {
   try {
-    const found = await once(place, source, generate);
-    report(place, source, found);
+    const found = await once(context, source, generate);
+    report(context, source, found);
     return found;
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    place.session.recorder.event(
+    context.session.recorder.event(
       "warning",
       "tasks-not-made",
       `No tasks were made for ${source.name}: ${error.message}`,
-      { step: place.step, action: error.detail.action },
+      { step: context.step, action: error.detail.action },
     );
     return undefined;
   }
 }
 
 /** Tasks made of those that a step has rolled out, for its own batch alone. */
-export async function tasksOfStep(place: Place, groups: readonly Group[]): Promise<Task[]> {
-  const { stage, clock } = place;
+export async function tasksOfStep(context: StepContext, groups: readonly Group[]): Promise<Task[]> {
+  const { stage, clock } = context;
   const found: Task[] = [];
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate?.joins !== "step" || !(source instanceof GeneratedTasks)) continue;
     if (!due(generate, clock.stageStep, source)) continue;
-    const made = await attempted(place, source.ofStep(groups, clock), generate);
+    const made = await attempted(context, source.ofStep(groups, clock), generate);
     found.push(...(made?.taken ?? []));
   }
   return found;
 }
 
-/** Makes the tasks that are due. What goes wrong with them is told, and the run goes on without. */
-export async function makeTasks(place: Place): Promise<void> {
-  const { stage, clock } = place;
+/** Makes the tasks that are due. A failure is reported, and the run continues without new tasks. */
+export async function makeTasks(context: StepContext): Promise<void> {
+  const { stage, clock } = context;
   const made: [GeneratedTasks, Round][] = [];
   for (const { config, source } of stage.curriculum.sources) {
     const generate = stage.config.body.tasks.find(({ name }) => name === config.name)?.generate;
     if (generate === undefined || !(source instanceof GeneratedTasks)) continue;
     if (generate.joins === "step" || !due(generate, clock.stageStep, source)) continue;
-    const found = await attempted(place, source, generate);
+    const found = await attempted(context, source, generate);
     if (found !== undefined) made.push([source, found]);
   }
   stage.curriculum.grow();
-  for (const [source, { taken }] of made) reportArmless(place, source.name, taken);
+  for (const [source, { taken }] of made) reportArmless(context, source.name, taken);
 }
 
 /** Whether a stage makes tasks before its step of that number, after so many rounds. */
@@ -81,7 +81,7 @@ function due(
 }
 
 /** Tasks of which no arm can be: they are kept and never drawn. */
-function reportArmless({ stage, session, step }: Place, source: string, taken: readonly Task[]): void {
+function reportArmless({ stage, session, step }: StepContext, source: string, taken: readonly Task[]): void {
   const { curriculum } = stage;
   const armless = taken.filter((task) => curriculum.isArmless(task));
   if (armless.length === 0) return;
@@ -99,8 +99,8 @@ function reportArmless({ stage, session, step }: Place, source: string, taken: r
   );
 }
 
-function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {
-  const { session, step, stage } = place;
+function once(context: StepContext, source: GeneratedTasks, generate: GenerateConfig): Promise<Round> {
+  const { session, step, stage } = context;
   const recipe = recipeOf(generate, {
     random: randomStream(session.config.seed, "generate"),
     max_tokens: stage.config.body.rollout.max_tokens,
@@ -112,28 +112,28 @@ function once(place: Place, source: GeneratedTasks, generate: GenerateConfig): P
     random: randomStream(session.config.seed, "tasks", source.name),
     step,
     attempt: (tasks) =>
-      tried(
-        place,
+      pilotGroups(
+        context,
         tasks.map((task) => ({ task, arm: source.name })),
         { samples: generate.tries },
         [...key, "try"],
       ),
-    fits: (task) => fits(place, task),
-    grade: (tasks) => graded(place, tasks, source.name),
+    fits: (task) => fits(context, task),
+    grade: (tasks) => graded(context, tasks, source.name),
     complete:
       author.kind === "endpoint"
         ? author.complete
-        : penOf(place, key, {
+        : penOf(context, key, {
             source: source.name,
             part: "author",
             model: author.kind === "policy" ? author.model : undefined,
           }),
-    policy: penOf(place, key, { source: source.name, part: "judge" }),
-    embed: (texts, how) => place.watch.time("score", () => embedded(session, texts, how)),
+    policy: penOf(context, key, { source: source.name, part: "judge" }),
+    embed: (texts, how) => context.watch.time("score", () => embedded(session, texts, how)),
   });
 }
 
-/** Texts, each with the end of a text behind it, as vectors of a model. What its context does not hold is left out. */
+/** Texts, each followed by an end token, as vectors of a model. What its context does not hold is left out. */
 function embedded(
   { models }: Session,
   texts: readonly string[],
@@ -165,8 +165,8 @@ const recipeOf = (generate: GenerateConfig, context: CreateContext): Recipe => (
 });
 
 /** The policy, or another model of the run, as author. What responses must look like (grammar, stop texts) is not asked of a task. */
-function penOf(place: Place, key: readonly (string | number)[], who: Asked): Complete {
-  const { session, stage, step, watch } = place;
+function penOf(context: StepContext, key: readonly (string | number)[], who: RequestSender): Complete {
+  const { session, stage, step, watch } = context;
   const { part, model } = who;
   // The reference is a snapshot of the policy's own engine.
   const own = model === undefined || session.policy.snapshots.includes(model);
@@ -181,14 +181,14 @@ function penOf(place: Place, key: readonly (string | number)[], who: Asked): Com
       prompt,
       data: {},
     }));
-    const places = placesOf(
+    const groups = namedGroups(
       tasks.map((task) => ({ task, arm: "author" })),
       new Set(),
     );
     const { chat, system } = stage.config.body.rollout;
     checkRoom(tasks, writer, { chat, system }, who);
     const purpose = [...key, part, "write", asked++, step];
-    const drafts = draftsOf(places, samples, writer, purpose, "estimate", { chat, system });
+    const drafts = draftsOf(groups, samples, writer, purpose, "estimate", { chat, system });
     const between = (): Promise<void> => watch.without(session.between);
     const { seed } = session.config;
     const as = own && model !== undefined ? { model } : {};
@@ -200,13 +200,13 @@ function penOf(place: Place, key: readonly (string | number)[], who: Asked): Com
   };
 }
 
-function fits({ session, stage }: Place, task: Task): boolean {
+function fits({ session, stage }: StepContext, task: Task): boolean {
   const { policy } = session;
   const { tokens, prefix } = asked(policy.tokenizer, task, stage.config.body.rollout);
   return tokens.length + (prefix?.length ?? 0) < policy.context;
 }
 
-function report({ session, step }: Place, source: GeneratedTasks, made: Round): void {
+function report({ session, step }: StepContext, source: GeneratedTasks, made: Round): void {
   const { parents, taken, refused } = made;
   const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
   const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;

@@ -2,10 +2,10 @@
 import { UserError } from "../../../../shared/errors.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Policy } from "../../../core/policy.ts";
-import { asked, type Asking } from "../rollouts/prompts.ts";
+import { asked, type Asking } from "../generate/prompts.ts";
 
 /** Who is asked, and by which part of `generate`. */
-export interface Asked {
+export interface RequestSender {
   /** The task source's name. */
   readonly source: string;
   readonly part: "author" | "judge";
@@ -18,7 +18,7 @@ export function checkRoom(
   requests: readonly Task[],
   { tokenizer, context }: Pick<Policy, "tokenizer" | "context">,
   asking: Asking,
-  who: Asked,
+  who: RequestSender,
 ): void {
   for (const request of requests) {
     const { tokens, prefix } = asked(tokenizer, request, asking);
@@ -27,7 +27,12 @@ export function checkRoom(
   }
 }
 
-function noRoom(text: string, length: number, context: number, { source, part, model }: Asked): UserError {
+function noRoom(
+  text: string,
+  length: number,
+  context: number,
+  { source, part, model }: RequestSender,
+): UserError {
   const generate = `tasks.${source}.generate`;
   const writer = model === undefined ? "the policy" : `the model ${model}`;
   const own = model === undefined || model === "reference" ? "model.context" : `models.${model}.context`;
@@ -43,7 +48,7 @@ function noRoom(text: string, length: number, context: number, { source, part, m
     `what ${writer} ${does} has ${length} tokens, and leaves no room in its context of ${context}: ${JSON.stringify(text.slice(0, 80))}…`,
     {
       code: "request-too-long",
-      action: `Shorten ${request}, set ${own} higher where the model can, or let somebody with a longer context be asked: ${other}.`,
+      action: `Shorten ${request}, set ${own} higher where the model can, or ask a model with a longer context: ${other}.`,
     },
   );
 }

@@ -1,11 +1,12 @@
 /** The metrics of a step, named as in shared/metrics.ts. */
-import { columnsInStretches } from "../../../algorithm/algorithm.ts";
+import { describeStep } from "../../../algorithm/advantages/describe.ts";
+import { columnsInStretches } from "../../../algorithm/advantages/tokenColumn.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import type { UpdateStats } from "../../../core/policy.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
 import { lengthOfAll } from "../../../core/rows/batch.ts";
 import { planMemory } from "../../../analysis/memory/estimate.ts";
-import type { Collected, Place, StepAdvantages } from "../context.ts";
+import type { Selected, StepContext, StepAdvantages } from "../context.ts";
 import { measureBranching } from "./measureBranching.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "../../loop/session.ts";
@@ -84,7 +85,7 @@ function addK3(
 
 /** By family of arms: the share of the step's groups, and the mean of what is believed of the arms drawn in it. */
 function measureCurriculum(
-  { stage: { curriculum } }: Place,
+  { stage: { curriculum } }: StepContext,
   groups: readonly Group[],
 ): Record<string, number> {
   const values: Record<string, number> = {};
@@ -109,7 +110,7 @@ function measureCurriculum(
   return values;
 }
 
-/** What the run's process holds, beside what was predicted. */
+/** The memory of the run's process, next to the predicted peak. */
 export const measureMemory = ({ config, policy }: Session): Record<string, number> => ({
   "memory/rss": process.memoryUsage.rss(),
   "memory/peak": process.resourceUsage().maxRSS * 1024,
@@ -118,25 +119,25 @@ export const measureMemory = ({ config, policy }: Session): Record<string, numbe
 });
 
 export function measure(
-  place: Place,
-  collected: Collected,
+  context: StepContext,
+  selected: Selected,
   advantages: StepAdvantages,
   groups: readonly Group[],
   updates: readonly UpdateStats[],
 ): Record<string, number> {
-  const { batch, scored, verdicts } = collected;
+  const { batch, scored, verdicts } = selected;
   const entropy = meanOf(batch.columns.entropy);
   return {
-    ...place.stage.algorithm.describe(batch, scored, advantages.train, groups),
+    ...describeStep(batch, scored, advantages.train, groups),
     "groups/admitted": verdicts.filter((verdict) => verdict.admitted).length,
     "groups/drawn": groups.length,
     ...measureKl(advantages),
     ...measureUpdates(updates),
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
-    ...measureCurriculum(place, groups),
-    ...measureGuidance(collected),
-    ...measureBranching(place, collected),
+    ...measureCurriculum(context, groups),
+    ...measureGuidance(selected),
+    ...measureBranching(context, selected),
     "tokens/generated": lengthOfAll(batch),
-    ...measureMemory(place.session),
+    ...measureMemory(context.session),
   };
 }

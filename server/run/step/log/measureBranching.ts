@@ -1,11 +1,11 @@
 /** Where branches left, and what became of them. */
-import { outcome } from "../../../algorithm/algorithm.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { mean } from "../../../../shared/mean.ts";
-import type { Collected, Place } from "../context.ts";
+import type { Selected, StepContext } from "../context.ts";
 
 export function measureBranching(
-  { stage }: Pick<Place, "stage">,
-  { batch, scored }: Pick<Collected, "batch" | "scored">,
+  { stage }: Pick<StepContext, "stage">,
+  { batch, scored }: Pick<Selected, "batch" | "scored">,
 ): Record<string, number> {
   if (stage.branching === undefined) return {};
   const rows = new Map(batch.records.map(({ index }, row) => [`${batch.group[row]} ${index}`, row]));

@@ -1,13 +1,13 @@
 /** What help did in a step. */
-import { outcome } from "../../../algorithm/algorithm.ts";
-import type { Collected, GuidanceTally } from "../context.ts";
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
+import type { Selected, GuidanceTally } from "../context.ts";
 import { mean } from "../../../../shared/mean.ts";
 
 const orNothing = (name: string, value: number): Record<string, number> =>
   Number.isFinite(value) ? { [name]: value } : {};
 
-export function measureGuidance({ batch, scored, guidance }: Collected): Record<string, number> {
-  if (guidance === undefined) return {};
+export function measureGuidance({ batch, scored, guidance }: Selected): Record<string, number> {
+  if (guidance.length === 0) return {};
   const sum = (of: (tally: GuidanceTally) => number): number =>
     guidance.reduce((total, tally) => total + of(tally), 0);
   const helped = [...batch.records.keys()].filter((row) => batch.records[row]!.help !== undefined);

@@ -1,5 +1,8 @@
 /** A step's groups, rollouts and complaints as records of the log. */
-import { columnOfAdvantages, rowValue, starvation, tokensOfRow } from "../../../algorithm/algorithm.ts";
+import { columnOfAdvantages } from "../../../algorithm/advantages/advantageColumns.ts";
+import { rowValue } from "../../../algorithm/rewards/rewards.ts";
+import { starvation } from "../../../algorithm/curriculum/curriculumFaults.ts";
+import { tokensOfRow } from "../../../algorithm/advantages/tokenColumn.ts";
 import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
 import type { CurriculumRecord } from "../../../algorithm/curriculum/curriculumRecord.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
@@ -11,8 +14,8 @@ import type { Task } from "../../../core/task.ts";
 import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
-import type { Stage, Collected, Place, StepAdvantages } from "../context.ts";
-import type { Trained } from "../train.ts";
+import type { Stage, Selected, StepContext, StepAdvantages } from "../context.ts";
+import type { Trained } from "../context.ts";
 
 const logged = { per: "token", batch: "column", logged: true } as const;
 const loggedFloats = columnsWith({ ...logged, dtype: "float64" });
@@ -70,10 +73,10 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   };
 }
 
-/** What a rollout is and was paid, whatever became of it. */
-function paidRow(
+/** A rollout with its rewards, whether or not it was admitted. */
+function scoredRow(
   step: number,
-  { batch, scored }: Pick<Collected, "batch" | "scored">,
+  { batch, scored }: Pick<Selected, "batch" | "scored">,
   row: number,
 ): RolloutRecordLog["row"] {
   const { task, arm, group, index, prompt, response, finish, source, use } = batch.records[row]!;
@@ -100,13 +103,13 @@ function paidRow(
 
 const rowOf = (
   step: number,
-  collected: Collected,
+  selected: Selected,
   advantages: StepAdvantages,
   row: number,
 ): RolloutRecordLog["row"] => ({
-  ...paidRow(step, collected, row),
+  ...scoredRow(step, selected, row),
   advantage: orNull(advantages.all.rows[row]!),
-  admitted: collected.verdicts[collected.batch.group[row]!]!.admitted && !collected.dropped.has(row),
+  admitted: selected.verdicts[selected.batch.group[row]!]!.admitted && !selected.dropped.has(row),
 });
 
 /** An answer to a held-out task: nothing trains on it. Of a task's answers the greedy one is number 0. */
@@ -115,7 +118,7 @@ export const evaluationRecord = (
   answered: Answered,
   row: number,
 ): Pick<RolloutRecordLog, "row" | "columns"> => {
-  const paid = paidRow(step, answered, row);
+  const paid = scoredRow(step, answered, row);
   return {
     row: { ...paid, index: answered.greedy ? 0 : paid.index + 1 },
     columns: columnsOf(answered.batch, row),
@@ -177,8 +180,8 @@ function familyOf({ curriculum }: Stage, arm: string, task: Task): string | unde
 }
 
 function recordGroups(
-  { session, stage, step }: Place,
-  { batch, verdicts }: Collected,
+  { session, stage, step }: StepContext,
+  { batch, verdicts }: Selected,
   groups: readonly Group[],
   signals: Float64Array,
 ): void {
@@ -203,7 +206,7 @@ function recordGroups(
 }
 
 /** Each message once a step, with how often it came. */
-function recordErrors({ session, step }: Place, { scored, batch }: Collected): void {
+function recordErrors({ session, step }: StepContext, { scored, batch }: Selected): void {
   const counts = new Map<string, number>();
   for (const { term, message } of scoringErrors(scored.rewards.terms)) {
     const text = `Reward term ${term} failed: ${message}`;
@@ -215,8 +218,8 @@ function recordErrors({ session, step }: Place, { scored, batch }: Collected): v
     session.recorder.event(all ? "error" : "warning", "reward-error", `${text}${which}`, {
       step,
       action: all
-        ? "Where the term has a weight, nothing is trained in this step. Stop the run, mend the reward, then start again or resume."
-        : "The rollout was left out of its group. Mend the reward, then start again or resume.",
+        ? "Where the term has a weight, nothing is trained in this step. Stop the run, fix the reward, then start again or resume."
+        : "The rollout was left out of its group. Fix the reward, then start again or resume.",
       data: { count },
     });
   }
@@ -224,8 +227,8 @@ function recordErrors({ session, step }: Place, { scored, batch }: Collected): v
 
 /** Now and then, and whenever nothing is left to train on: a starved run says so in every step. */
 function recordStarvation(
-  { session, stage, step, clock }: Place,
-  { groups, verdicts, admitted }: Collected,
+  { session, stage, step, clock }: StepContext,
+  { groups, verdicts, admitted }: Selected,
 ): void {
   if (admitted.length > 0 && clock.stageStep % 10 !== 0) return;
   const starved = starvation(groups, verdicts, stage.config.body.rollout.prompts);
@@ -233,21 +236,21 @@ function recordStarvation(
     session.recorder.event("warning", "starved", starved.message, { step, action: starved.action });
 }
 
-function recordFaults({ session, stage, step }: Place): void {
+function recordFaults({ session, stage, step }: StepContext): void {
   for (const { code, message, action } of stage.curriculum.faults())
     session.recorder.event("warning", code, message, { step, action });
 }
 
 /** What has happened to the curriculum, so that later runs can follow it. */
-function recordNews({ session, stage, step }: Place): void {
+function recordNews({ session, stage, step }: StepContext): void {
   for (const { name, message, data } of stage.curriculum.events())
     session.recorder.event("info", name, message, { step, ...(data === undefined ? {} : { data }) });
 }
 
-/** What a replay of the run's history needs beside the groups: it stands with the step's first rollout. */
+/** What a replay of the run's history needs in addition to the groups: it is kept with the step's first rollout. */
 const curriculumOf = (
-  { session, stage, clock }: Place,
-  { batch }: Collected,
+  { session, stage, clock }: StepContext,
+  { batch }: Selected,
   groups: readonly Group[],
 ): CurriculumRecord => ({
   stage: stage.config.name,
@@ -260,43 +263,47 @@ const curriculumOf = (
 });
 
 export function recordStep(
-  place: Place,
-  collected: Collected,
+  context: StepContext,
+  selected: Selected,
   advantages: StepAdvantages,
   groups: readonly Group[],
   signals: Float64Array,
 ): void {
-  recordErrors(place, collected);
-  recordStarvation(place, collected);
-  recordFaults(place);
-  recordNews(place);
-  recordGroups(place, collected, groups, signals);
-  const compared = comparedColumns(advantages, collected.admitted);
-  const touched = touchedRows(advantages, collected.admitted);
+  recordErrors(context, selected);
+  recordStarvation(context, selected);
+  recordFaults(context);
+  recordNews(context);
+  recordGroups(context, selected, groups, signals);
+  const compared = comparedColumns(advantages, selected.admitted);
+  const touched = touchedRows(advantages, selected.admitted);
   const every = columnOfAdvantages(advantages.all);
-  const curriculum = curriculumOf(place, collected, groups);
-  for (let row = 0; row < collected.batch.rows; row++) {
+  const curriculum = curriculumOf(context, selected, groups);
+  for (let row = 0; row < selected.batch.rows; row++) {
     const rules = touched.get(row);
-    place.session.recorder.append({
+    context.session.recorder.append({
       kind: "rollout",
-      step: place.step,
+      step: context.step,
       index: row,
       row: {
-        ...rowOf(place.step, collected, advantages, row),
+        ...rowOf(context.step, selected, advantages, row),
         ...(rules === undefined ? {} : { touched: rules }),
         ...(row === 0 ? { curriculum } : {}),
       },
       columns: {
-        ...columnsOf(collected.batch, row),
-        advantages: tokensOfRow(every, collected.batch, row),
+        ...columnsOf(selected.batch, row),
+        advantages: tokensOfRow(every, selected.batch, row),
         ...compared.get(row),
       },
     });
   }
 }
 
-/** Rollouts that were replayed in the step, behind its own: with the advantages they trained with. */
-export function recordReplayed({ session, step }: Place, { batch }: Collected, { replayed }: Trained): void {
+/** Rollouts that were replayed in the step, after its own, with the advantages they trained with. */
+export function recordReplayed(
+  { session, step }: StepContext,
+  { batch }: Selected,
+  { replayed }: Trained,
+): void {
   let index = batch.rows;
   for (const { training, rows } of replayed)
     rows.forEach((kept, row) => {

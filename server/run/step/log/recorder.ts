@@ -1,5 +1,5 @@
 /**
- * What a run leaves behind, record by record. It only collects; `commit` ends a step, all or none. Without a log (a dry
+ * A run's log, record by record. It only collects; `commit` ends a step, all or none. Without a log (a dry
  * run) the same records go to the listener alone.
  */
 import { toWire } from "../../../../shared/rollouts.ts";

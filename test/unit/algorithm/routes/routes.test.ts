@@ -1,7 +1,8 @@
 /** Routes: which rollouts move which loss, by what denominators, and that nothing else changes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Algorithm, contextOf, type Advantages } from "../../../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
+import type { Advantages } from "../../../../server/algorithm/advantages/tokenAdvantages.ts";
 import { places } from "../../../../server/algorithm/loss/routes.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { randomStream } from "../../../../server/lib/random.ts";

@@ -1,12 +1,8 @@
 /** The advantage slot on rows written by hand: one method, or the whole chain of a config. */
 import assert from "node:assert/strict";
-import {
-  Algorithm,
-  columnOf,
-  contextOf,
-  type Advantages,
-  type Scored,
-} from "../../../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { columnOf, type Scores } from "../../../../server/algorithm/rewards/rewards.ts";
+import type { Advantages } from "../../../../server/algorithm/advantages/tokenAdvantages.ts";
 import type {
   AdvantageBaseline,
   AdvantageInput,
@@ -73,7 +69,7 @@ export class Chain {
     return this.algorithm.masked(batchOf(rows));
   }
 
-  scored(rows: readonly RolloutRow[], batch: Batch, clock = start): Scored {
+  scored(rows: readonly RolloutRow[], batch: Batch, clock = start): Scores {
     const columns = this.terms.map((name) =>
       columnOf(
         name,

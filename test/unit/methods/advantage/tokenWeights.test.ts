@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { tokensOf } from "../../../../server/algorithm/algorithm.ts";
+import { tokensOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
 import type { RolloutRow } from "../../../../shared/rollouts.ts";
 import { Chain, paid, start } from "./support.ts";
 

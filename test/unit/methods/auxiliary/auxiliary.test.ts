@@ -4,7 +4,7 @@ import { epsilonOf } from "../../../../server/methods/auxiliary/epsilon.ts";
 import { lossWeights, Reweighting } from "../../../../server/methods/auxiliary/reweighting.ts";
 import { demonstrated } from "../../../../server/run/stages/ownLikelihood.ts";
 import { piecesOf } from "../../../../server/run/stages/demonstrations.ts";
-import { joinedLoss, type LossPart } from "../../../../server/run/step/parts.ts";
+import { joinedLoss, type LossPart } from "../../../../server/run/step/update/lossParts.ts";
 import { gaussian } from "../../../../server/engine/weights/optimizer.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";

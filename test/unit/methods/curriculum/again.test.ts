@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../../shared/errors.ts";
-import type { Curriculum } from "../../../../server/algorithm/algorithm.ts";
+import type { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import {
   pastCurriculumOf,
   readPastCurricula,

@@ -1,7 +1,9 @@
 /** GAIN-RL's angles as a curriculum has them: whose they are, when they are taken, and what comes back after a resume. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Curriculum, contextOf, openSources } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../../../server/algorithm/curriculum/openSources.ts";
 import { angleConcentration } from "../../../../server/methods/curriculum/estimators/angleConcentration.ts";
 import { questionIn } from "../../../../server/methods/curriculum/estimators/question.ts";
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Curriculum } from "../../../../server/algorithm/algorithm.ts";
+import type { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { temporary } from "../../support.ts";
 import { clock, curriculumOf, group } from "./support.ts";

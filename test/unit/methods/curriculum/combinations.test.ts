@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import type { Curriculum } from "../../../../server/algorithm/algorithm.ts";
+import type { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import type { Declaration } from "../../../../server/core/declaration.ts";
 import type { Diagnostic } from "../../../../server/config/check/diagnostic.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { starvation } from "../../../../server/algorithm/algorithm.ts";
+import { starvation } from "../../../../server/algorithm/curriculum/curriculumFaults.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { near, temporary } from "../../support.ts";
 import { byName, clock, curriculumOf, group } from "./support.ts";

@@ -1,7 +1,8 @@
 /** Identities of the papers, through the parts that presets choose. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contextOf, create } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { create } from "../../../../server/core/create.ts";
 import { successBand } from "../../../../server/methods/curriculum/admission/successBand.ts";
 import { beta } from "../../../../server/methods/curriculum/estimators/beta.ts";
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { Curriculum, contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";

@@ -1,7 +1,9 @@
 /** What the presets of curricula come to, from the config to the probabilities, against the papers' formulas. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Curriculum, contextOf, openSources } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../../../server/algorithm/curriculum/openSources.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { configOf, near } from "../../support.ts";
 import { at, clock, group } from "./support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Capability, Declaration } from "../../../../server/core/declaration.ts";
-import type { Curriculum, DrawnTask } from "../../../../server/algorithm/algorithm.ts";
+import type { Curriculum, DrawnTask } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import {
   admissions,
   arms,

@@ -1,5 +1,7 @@
 /** What tests of the curriculum share: arms with values, groups with rewards, draws against probabilities. */
-import { Curriculum, contextOf, openSources } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../../../server/algorithm/curriculum/openSources.ts";
 import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
 import { lifted } from "../../../../server/methods/curriculum/fast/lifted.ts";
 import type { z } from "zod";

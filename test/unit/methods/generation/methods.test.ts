@@ -23,12 +23,15 @@ import { feedback } from "../../../../server/methods/generation/transforms/feedb
 import { maskSpan } from "../../../../server/methods/generation/transforms/maskSpan.ts";
 import { recombine } from "../../../../server/methods/generation/transforms/recombine.ts";
 import { simplify } from "../../../../server/methods/generation/transforms/simplify.ts";
-import type { Candidate, Gate, Seen } from "../../../../server/core/slots/generation.ts";
+import type { Candidate, Gate, RememberedTask } from "../../../../server/core/slots/generation.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { group, task } from "../curriculum/support.ts";
 import { made, near } from "../../support.ts";
 
-const seen = (rates: readonly number[], rewards: readonly [number, number, number] = [0, 1, 0.25]): Seen => ({
+const seen = (
+  rates: readonly number[],
+  rewards: readonly [number, number, number] = [0, 1, 0.25],
+): RememberedTask => ({
   task,
   rates,
   least: rewards[0],
@@ -38,7 +41,7 @@ const seen = (rates: readonly number[], rewards: readonly [number, number, numbe
 });
 
 test("selectors choose failures, bands and ranges by a task's last group, and tasks never learned by all of them", () => {
-  const weights = (selector: { weigh(seen: Seen): number }, rates: readonly number[]): number[] =>
+  const weights = (selector: { weigh(seen: RememberedTask): number }, rates: readonly number[]): number[] =>
     rates.map((rate) => selector.weigh(seen([1, rate])));
   assert.deepEqual(weights(made(failures, {}), [0, 0.1, 1]), [1, 0, 0]);
   assert.deepEqual(weights(made(failures, { at_most: 0.1 }), [0, 0.1, 0.2]), [1, 1, 0]);

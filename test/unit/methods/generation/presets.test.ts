@@ -1,7 +1,10 @@
 /** What presets of task generation choose, in numbers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Curriculum, contextOf, create, openSources } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import { create } from "../../../../server/core/create.ts";
+import { openSources } from "../../../../server/algorithm/curriculum/openSources.ts";
 import { GeneratedTasks } from "../../../../server/methods/generation/generatedTasks.ts";
 import { majority } from "../../../../server/methods/generation/majority.ts";
 import type { Candidate } from "../../../../server/core/slots/generation.ts";

@@ -21,7 +21,7 @@ import { diversify } from "../../../../server/methods/generation/transforms/dive
 import { evolve } from "../../../../server/methods/generation/transforms/evolve.ts";
 import { maskSpan } from "../../../../server/methods/generation/transforms/maskSpan.ts";
 import { recombine } from "../../../../server/methods/generation/transforms/recombine.ts";
-import type { Complete, Seen } from "../../../../server/core/slots/generation.ts";
+import type { Complete, RememberedTask } from "../../../../server/core/slots/generation.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import { arithmetic } from "../../../../server/methods/tasks/arithmetic.ts";
@@ -230,7 +230,7 @@ test("parents are of the skills that fail, in proportion; an author is told how 
   const source = seenAt({ 1: 1, 2: 0.5, 3: 0 }, { selector: made(weakSkills, {}) });
   const counts = new Map<string, number>();
   for (let i = 0; i < 3000; i++) {
-    const [[seen]] = source.parents(1, randomStream("weak", i), { parents: 1 }) as [[Seen]];
+    const [[seen]] = source.parents(1, randomStream("weak", i), { parents: 1 }) as [[RememberedTask]];
     const digits = sums.valueOf(seen.task)!;
     counts.set(digits, (counts.get(digits) ?? 0) + 1);
   }

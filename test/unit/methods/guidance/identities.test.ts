@@ -1,7 +1,8 @@
 /** Identities of the papers on guidance, through the parts that presets choose. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { contextOf, create } from "../../../../server/algorithm/algorithm.ts";
+import { contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { create } from "../../../../server/core/create.ts";
 import { expected, shareFor } from "../../../../server/methods/guidance/amount/irt.ts";
 import { instruction } from "../../../../server/methods/guidance/source/instruction.ts";
 import { firstTokens } from "../../../../server/core/templates.ts";

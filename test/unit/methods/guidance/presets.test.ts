@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import { Algorithm, contextOf, tokensOf } from "../../../../server/algorithm/algorithm.ts";
+import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
+import { tokensOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { randomStream } from "../../../../server/lib/random.ts";

@@ -183,12 +183,12 @@ test("a full divergence comes from its channel, and its derivative goes there", 
   assert.ok(near(loss, 0.5 * 2.1));
   assert.ok(gradients["kl:reference:forward"]?.every((value) => value === 0.5));
   assert.ok(near(metrics?.["policy/kl/reference"], 0.35));
-  assert.ok(algorithm(entry).channels(clock).includes("kl:reference:forward"));
-  assert.deepEqual(algorithm(entry).models(clock), []);
+  assert.ok(algorithm(entry).needs(clock).channels.includes("kl:reference:forward"));
+  assert.deepEqual(algorithm(entry).needs(clock).models, []);
 });
 
 test("a full divergence among the likeliest words has a channel of its own", () => {
-  const channels = algorithm("{ estimator: { use: full, top_k: 64 }, coefficient: 1 }").channels(clock);
+  const channels = algorithm("{ estimator: { use: full, top_k: 64 }, coefficient: 1 }").needs(clock).channels;
   assert.ok(channels.includes("kl:reference:reverse:64"));
 });
 
@@ -200,7 +200,7 @@ test("the model `behaviour` is what generated; of `previous` and others the log-
       own.reduce((sum, value, i) => sum + 0.5 * (value - behaviour[i]!) ** 2, 0),
     ),
   );
-  assert.deepEqual(algorithm("{ model: behaviour }, { model: previous }").models(clock), ["previous"]);
+  assert.deepEqual(algorithm("{ model: behaviour }, { model: previous }").needs(clock).models, ["previous"]);
 });
 
 /** Derivative of the whole loss by log π, by central differences. */

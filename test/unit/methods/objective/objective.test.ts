@@ -157,8 +157,8 @@ test("tokens that do not train change neither the loss nor the gradients of the 
 
 test("channels, models and the unit follow from the config", () => {
   const chain = algorithm(configs[0]!);
-  assert.deepEqual(chain.channels(clock), ["logp", "entropy"]);
-  assert.deepEqual(chain.models(clock), ["reference"]);
-  assert.deepEqual(algorithm("kl: []").models(clock), []);
-  assert.equal(chain.unit, "sequence");
+  assert.deepEqual(chain.needs(clock).channels, ["logp", "entropy"]);
+  assert.deepEqual(chain.needs(clock).models, ["reference"]);
+  assert.deepEqual(algorithm("kl: []").needs(clock).models, []);
+  assert.equal(chain.needs(clock).unit, "sequence");
 });

@@ -151,7 +151,7 @@ test("the decoupled loss is PPO's where the proximal policy is the behaviour, an
     gradient(weigh(`low: 1, high: 1000, ${decoupled}`)),
     gradient(weigh("use: cispo, low: null, high: null")),
   );
-  assert.deepEqual(algorithm(decoupled).models(clock), ["proximal"]);
+  assert.deepEqual(algorithm(decoupled).needs(clock).models, ["proximal"]);
 });
 
 test("interpolated log-probs lie between behaviour and now, as the versions do", () => {

@@ -1,1 +1,0 @@
-export { column } from "../../methods/objective/column.ts";

@@ -1,0 +1,100 @@
+/** Teacher contexts: what the models of KL entries read in addition to the prompts, once rollouts are scored. */
+import { outcome } from "../../../algorithm/rewards/rewards.ts";
+import { raggedOf, rowsOfGroups, trainedBehind } from "../../../core/rows/batch.ts";
+import { fill, textField } from "../../../core/templates.ts";
+import { shownNames, type KlShown } from "../../../core/blocks/klShown.ts";
+import { randomStream } from "../../../lib/random.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import type { Selected, StepContext } from "../context.ts";
+import { asked } from "../generate/prompts.ts";
+
+/** The text for each row; undefined: there is none. */
+type Texts = readonly (string | undefined)[];
+
+/** A rollout of the group that succeeded, not the row itself, drawn by chance. */
+function siblings({ session, step }: StepContext, { batch, scored }: Selected): Texts {
+  const texts: (string | undefined)[] = [];
+  for (const rows of rowsOfGroups(batch)) {
+    const right = rows.filter((row) => scored.success[row] === outcome.right);
+    for (const row of rows) {
+      const others = right.filter((other) => other !== row);
+      if (others.length === 0) continue;
+      const { group, index } = batch.records[row]!;
+      const random = randomStream(session.config.seed, "shown", step, group, index);
+      texts[row] = batch.records[others[random.integer(others.length)]!]!.response;
+    }
+  }
+  return texts;
+}
+
+function textsOf({ records }: Batch, { what, field }: KlShown, ofSiblings: () => Texts): Texts {
+  if (what === "sibling") return ofSiblings();
+  return records.map(({ task }) => {
+    if (what === "field") return textField(task, field);
+    return what === "solution" ? task.solution : task.answer;
+  });
+}
+
+/** The contexts of one entry's model; a row for which there is nothing, or whose context it would fill, has its own. */
+function behind(
+  { session: { policy }, stage }: StepContext,
+  batch: Batch,
+  texts: Texts,
+  template: string,
+): { readonly contexts: readonly Int32Array[]; readonly shown: Texts } {
+  const own = trainedBehind(batch);
+  const shown: (string | undefined)[] = [];
+  const contexts = batch.records.map(({ task }, row) => {
+    const help = texts[row];
+    const bare = own.values.subarray(own.offsets[row], own.offsets[row + 1]);
+    if (help === undefined) return bare;
+    const prompt = fill(template, { prompt: task.prompt, help });
+    const { tokens } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
+    if (tokens.length + batch.offsets[row + 1]! - batch.offsets[row]! > policy.context) return bare;
+    shown[row] = help;
+    return tokens;
+  });
+  return { contexts, shown };
+}
+
+/** A batch with the contexts in which models of KL entries read it. @param texts of an entry, by what it is called */
+function withContexts(
+  context: StepContext,
+  batch: Batch,
+  texts: (shown: KlShown, name: string) => Texts,
+): Batch {
+  const { kl } = context.stage.config.body;
+  const names = shownNames(kl);
+  const found = new Map<string, ReturnType<typeof behind>>();
+  kl.forEach(({ shown }, at) => {
+    const name = names[at];
+    if (name === undefined || shown === undefined || found.has(name)) return;
+    found.set(name, behind(context, batch, texts(shown, name), shown.template));
+  });
+  if (found.size === 0) return batch;
+  const all = [...found];
+  const records = batch.records.map(({ shown: _, ...record }, row) => {
+    const own = all.flatMap(([name, { shown }]) => (shown[row] === undefined ? [] : [[name, shown[row]]]));
+    return own.length === 0 ? record : { ...record, shown: Object.fromEntries(own) };
+  });
+  const contexts = Object.fromEntries(all.map(([name, one]) => [name, raggedOf(one.contexts)]));
+  return { ...batch, records, contexts };
+}
+
+/** The step's rollouts with the contexts in which models of KL entries read them. */
+export const withTeacherContext = (context: StepContext, selected: Selected): Selected => ({
+  ...selected,
+  batch: withContexts(context, selected.batch, (shown) =>
+    textsOf(selected.batch, shown, () => siblings(context, selected)),
+  ),
+});
+
+/**
+ * Rollouts of earlier steps with what was shown for them then: their siblings may not be here. What their task itself
+ * knows can be shown for rollouts of a file, too.
+ */
+export const withTeacherContextAgain = (context: StepContext, batch: Batch): Batch =>
+  withContexts(context, batch, (shown, name) => {
+    const own = textsOf(batch, shown, () => []);
+    return batch.records.map((record, row) => record.shown?.[name] ?? own[row]);
+  });
