@@ -20,7 +20,7 @@ export interface SampledRow {
   readonly trains?: "written" | "given" | "all";
 }
 
-type Column = Float64Array | Int32Array | Uint8Array;
+type TypedColumn = Float64Array | Int32Array | Uint8Array;
 
 /** A stretch of a row with an origin of its own. */
 interface Piece {
@@ -119,7 +119,7 @@ export function batchOfSamples(rows: readonly SampledRow[]): Batch {
 }
 
 /** Token ranges of the chosen rows, one after the other. */
-function gathered<T extends Column>(values: T, offsets: Int32Array, rows: readonly number[], result: T): T {
+function gathered<T extends TypedColumn>(values: T, offsets: Int32Array, rows: readonly number[], result: T): T {
   let at = 0;
   for (const row of rows) {
     result.set(values.subarray(offsets[row]!, offsets[row + 1]!), at);
@@ -239,7 +239,7 @@ export function miniBatches(
 }
 
 /** Typed arrays one behind the other. */
-export function joined<T extends Column>(parts: readonly T[], result: T): T {
+export function joined<T extends TypedColumn>(parts: readonly T[], result: T): T {
   let at = 0;
   for (const part of parts) {
     result.set(part, at);
@@ -265,7 +265,7 @@ const joinedRagged = (parts: readonly Ragged[]): Ragged => ({
  */
 export function joinBatches(batches: readonly Batch[], groups: readonly string[]): Batch {
   const size = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const column = <T extends Column>(of: (batch: Batch) => T, result: T): T => joined(batches.map(of), result);
+  const column = <T extends TypedColumn>(of: (batch: Batch) => T, result: T): T => joined(batches.map(of), result);
   return {
     rows: batches.reduce((sum, { rows }) => sum + rows, 0),
     offsets: offsetsOf(batches.flatMap(lengthsOf)),
@@ -285,7 +285,7 @@ export function joinBatches(batches: readonly Batch[], groups: readonly string[]
 }
 
 /** A column of all batches, with what is missing where a batch lacks it; undefined where all do. */
-function joinedColumn<T extends Column>(
+function joinedColumn<T extends TypedColumn>(
   parts: readonly (T | undefined)[],
   lengths: readonly number[],
   missing: (length: number) => T,

@@ -33,7 +33,7 @@ export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
 const ofLogits = ["logp", "entropy", "logsumexp", "mean_logp", "sum_pi_squared", "greedy"] as const;
 
 /** A channel that needs the vocabulary (one of the distribution alone, or a divergence), a head's, or another model's. */
-export type Parsed =
+export type ParsedChannel =
   | { readonly kind: "logits"; readonly name: (typeof ofLogits)[number] }
   /** `logp`: of the token, by the softmax of a head with a value for every word; otherwise the value itself. */
   | { readonly kind: "head"; readonly head: string; readonly logp: boolean }
@@ -48,7 +48,7 @@ export type Parsed =
     };
 
 /** The parts of a channel's name; undefined for a word that is none. */
-export function parseChannel(channel: Channel): Parsed | undefined {
+export function parseChannel(channel: Channel): ParsedChannel | undefined {
   const own = ofLogits.find((name) => name === channel);
   if (own !== undefined) return { kind: "logits", name: own };
   const [kind, ...rest] = channel.split(":");
@@ -61,21 +61,21 @@ export function parseChannel(channel: Channel): Parsed | undefined {
 }
 
 /** `<name>` or `<name>:logp`. */
-function parseHead(words: readonly string[]): Parsed {
+function parseHead(words: readonly string[]): ParsedChannel {
   const logp = words.length > 1 && words.at(-1) === "logp";
   return { kind: "head", head: (logp ? words.slice(0, -1) : words).join(":"), logp };
 }
 
 /** `<model>:<direction>` or `<model>:<direction>:<k>`. */
-function parseDivergence(words: readonly string[]): Parsed | undefined {
+function parseDivergence(words: readonly string[]): ParsedChannel | undefined {
   const top = /^[1-9]\d*$/.test(words.at(-1) ?? "") ? Number(words.at(-1)) : undefined;
   const rest = top === undefined ? words : words.slice(0, -1);
   const direction = rest.at(-1);
   if (rest.length < 2 || (direction !== "forward" && direction !== "reverse")) return undefined;
   return { kind: "kl", model: rest.slice(0, -1).join(":"), direction, top };
 }
-type Divergence = Extract<Parsed, { readonly kind: "kl" }>;
-type HeadChannel = Extract<Parsed, { readonly kind: "head" }>;
+type Divergence = Extract<ParsedChannel, { readonly kind: "kl" }>;
+type HeadChannel = Extract<ParsedChannel, { readonly kind: "head" }>;
 
 /** What the head's programs compute with. */
 export interface HeadInput<T> {

@@ -3,16 +3,16 @@ import { basename, dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "../../rules/load.ts";
 
-type Origin = LoadedConfig["origins"][string];
+type ValueOrigin = LoadedConfig["origins"][string];
 
 /** `[base.gradus.yaml:12](file:…#L12)`, by its name below the config's folder, else by its own. */
-export function placeText(origin: Pick<Origin, "file" | "line">, file: string): string {
+export function placeText(origin: Pick<ValueOrigin, "file" | "line">, file: string): string {
   const below = relative(dirname(file), origin.file);
   const name = below.startsWith("..") ? basename(origin.file) : below;
   return `[${name}:${origin.line}](${pathToFileURL(origin.file).href}#L${origin.line})`;
 }
 
-export const throughText = ({ via }: Pick<Origin, "via">): string =>
+export const throughText = ({ via }: Pick<ValueOrigin, "via">): string =>
   via.length === 0 ? "" : ` through ${via.join(" → ")}`;
 
 /** Who wrote the value of a path. */
