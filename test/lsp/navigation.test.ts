@@ -223,20 +223,20 @@ describe("navigation in a config", () => {
         (error: Error) => error.message,
       );
     };
-    assert.match(await refusal("kl:", "reference"), /word of Gradus/);
+    assert.match(await refusal("kl:", "reference"), /Gradus's own name for weights of the policy/);
     assert.match(await refusal("name: hard", "/share"), /rename the task/);
-    assert.match(await refusal("name: last", "rollout/"), /metric's name/);
-    assert.match(await refusal("env: countdown", "countdown"), /nobody named it/);
+    assert.match(await refusal("name: last", "rollout/"), /`rollout\/truncated` is the name of a metric/);
+    assert.match(await refusal("env: countdown", "countdown"), /because it has no `name`/);
     assert.match(await refusal("rollout:", "group"), /^Only the names of/);
     const range = await server.ask(PrepareRenameRequest.type, { position: at(base, "success", "correct") });
     assert.ok(range !== null && "placeholder" in range);
     assert.equal(range.placeholder, "correct");
     for (const [newName, why] of [
-      ["short", /already, in .*base\.gradus\.yaml:12/],
+      ["short", /There is already a .*, in .*base\.gradus\.yaml:12/],
       ["", /needs a name/],
       ["a b", /use letters/],
-      ["true", /something else than a text/],
-      ["12", /something else than a text/],
+      ["true", /YAML would not read it as text/],
+      ["12", /YAML would not read it as text/],
       ["x: y", /use letters/],
     ] as const)
       await assert.rejects(renamed(base, "success", "correct", newName), why, newName);

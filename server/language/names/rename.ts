@@ -17,10 +17,8 @@ export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): 
   if (symbol === undefined) throw new UserError(whyNothing(file, at), { code: "rename" });
   if (isPolicy(symbol))
     throw new UserError(
-      `\`${symbol.name}\` is Gradus's own name for the model that trains, so it cannot be renamed.`,
-      {
-        code: "rename",
-      },
+      `\`${symbol.name}\` is Gradus's own name for weights of the policy, so it cannot be renamed.`,
+      { code: "rename" },
     );
   if (symbol.implied !== undefined)
     throw new UserError(

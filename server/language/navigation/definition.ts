@@ -1,12 +1,12 @@
 /** From a name, a file, a method or an overridden value to where it is written. */
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Location } from "vscode-languageserver";
 import type { Position, Range } from "../../lib/lines.ts";
 import { nameOf } from "../../config/check/method.ts";
 import { startOfFile, textOf, type SourceNode } from "../../config/text/node.ts";
-import { presetsFolder } from "../../config/presets.ts";
+import { pagesFolder } from "../../config/text/rulePages.ts";
 import { methodOf } from "../../methods/index.ts";
 import type { OpenConfig } from "../documents.ts";
 import { contains } from "../locate.ts";
@@ -154,7 +154,7 @@ function ofMethod({ spot, node }: Visit): Location[] {
   const text = textOf(node);
   const method = slot === undefined || text === undefined ? undefined : methodOf(slot, text);
   if (method === undefined) return [];
-  const page = join(dirname(presetsFolder()), "docs", "methods", `${method.slot}.md`);
+  const page = join(pagesFolder(), "methods", `${method.slot}.md`);
   if (!existsSync(page)) return [];
   const line = readFileSync(page, "utf8").split("\n").indexOf(`## ${method.name}`);
   const start = { line: Math.max(0, line), character: 0 };

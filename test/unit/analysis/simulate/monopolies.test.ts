@@ -54,6 +54,12 @@ const alone: Readonly<Record<string, Bounds>> = {
   nearest: { fails: 0, succeeds: 0, more: parts("difficulty", "success_rate", "ema", "nearest") },
   // The best arm alone, and variance is 0 at both ends.
   greedy: { fails: 0, succeeds: 0, more: parts("difficulty", "variance", "ema", "greedy") },
+  // Variance is 0 at both ends, so that each has half of ε alone.
+  epsilon_greedy: {
+    fails: 0.05,
+    succeeds: 0.05,
+    more: parts("difficulty", "variance", "ema", "epsilon_greedy"),
+  },
   expected_improvement: {
     ...{ fails: 0, succeeds: 0 },
     more: parts("difficulty", "variance", "beta", "expected_improvement"),
