@@ -198,6 +198,6 @@ test("what cannot be integrated is counted of draws, and says of how many and ho
   ]);
   assert.match(
     stripVTControlCharacters(lines.join("\n")),
-    /counted of 1,000 simulated draws: standard error up to 1\.6 points/,
+    /chances are estimated from 1,000 simulated draws: standard error up to 1\.6 points/,
   );
 });

@@ -45,10 +45,11 @@ class GaussianWindow implements FastSampler {
   }
 
   /** Recomputed only when an estimate has changed. */
-  private rankingOf({ classes, estimates }: Columns): Ranking {
+  private rankingOf(columns: Columns): Ranking {
+    const { classes } = columns;
     if (this.ranking?.version === classes.version) return this.ranking;
     const sign = this.options.order === "ascending" ? 1 : -1;
-    const order = ranked(estimates.map((one) => sign * one));
+    const order = ranked(columns.estimates.map((one) => sign * one));
     const from = new Uint32Array(order.length);
     let size = 0;
     for (let rank = 0; rank < order.length; rank++) {
