@@ -93,7 +93,7 @@ test("a look at many arms before the first draw is told while it goes on", async
     const records = run.records();
     const told = records.findIndex((record) => record.kind === "event" && record.name === "trying-arms");
     const [event] = ofKind(records.slice(told), "event");
-    assert.match(event?.message ?? "", /8 rollouts of each of 64\./);
+    assert.match(event?.message ?? "", /8 pilot rollouts of each of 64\./);
     const first = records.findIndex((record) => record.kind === "metrics" && record.step === 0);
     assert.ok(told >= 0 && told < first);
   } finally {
