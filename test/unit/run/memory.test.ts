@@ -347,7 +347,7 @@ test("what cannot fit is refused with its arithmetic, and the value that is name
     /needs about \d+ MiB at its peak even with the smallest micro-batches, but may use only 700 MiB \(engine\.memory\): .*process 400 MiB/,
   );
   const [, key, value] =
-    /^Lower ([\w.]+) from \d+ to (\d+): about [\d.]+ [GM]iB/.exec(error.detail.action!) ?? [];
+    /^Lower ([\w.]+) from \d+ to (\d+), for a peak of about [\d.]+ [GM]iB/.exec(error.detail.action!) ?? [];
   assert.ok(key !== undefined && value !== undefined, error.detail.action);
   assert.ok(admitMemory(load(file, [...set, `${key}=${value}`])).fits);
   const [, enough] = /set engine\.memory to (\d+MiB)/.exec(error.detail.action!) ?? [];
