@@ -91,7 +91,7 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   assert.match(judged.err, /^6 rollouts$/m);
   const wrong = await gradus("rollouts", run, "--where", "rewrd > 1");
   assert.equal(wrong.code, 1);
-  assert.match(wrong.err, /character 1 is not known[^]*Compare reward/);
+  assert.match(wrong.err, /character 1 is unknown[^]*Compare reward/);
   assert.equal((await gradus("runs", "export", run)).out.trim().split("\n").length, 12);
   assert.deepEqual(
     (await gradus("runs", "export", run, "--format", "csv")).out.trim().split("\n").slice(0, 3),

@@ -102,7 +102,7 @@ test("nothing is answered before hello, and wrong parameters are named", async (
   const socket = createConnection(box.discovery()?.socketPath ?? "");
   await once(socket, "connect");
   const silent = linkOver(socket, (await box.link()).hello, "full").connection();
-  await assert.rejects(silent.sendRequest("gradus/runs/list", {}), /hello comes first/);
+  await assert.rejects(silent.sendRequest("gradus/runs/list", {}), /hello must come first/);
 });
 
 test("stale discovery files: a dead pid, a foreign live pid, and a file that is no file", async () => {

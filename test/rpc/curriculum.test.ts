@@ -67,7 +67,7 @@ test("groups and tokens are those of the run; a stage that is not in the config 
   const { authored } = await ask(connection, runsShow, { run });
   await assert.rejects(
     ask(connection, stageSteps, { run, text: authored, stage: "none", was: 3, steps: 4 }),
-    /3 steps of stage none are not written/,
+    /does not set the 3 steps of stage none/,
   );
 });
 

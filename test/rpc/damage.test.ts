@@ -85,7 +85,7 @@ test("a damaged log is what an interrupted run tells of: the file, the byte, wha
   assert.ok(detail.message?.startsWith(segment), detail.message ?? "");
   assert.match(
     detail.message ?? "",
-    /damaged at byte \d+.*What attempt 0 logged after step \d+ is missing: \d+ bytes.*Put a whole copy of the file back/,
+    /damaged at byte \d+.*What attempt 0 logged after step \d+ is missing: \d+ bytes.*If you have a complete copy of the file, restore it/,
   );
   assert.doesNotMatch(detail.message ?? "", /memory|micro_tokens/);
   assert.ok((await gradus("runs", "show", run)).out.includes(detail.message ?? "?"));

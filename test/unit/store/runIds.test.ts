@@ -88,9 +88,9 @@ test("deleting never leaves the store, also where runs/ is a link", async () => 
   mkdirSync(join(outside, "victim", "log"), { recursive: true });
   mkdirSync(folder, { recursive: true });
   symlinkSync(outside, join(folder, "runs"));
-  assert.throws(() => toTrash(folder, "victim"), /leads out of its store/);
+  assert.throws(() => toTrash(folder, "victim"), /links out of its store/);
   mkdirSync(join(outside, ".trash-victim"));
-  await assert.rejects(removeTrash(folder, "victim"), /leads out of its store/);
+  await assert.rejects(removeTrash(folder, "victim"), /links out of its store/);
   assert.ok(existsSync(join(outside, "victim")) && existsSync(join(outside, ".trash-victim")));
 });
 

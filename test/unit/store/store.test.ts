@@ -220,7 +220,7 @@ test("a damaged segment becomes an event, once; a torn one is waited for", () =>
     message,
     /damaged at byte \d+.*What attempt 0 logged after step 2 is missing: \d+ bytes of this file\./,
   );
-  assert.match(action ?? "", /Put a whole copy of the file back/);
+  assert.match(action ?? "", /If you have a complete copy of the file, restore it/);
   const [damaged] = store.queries.show({ run: "a" }).damaged ?? [];
   assert.equal(damaged, `${message} ${action ?? ""}`);
 });
@@ -260,7 +260,7 @@ test("a path that SQLite cannot open is said to be too long", { skip: hasNoLimit
     const folder = join(base, ...Array.from({ length: 9 }, () => "a".repeat(100)));
     assert.throws(
       () => new Store(folder, { anyThread: true }),
-      /path has \d+ bytes, and SQLite opens no file/,
+      /path has \d+ bytes, but SQLite opens only files/,
     );
   } finally {
     rmSync(base, { recursive: true, force: true });

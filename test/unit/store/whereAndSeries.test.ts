@@ -115,14 +115,14 @@ test("where selects", () => {
 
 test("where refuses what it does not know, at the place", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
-    ["rewrd > 1", /"rewrd > 1" at character 1 is not known/],
+    ["rewrd > 1", /"rewrd > 1" at character 1 is unknown/],
     ["reward >", /end of the expression/],
     ["reward > 1 reward", /character 12/],
     ["(reward > 1", /should be "\)"/],
     ["reward ~ 1", /character 8 is not understood/],
     ['reward == "x"', /a number/],
     ["finish == 1", /text in quotes/],
-    ["reward contains 1", /works on texts/],
+    ["reward contains 1", /works only on text/],
     ["1 == 1", /character 1/],
     ["reward < null", /== or !=/],
     ["length(reward) > 1", /response or prompt/],
