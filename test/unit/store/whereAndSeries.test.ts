@@ -126,10 +126,10 @@ test("where refuses what it does not know, at the place", () => {
     ["1 == 1", /character 1/],
     ["reward < null", /== or !=/],
     ["length(reward) > 1", /response or prompt/],
-    ["toString == 1", /not known/],
+    ["toString == 1", /is unknown/],
     ["criteria.style == 1", /in brackets: criteria\.style\["is polite"\]/],
     ['criteria.style["x"] == "1"', /a number/],
-    ["constructor.x == 1", /not known/],
+    ["constructor.x == 1", /is unknown/],
   ];
   for (const [where, message] of cases) assert.throws(() => compileWhere(where), message, where);
   assert.throws(() => compileWhere(`${"(".repeat(5000)}reward > 1`), /nested too deeply/);
