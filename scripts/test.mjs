@@ -108,7 +108,7 @@ function add(row, job, result) {
   for (const key of keys) row[key] += result[key];
   const named = job.name === row.name ? "" : `${job.name}: `;
   row.notes.push(...result.notes.map((note) => `${named}${note}`));
-  if (result.failures.length > 0) row.failures.push(`${job.name}`, ...result.failures);
+  if (result.failures.length > 0) row.failures.push({ job: job.name, lines: result.failures });
 }
 
 async function main(given) {

@@ -14,13 +14,16 @@ export function printJob({ name }, result) {
   if (failures.length > 0) console.log(failures.join("\n"));
 }
 
-/** Lines of a tier's failures that are printed again at the end, where whoever reads only a log's end finds them. */
-const most = 200;
+/** Lines of each job's failures that are printed again at the end, where whoever reads only a log's end finds them. */
+const most = 60;
 
 export function printFailures({ name, failures }) {
   if (failures.length === 0) return;
-  console.log(`\n== ${name}: what failed\n${failures.slice(0, most).join("\n")}`);
-  if (failures.length > most) console.log(`… ${failures.length - most} more lines above`);
+  console.log(`\n== ${name}: what failed`);
+  for (const { job, lines } of failures) {
+    console.log(`${job}\n${lines.slice(0, most).join("\n")}`);
+    if (lines.length > most) console.log(`… ${lines.length - most} more lines above`);
+  }
 }
 
 /** Prints a row a tier and the sums; returns how many failed. */
