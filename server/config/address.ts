@@ -29,7 +29,7 @@ export function parseAssignment(text: string, folder: string): Assignment {
   if (problem !== undefined)
     throw new UserError(`the value of \`--set ${text}\` is not YAML: ${problem.message}`, {
       code: "set",
-      action: "Mend the value, and quote it for the shell where it has spaces or brackets.",
+      action: "Fix the value, and quote it for the shell where it has spaces or brackets.",
     });
   const value: SourceNode =
     root === undefined || isNull(root) ? { kind: "scalar", value: null, origin } : root;

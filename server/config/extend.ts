@@ -117,7 +117,7 @@ export class Extender {
     this.report({
       rule: "extends",
       message:
-        "This file is no config: it has none of a config's keys. Name a Gradus config or a preset in `extends`.",
+        "This file is not a config: it has none of a config's keys. Name a Gradus config or a preset in `extends`.",
       key: "extends",
       at,
     });
@@ -235,7 +235,7 @@ function missing(name: string, frame: Frame, item: SourceNode, key: string): Par
   if (isPath(name)) {
     return {
       rule: "extends",
-      message: `There is no file \`${name}\`: a path is relative to the file that writes it, \`${basename(frame.file)}\`.`,
+      message: `There is no file \`${name}\`: a path is relative to the file that contains it, \`${basename(frame.file)}\`.`,
       key,
       at: item.origin,
     };
@@ -251,7 +251,7 @@ function missing(name: string, frame: Frame, item: SourceNode, key: string): Par
   const { hint, fixes } = unknownName(name, presetIds(), item.origin);
   return {
     rule: "extends",
-    message: `There is no preset \`${name}\`. ${hint} A file is written as a path, e.g. \`./${name}.gradus.yaml\`.`,
+    message: `There is no preset \`${name}\`. ${hint} To extend a file, write its path, e.g. \`./${name}.gradus.yaml\`.`,
     key,
     at: item.origin,
     fixes,

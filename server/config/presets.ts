@@ -36,7 +36,7 @@ export function presetsFolder(start = dirname(fileURLToPath(import.meta.url))): 
     if (existsSync(join(presets, "grpo.yaml"))) return presets;
     if (dirname(folder) === folder) {
       throw new UserError("the folder of presets is missing", {
-        action: `Reinstall Gradus: presets/grpo.yaml lies in no folder above ${start}.`,
+        action: `Reinstall Gradus: no folder above ${start} holds presets/grpo.yaml.`,
       });
     }
   }

@@ -16,13 +16,13 @@ export const scheduleSchema = z.strictObject({
   at: z
     .array(z.number())
     .optional()
-    .describe("For `steps`: the fractions of `over` at which the value jumps; default evenly, 5 jumps."),
+    .describe("For `steps`: the fractions of `over` at which the value jumps. Default: 5 even jumps."),
   base: z
     .number()
     .positive()
     .optional()
     .describe(
-      "For `exponential`: b of from + (to − from)(bᵗ − 1)/(b − 1), t from 0 to 1; above 1 the change comes late, below 1 early. 4 in ZeroSearch. Default: in equal ratios where both ends have one sign, else e⁻⁵.",
+      "For `exponential`: b in from + (to − from)(bᵗ − 1)/(b − 1), with t from 0 to 1. Above 1 the change comes late, below 1 early. ZeroSearch uses 4. Default: equal ratios where both ends have the same sign, else e⁻⁵.",
     ),
 });
 

@@ -60,11 +60,11 @@ function linesOf(file: string): { readonly line: number; readonly value: JsonObj
   try {
     text = readText(file);
   } catch (error) {
-    throw new UserError(`the help can't be read: ${readFailure(error)}`, {
+    throw new UserError(`the help cannot be read: ${readFailure(error)}`, {
       file,
       code: "guidance-file",
       cause: error,
-      action: "Check the path; it is relative to the config that names it.",
+      action: "Check the path. It is relative to the config that names it.",
     });
   }
   return text.split("\n").flatMap((line, number) => (line.trim() === "" ? [] : [parsed(line, file, number)]));
@@ -83,7 +83,10 @@ function parsed(text: string, file: string, line: number): { line: number; value
     });
   }
   if (isObject(value)) return { line, value };
-  throw new UserError("a line must be a JSON object", { ...where, action: "Write one JSON object a line." });
+  throw new UserError("a line must be a JSON object", {
+    ...where,
+    action: "Write one JSON object a line.",
+  });
 }
 
 export interface TextsByTask {
@@ -117,7 +120,7 @@ export function textsByTask(file: string, keys: readonly string[]): TextsByTask 
   return {
     of: (task) => texts.get(task.prompt) ?? texts.get(task.id) ?? [],
     ...(measured > 0 && {
-      omitted: `${measured} ${measured === 1 ? "line" : "lines"} of ${file} left out: rollouts that were written to be measured (\`use: evaluate\` or \`estimate\`) help nothing that trains`,
+      omitted: `${measured} ${measured === 1 ? "line" : "lines"} of ${file} left out: rollouts that were generated to be measured (\`use: evaluate\` or \`estimate\`) must not help training`,
     }),
   };
 }

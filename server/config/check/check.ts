@@ -187,7 +187,7 @@ export class Checker {
     if (unspaced !== undefined) return this.wrong(path, "a method's name, or a map", chosen.node, unspaced);
     const { hint, fixes } = unknownName(chosen.text, names, chosen.node.origin);
     const files =
-      slot === "reward" ? " A function of your own is written as a path, e.g. `./rewards/brevity.ts`." : "";
+      slot === "reward" ? " To use a function of your own, write its path, e.g. `./rewards/brevity.ts`." : "";
     const where = join(path, chosen.key);
     this.report({
       rule: "unknown-value",
@@ -299,7 +299,12 @@ export class Checker {
 
   private named(shape: Shape & { kind: "named_map" }, node: SourceNode, path: string): Json {
     if (node.kind !== "map")
-      return this.wrong(path, `a map from each ${shape.what}'s name to what it is`, node, unspacedMap(node));
+      return this.wrong(
+        path,
+        `a map from each ${shape.what}'s name to its settings`,
+        node,
+        unspacedMap(node),
+      );
     const found: Record<string, Json> = {};
     for (const [key, { value }] of node.entries)
       if (!isNull(value)) found[key] = this.visit(shape.item, value, join(path, key));
@@ -320,7 +325,7 @@ export class Checker {
     if (!empty) {
       this.report({
         rule: "not-yet",
-        message: `\`${path}\` does not exist yet: this version of Gradus has no ${what}, and a run would have to ignore it. Remove the block.`,
+        message: `\`${path}\` does not exist yet: this version of Gradus has no ${what}, and a run would ignore the block. Remove it.`,
         key: path,
         at: node.origin,
         misplaced: {},

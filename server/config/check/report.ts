@@ -48,7 +48,7 @@ export function unknownName(
   const meant = nearest(word, allowed);
   const hint =
     allowed.length === 0
-      ? "Nothing is allowed here."
+      ? "No value is allowed here."
       : meant === undefined
         ? `Allowed: ${listed(allowed)}.`
         : `Did you mean \`${meant}\`? Allowed: ${listed(allowed)}.`;

@@ -37,7 +37,7 @@ export function configSchema(): JsonObject {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Gradus config",
-    description: "A curriculum, rewards and training of a language-model policy.",
+    description: "The curriculum, rewards and training of a language-model policy.",
     ...withDefinitions(plain(shapeSchema(grammar))),
   };
 }
@@ -97,7 +97,7 @@ function slotSchema(slot: SlotName, own: Fields): JsonObject {
   const parameters = Object.assign({}, ...all.map((method) => properties(paramsSchema(method))));
   const override = {
     type: "object",
-    description: "Parameters over those of an earlier choice.",
+    description: "Parameters that override those of an earlier choice.",
     properties: { ...relaxed(parameters), ...fieldsSchema(own) },
     additionalProperties: false,
   };

@@ -16,9 +16,9 @@ export function unspaced(word: string): Unspaced | undefined {
 }
 
 export const spaceWords = ({ key, value }: Unspaced): string =>
-  `A space is missing behind the colon: write \`${key}: ${value}\`.`;
+  `A space is missing after the colon: write \`${key}: ${value}\`.`;
 
-const title = "Put a space behind the colon";
+const title = "Put a space after the colon";
 
 /** For words that stand where a key may. @param at where each colon ends */
 export const spaceFix = (at: readonly Range[]): Fix => ({

@@ -110,7 +110,7 @@ class Converter {
     if (this.aliased > mostAliased) return nothing;
     if (depth > deepest) {
       this.problems.push({
-        message: "This is nested more than 64 deep: an alias probably holds itself.",
+        message: "This is nested more than 64 levels deep: an alias probably contains itself.",
         range: [start, end],
       });
       return nothing;

@@ -20,14 +20,14 @@ const words: Partial<Record<ErrorCode, string>> = {
 
 /** Of a code that says many things: what the parser's own words are about. */
 const phrases: readonly (readonly [RegExp, string])[] = [
-  [/^Implicit map keys/, "A colon is missing behind this key."],
-  [/^Missing , or :/, "A comma is missing before this, or a colon behind it."],
+  [/^Implicit map keys/, "A colon is missing after this key."],
+  [/^Missing , or :/, "A comma is missing before this, or a colon after it."],
   [/^Sequence item without/, "Every item of a list begins with `- `."],
   [/flow-(seq|map)-end token/, "This closes nothing: no bracket of its kind is open here."],
   [/^Unexpected block-seq-ind/, "A list cannot begin on the line of its key: put the `- ` below it."],
   [
     /at node end$/,
-    "The value ends before this: put the whole of it in quotes, or what follows on a line of its own.",
+    "The value ends before this: put the whole value in quotes, or what follows on a line of its own.",
   ],
 ];
 
@@ -71,7 +71,7 @@ const worded = ({ code, message }: YAMLError): string =>
   words[code] ??
   phrases.find(([pattern]) => pattern.test(message))?.[1] ??
   (/^Unexpected .* token/.test(message)
-    ? "This fits nothing above it: is a colon, a dash or a bracket missing?"
+    ? "This does not fit the lines above: is a colon, a dash or a bracket missing?"
     : `${message.replace(/\.$/, "")}.`);
 
 /** Of lines that the parser took for one key, those that are keys and values without a space between. */

@@ -16,4 +16,4 @@ export function isTooLong(text: string): boolean {
   return values > mostValues;
 }
 
-export const tooLongWords = `A config may have ${inWords(limits.config)} and about ${mostValues.toLocaleString("en-US")} values. Put what it lists into a data set's file, and name that under \`tasks\`.`;
+export const tooLongWords = `A config may have ${inWords(limits.config)} and about ${mostValues.toLocaleString("en-US")} values. Put what it lists into a dataset file, and name that file under \`tasks\`.`;

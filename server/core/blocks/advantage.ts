@@ -18,12 +18,16 @@ const filterOptions = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe("Advantages further than so many standard deviations from the step's mean become 0."),
-  beyond: z.number().positive().optional().describe("Advantages larger than this, either way, become 0."),
+    .describe("Advantages more than this many standard deviations from the step's mean become 0."),
+  beyond: z
+    .number()
+    .positive()
+    .optional()
+    .describe("Advantages larger than this in absolute value become 0."),
   keep: z
     .enum(["positive", "negative", "nonzero"])
     .optional()
-    .describe("Only these train; the others have no advantage, and count in no normaliser."),
+    .describe("Only these train. The others have no advantage and count in no normaliser."),
   above: z.number().optional().describe("Only advantages above this train."),
   top: z
     .number()
@@ -41,16 +45,18 @@ export const whitenOptions = z.strictObject({
   over: z
     .enum(["responses", "tokens"])
     .default("tokens")
-    .describe("What counts once in mean and spread: each unit of the level, or each token that trains."),
+    .describe(
+      "What counts once in the mean and standard deviation: each unit of the level, or each token that trains.",
+    ),
   center: z.boolean().default(true).describe("Whether the mean is subtracted."),
-  scale: z.boolean().default(true).describe("Whether it is divided by the standard deviation."),
+  scale: z.boolean().default(true).describe("Whether the result is divided by the standard deviation."),
   population: z.boolean().default(false).describe("Divide by n instead of n − 1."),
   epsilon: z.number().nonnegative().optional().describe("ε; default 1e-8 over tokens, 1e-4 over responses."),
   inside: z
     .enum(["variance", "deviation", "floor"])
     .optional()
     .describe(
-      "Where ε stands: √(var + ε) (verl), std + ε (TRL), or √max(var, ε) (OpenRLHF). Default: verl's over tokens, TRL's over responses.",
+      "Where ε is added: √(var + ε) (verl), std + ε (TRL), or √max(var, ε) (OpenRLHF). Default: verl's over tokens, TRL's over responses.",
     ),
 });
 
@@ -66,37 +72,37 @@ export const advantage = map(
     scale: choice("scale", "What the difference is divided by.", { default: "group_std" }),
     level: value(
       z.enum(["auto", ...advantageLevels]),
-      "The unit that baseline and scale see; auto: what the baseline is made for (a critic: the token), else the response. Turns and steps are those the rollouts record; a segment is a run of tokens that train.",
+      "The unit that baseline and scale work on. auto: the unit that the baseline is made for (a critic: the token), else the response. Turns and steps are those that the rollouts record. A segment is a run of tokens that train.",
       { default: "auto" },
     ),
     gamma: scheduled(
       fraction,
-      "γ, the discount from one unit to the next of the returns to go, below response level.",
+      "γ: below response level, the discount of the returns to go from one unit to the next.",
       { default: 1 },
     ),
     returns: value(
       z.enum(["after", "before", "none"]),
-      "Below response level: centred and scaled values are summed over what comes later (after), returns are centred and scaled (before), or each unit has its own value alone (none).",
+      "Below response level. after: centred and scaled values are summed over later units; before: the returns are centred and scaled; none: each unit keeps its own value.",
       { default: "after" },
     ),
     per_source: value(
       z.boolean(),
-      "Each reward term is centred and scaled alone, at its own level where that is coarser, then weighed and summed.",
+      "Each reward term is centred and scaled separately, at its own level where that is coarser. The terms are then weighted and summed.",
       { default: false },
     ),
     penalty: value(
       z.enum(["in_reward", "apart"]),
-      "A KL penalty on the reward: taken off before the baseline, or kept apart from it and taken off each token's return. With `per_source` always apart.",
+      "Where a KL penalty on the reward is subtracted: from the reward before the baseline, or from each token's return, apart from the baseline. With `per_source` it is always apart.",
       { default: "in_reward" },
     ),
     observations: value(
       z.enum(["skip", "discount"]),
-      "Whether untrained tokens between two that train are passed over, or count in discounts.",
+      "Whether untrained tokens between two that train are skipped, or count in discounts.",
       { default: "skip" },
     ),
     whiten: value(
       whitenSchema,
-      "Standardises the finished advantages over the step: over its responses, its tokens, or in detail.",
+      "Standardises the finished advantages of the step: over its responses, over its tokens, or as a map says in detail.",
       { default: "none" },
     ),
     sign: map(
@@ -104,9 +110,9 @@ export const advantage = map(
         positive: scheduled(z.number(), factor, { default: 1 }),
         negative: scheduled(z.number(), factor, { default: 1 }),
       },
-      "Factors by the advantage's sign.",
+      "Factors on advantages by their sign.",
     ),
-    filter: value(filterSchema, "Advantages that are left out.", { default: "none" }),
+    filter: value(filterSchema, "Which advantages are left out of training.", { default: "none" }),
     prefix: value(
       z.enum(["soft", "hard"]),
       "Tokens that a rollout shares with its branches: each keeps its own advantage (soft), or they get the mean of all (hard).",
@@ -114,19 +120,19 @@ export const advantage = map(
     ),
     clip: value(
       clipSchema,
-      "Bounds on centred and scaled values, before what comes later is summed and a penalty apart is taken off.",
+      "Bounds on centred and scaled values, before later values are summed and before a separate KL penalty is subtracted.",
       { default: "none" },
     ),
     unscored: value(
       z.enum(["leave_out", "zero"]),
-      "A rollout to which no reward applies: it does not train, or it counts in the normalisers with advantage 0 (TRL).",
+      "What happens to a rollout to which no reward applies: it does not train, or it counts in the normalisers with advantage 0 (TRL).",
       { default: "leave_out" },
     ),
     token_weights: list(
       "token weight",
       choiceItem("token_weight"),
-      "Factors on tokens, multiplied with each other.",
+      "Factors on tokens. Several are multiplied.",
     ),
   },
-  "From rewards to advantages.",
+  "How rewards become advantages.",
 );

@@ -7,11 +7,13 @@ const auxiliaryTrigger = z.union([
   z.literal("always"),
   z
     .strictObject({
-      every: whole(1).optional().describe("Steps between two times."),
-      last: whole(1).optional().describe("The last so many steps of the stage."),
+      every: whole(1).optional().describe("The loss acts every so many steps."),
+      last: whole(1).optional().describe("The loss acts in the last so many steps of the stage."),
       all_failed: whole(1)
         .optional()
-        .describe("When so many tasks with a solution have failed in all their rollouts: these tasks."),
+        .describe(
+          "The loss acts when so many tasks with a solution have failed in all their rollouts, on these tasks.",
+        ),
     })
     .refine((when) => Object.values(when).filter((value) => value !== undefined).length === 1, {
       message: "needs one of `every`, `last` and `all_failed`",
@@ -22,19 +24,19 @@ const item = method("auxiliary", "loss", {
   weight: scheduled(z.number(), "Factor on the loss.", { default: 1 }),
   when: value(
     auxiliaryTrigger,
-    "always, `{ every: n }` steps, the `{ last: n }` steps of the stage, or `{ all_failed: n }`: when n tasks have failed in all their rollouts.",
+    "When the loss acts: always, every n steps (`{ every: n }`), in the stage's last n steps (`{ last: n }`), or when n tasks have failed in all their rollouts (`{ all_failed: n }`).",
     { default: "always" },
   ),
   place: value(
     z.enum(["joined", "alone"]),
-    "joined: part of the policy's own optimiser steps; alone: an optimiser step of its own, behind them.",
+    "joined: part of the policy's own optimiser steps; alone: a separate optimiser step after them.",
     { default: "joined" },
   ),
   objective: choice(
     "objective",
-    "Of a learner: what its model learns. Default: `value_clipped`, a critic's.",
+    "For a learner: the loss that its model learns by. Default: `value_clipped`, a critic's loss.",
   ),
-  optimizer: choice("optimizer", "Alone: an optimiser with a memory of its own; default: the policy's."),
+  optimizer: choice("optimizer", "For `alone`: an optimiser with its own state. Default: the policy's."),
 });
 
-export const auxiliary = list("auxiliary loss", item, "Losses beside the objective.");
+export const auxiliary = list("auxiliary loss", item, "Losses in addition to the objective.");

@@ -13,22 +13,26 @@ const bestSchema = z.strictObject({
   mode: z
     .enum(["max", "min"])
     .optional()
-    .describe("Which way is better; default: what the metric's list says, else max."),
+    .describe("Which direction is better. Default: what Gradus knows of the metric, else max."),
 });
 
 export const checkpoint = map(
   {
-    every: value(whole(1), "Steps between checkpoints.", { default: 50, live: true }),
-    every_seconds: value(z.number().positive(), "Seconds between checkpoints, whichever comes first.", {
-      default: 60,
-      live: true,
-    }),
-    keep: value(whole(1), "How many of the latest are kept.", { default: 3, live: true }),
+    every: value(whole(1), "Steps between two checkpoints.", { default: 50, live: true }),
+    every_seconds: value(
+      z.number().positive(),
+      "Seconds between two checkpoints. Whichever of steps and seconds comes first counts.",
+      {
+        default: 60,
+        live: true,
+      },
+    ),
+    keep: value(whole(1), "How many of the latest checkpoints are kept.", { default: 3, live: true }),
     best: made(
-      value(bestSchema, "Keeps the checkpoint of the best evaluation beside the latest: `RUN@best`."),
+      value(bestSchema, "Keeps the checkpoint of the best evaluation in addition to the latest: `RUN@best`."),
       (best) =>
         best === undefined ? undefined : { metric: best.metric, mode: best.mode ?? betterWay(best.metric) },
     ),
   },
-  "When the run saves itself.",
+  "When the run saves its state.",
 );

@@ -33,17 +33,17 @@ export const engine = map(
   {
     backend: value(
       z.enum(["auto", "native", "webgpu", "wasm"]),
-      "What computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best there is.",
+      "The backend that computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best one available.",
       { default: "auto" },
     ),
-    threads: value(whole(1), "Threads of the backend; default: it decides."),
+    threads: value(whole(1), "Threads of the backend. Default: the backend decides."),
     memory: made(
       value(
         memorySize,
-        "Most memory the run may take: bytes, or a size such as `8GiB`; default: four fifths of the machine's. Work is cut to fit; what cannot fit is refused before it starts.",
+        "Most memory that the run may take: bytes, or a size such as `8GiB`. Default: four fifths of the machine's. The engine splits work to fit, and refuses what cannot fit before it starts.",
       ),
       bytesOf,
     ),
   },
-  "What the run computes on.",
+  "The backend, its threads and its memory.",
 );

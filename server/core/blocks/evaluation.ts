@@ -4,22 +4,27 @@ import { made, map, value, whole } from "./kinds.ts";
 
 const written = map(
   {
-    every: value(whole(1), "Steps between evaluations.", { default: 50, live: true }),
-    prompts: value(whole(1), "Held-out tasks measured.", { default: 128 }),
-    pass_at: value(z.array(whole(1)).min(1), "The k of each pass@k.", { default: [1, 8] }),
-    samples: value(whole(1), "Answers drawn per task; default: the largest k."),
+    every: value(whole(1), "Steps between two evaluations.", { default: 50, live: true }),
+    prompts: value(whole(1), "How many held-out tasks an evaluation measures.", { default: 128 }),
+    pass_at: value(z.array(whole(1)).min(1), "The values of k for which pass@k is measured.", {
+      default: [1, 8],
+    }),
+    samples: value(whole(1), "Answers sampled per task. Default: the largest k."),
     temperature: value(z.number().positive(), "Sampling temperature of pass@k.", { default: 1 }),
     record: value(
       whole(0),
-      "Answers of each evaluation kept as rollouts, half greedy and half drawn, of the same first tasks; 0: none.",
+      "How many answers of each evaluation are kept as rollouts: half greedy and half sampled, of the same first tasks. 0: none.",
       { default: 64 },
     ),
     matrix: value(
-      z.union([z.boolean(), z.strictObject({ prompts: whole(1).describe("Held-out tasks of each stage.") })]),
-      "As every stage ends, held-out tasks of all stages are measured: `eval/<stage>/pass@k`, which `gradus runs show` prints as a table. `{ prompts }`: how many tasks of each stage; default: `evaluation.prompts`.",
+      z.union([
+        z.boolean(),
+        z.strictObject({ prompts: whole(1).describe("How many held-out tasks of each stage are measured.") }),
+      ]),
+      "When a stage ends, held-out tasks of all stages are measured: `eval/<stage>/pass@k`, which `gradus runs show` prints as a table. `{ prompts }` says how many tasks of each stage. Default: `evaluation.prompts`.",
     ),
   },
-  "Held-out tasks that training never draws.",
+  "Evaluations on held-out tasks, which training never draws.",
 );
 
 export const evaluation = made(written, ({ samples, matrix, ...read }, at) => ({

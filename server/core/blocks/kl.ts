@@ -10,20 +10,20 @@ const klWeight = z.strictObject({
   by: z
     .enum(["certainty", "confidence"])
     .describe(
-      "certainty: J^power with J = (log V − H) / log V over a vocabulary of V tokens; confidence: exp(−beta · H), scaled to mean 1 over the tokens on which the entry acts.",
+      "certainty: J^power, where J = (log V − H) / log V over a vocabulary of V tokens; confidence: exp(−beta · H), scaled to mean 1 over the tokens on which the entry acts.",
     ),
   entropy_of: z
     .enum(["model", "behaviour"])
     .default("model")
-    .describe("Whose entropy H is: the entry's model, or the policy that generated."),
-  power: z.number().min(0).default(1).describe("certainty: κ; 0 is no weight at all."),
+    .describe("Whose entropy H is: the entry's model's, or the behaviour policy's."),
+  power: z.number().min(0).default(1).describe("certainty: κ; 0 turns the weight off."),
   beta: z.number().default(1).describe("confidence: β."),
   vocabulary: z
     .number()
     .int()
     .min(2)
     .optional()
-    .describe("certainty: V; default: the model's vocabulary. Recorded rollouts do not tell it."),
+    .describe("certainty: V; default: the model's vocabulary. Recorded rollouts do not contain it."),
 });
 export type KlWeight = z.output<typeof klWeight>;
 
@@ -34,14 +34,14 @@ const klImportance = z.union([
       .enum(["token", "sequence"])
       .default("token")
       .describe(
-        "Each token's ratio of now to behaviour, or the exponential of the response's mean log-ratio.",
+        "Each token's ratio of the policy to the behaviour policy, or the exponential of the response's mean log-ratio.",
       ),
     of: z
       .enum(["value", "gradient"])
       .default("value")
-      .describe("What is weighed: value and gradient alike, or the gradient alone."),
-    detached: z.boolean().default(false).describe("No gradient through the weight."),
-    cap: z.number().positive().optional().describe("Greatest weight; default: none."),
+      .describe("What is weighted: value and gradient, or the gradient alone."),
+    detached: z.boolean().default(false).describe("Whether the gradient stops at the weight."),
+    cap: z.number().positive().optional().describe("Upper bound of the weight. Default: none."),
   }),
 ]);
 export type KlImportance = Exclude<z.output<typeof klImportance>, boolean>;
@@ -50,12 +50,12 @@ const klAggregate = z.enum(["objective", "token_mean", "sequence_mean", "sequenc
 export type KlAggregate = z.output<typeof klAggregate>;
 
 export const adaptiveSchema = z.strictObject({
-  use: z.literal("adaptive").describe("The coefficient follows the measured divergence."),
-  initial: z.number().positive().default(0.2).describe("The coefficient of the first step."),
+  use: z.literal("adaptive").describe("The coefficient adapts to the measured divergence."),
+  initial: z.number().positive().default(0.2).describe("The coefficient in the first step."),
   target: z
     .number()
     .positive()
-    .describe("The divergence aimed at: the mean over responses of what `per` makes of their tokens."),
+    .describe("The divergence to aim at: the mean over responses of what `per` makes of their tokens."),
   per: z
     .enum(["token", "response"])
     .default("token")
@@ -75,12 +75,20 @@ export const adaptiveSchema = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe("proportional: a fixed step in the place of rollouts / horizon; NLPO: 0.1."),
+    .describe("proportional: a fixed step instead of rollouts / horizon; NLPO: 0.1."),
   error_clip: z.number().positive().default(0.2).describe("proportional: bound on the relative error."),
-  factor: z.number().gt(1).default(2).describe("doubling: what the coefficient is multiplied or divided by."),
-  tolerance: z.number().min(1).default(1.5).describe("doubling: how far from the target nothing happens."),
+  factor: z
+    .number()
+    .gt(1)
+    .default(2)
+    .describe("doubling: the factor by which the coefficient is multiplied or divided."),
+  tolerance: z
+    .number()
+    .min(1)
+    .default(1.5)
+    .describe("doubling: the ratio to the target within which the coefficient stays."),
   least: z.number().nonnegative().default(0).describe("Lower bound of the coefficient."),
-  most: z.number().positive().optional().describe("Upper bound of the coefficient; default: none."),
+  most: z.number().positive().optional().describe("Upper bound of the coefficient. Default: none."),
 });
 
 export type AdaptiveOptions = z.output<typeof adaptiveSchema>;
@@ -97,9 +105,13 @@ const item = entry({
     { default: "reverse" },
   ),
   estimator: choice("kl", "How the divergence is estimated from log-probs.", { default: "k3" }),
-  place: value(z.enum(["reward", "loss"]), "Subtracted from the reward per token, or added to the loss.", {
-    default: "loss",
-  }),
+  place: value(
+    z.enum(["reward", "loss"]),
+    "Whether the divergence is subtracted from the reward per token, or added to the loss.",
+    {
+      default: "loss",
+    },
+  ),
   coefficient: moving(
     z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
     "Factor β on the divergence: a number, a schedule, or `{ use: adaptive, target, … }`.",
@@ -107,29 +119,29 @@ const item = entry({
   ),
   mask: value(
     z.enum(klRows),
-    "Rollouts on which it acts: all, those that succeeded or failed (right, wrong), groups in which all, none or some did (all_right, all_wrong, mixed), or those that `route` sends to distillation (distilled).",
+    "Rollouts on which the entry acts: all; those that succeeded or failed (right, wrong); groups in which all, none or some rollouts succeeded (all_right, all_wrong, mixed); or those that `route` sends to distillation (distilled).",
     { default: "all" },
   ),
   shown: made(
     value(
       klShown,
-      "What the other model is shown beside the prompt: a rollout of the group that succeeded, the task's solution or answer, a field; or `{ what, field, template }`. The entry acts where there is such a thing. Default: nothing.",
+      "Teacher context: what the other model reads in addition to the prompt. It is a rollout of the group that succeeded, the task's solution or answer, a field, or `{ what, field, template }`. The entry acts only where that exists. Default: nothing.",
     ),
     (shown) => (shown === undefined ? undefined : shownOf(shown)),
   ),
   turns: value(
     z.array(whole(0)).min(1),
-    "The assistant's turns on which it acts, counted from 0; default: all.",
+    "The assistant's turns on which the entry acts, counted from 0. Default: all.",
   ),
-  weight: value(klWeight, "Factor on each token by how sure a model was."),
+  weight: value(klWeight, "Factor on each token by how certain a model was."),
   importance_weighted: value(
     klImportance,
-    "Multiplies by the ratio of now to behaviour, where rollouts are older than the policy (TRL: use_bias_correction_kl).",
+    "Multiplies the divergence by the ratio of the policy to the behaviour policy, for rollouts older than the policy (TRL: use_bias_correction_kl).",
     { default: false },
   ),
-  aggregate: value(klAggregate, "The normaliser: the objective's, or one of its own.", {
+  aggregate: value(klAggregate, "The normaliser: the objective's, or another one.", {
     default: "objective",
   }),
 });
 
-export const kl = list("KL entry", item, "Divergences from other models that are penalised.");
+export const kl = list("KL entry", item, "Penalties on the policy's divergence from other models.");

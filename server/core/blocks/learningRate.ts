@@ -16,18 +16,20 @@ const shaped = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("Step at which the course begins, 1 until then; default: where the warm-up ends."),
+    .describe(
+      "Step at which the schedule begins; the factor is 1 until then. Default: the end of the warm-up.",
+    ),
   decay: z
     .int()
     .positive()
     .optional()
-    .describe("For wsd: steps of the fall at the end; default a tenth of all."),
+    .describe("For wsd: steps of the fall at the end. Default: a tenth of all steps."),
   decay_shape: z.enum(["linear", "cosine", "1-sqrt"]).default("linear").describe("For wsd: how it falls."),
   timescale: z
     .number()
     .positive()
     .optional()
-    .describe("For inverse_sqrt, in steps; default: the warm-up, or 10,000 without one."),
+    .describe("For inverse_sqrt: the timescale in steps. Default: the warm-up, or 10,000 without one."),
 });
 
 export const learningRateSchedule = z.union([z.enum(shapes), z.number().positive(), shaped, scheduleSchema]);

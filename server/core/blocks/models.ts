@@ -103,17 +103,17 @@ const adapterSchema = z.strictObject({
     .number()
     .positive()
     .optional()
-    .describe("The product counts alpha / rank; default: twice the rank."),
+    .describe("The adapter's product is multiplied by alpha / rank. Default: twice the rank."),
   targets: z
     .union([z.literal("all"), z.array(z.enum(targets)).min(1)])
     .default("all")
-    .describe("The matrices of every layer that are adapted."),
+    .describe("The matrices that are adapted in every layer."),
   dropout: z
     .number()
     .min(0)
     .lt(1)
     .default(0)
-    .describe("Share of an adapter's inputs that are left out while it trains; above 0 training is slower."),
+    .describe("Dropout on an adapter's inputs while it trains. Above 0, training is slower."),
 });
 const valueHeadsSchema = z.array(
   z.union([
@@ -124,9 +124,9 @@ const valueHeadsSchema = z.array(
         .boolean()
         .default(false)
         .describe(
-          "A value for every word of the vocabulary, as a Q of tokens has, and not one for the state.",
+          "One value for every word of the vocabulary, as a Q function of tokens has, instead of one for the state.",
         ),
-      detach: z.boolean().default(false).describe("Its gradient stops before the decoder."),
+      detach: z.boolean().default(false).describe("Whether the head's gradient stops before the decoder."),
     }),
   ]),
 );
@@ -147,17 +147,17 @@ const tokenizer = made(
       ),
       vocabulary: value(
         z.number().int().min(259).max(65_536),
-        "bpe: most tokens, the 256 bytes and three special ones included.",
+        "bpe: the largest vocabulary, including the 256 bytes and three special tokens.",
         { default: 1024 },
       ),
       file: path(
         [tasksWord],
         "text",
-        "bpe: a text file to learn from, a folder whose tokenizer.json is taken, or `tasks`: their own texts.",
+        "bpe: a text file to learn from, a folder whose tokenizer.json is used, or `tasks` for the tasks' own texts.",
         { default: tasksWord },
       ),
     },
-    "tiny: how it reads text.",
+    "tiny: how it turns text into tokens.",
     "use",
   ),
   ({ use, vocabulary, file }): TokenizerConfig =>
@@ -178,12 +178,12 @@ const modelFields = {
   kv_heads: value(whole(1), "tiny: key and value heads; divides `heads`. Default: `heads`."),
   hidden: value(whole(8), "tiny: width inside the SwiGLU block.", { default: 384 }),
   context: value(whole(8), "Longest prompt + response, in tokens.", { default: 128 }),
-  tied: value(z.boolean(), "tiny: the output head shares the embedding.", { default: true }),
+  tied: value(z.boolean(), "tiny: whether the output head shares the embedding.", { default: true }),
   tokenizer,
   adapter: made(
     value(
       adapterSchema,
-      "Trains low-rank adapters in the place of the weights; the reference then costs nothing.",
+      "Trains low-rank adapters instead of the weights. The reference policy then needs no weights of its own.",
     ),
     (written): ModelConfig["adapter"] => {
       if (written === undefined) return undefined;
@@ -194,7 +194,7 @@ const modelFields = {
   value_heads: made(
     value(
       valueHeadsSchema,
-      "Linear maps from the final state to a number per token (or to one for every word), which objectives read as `head:<name>`.",
+      "Linear maps from the final state to one number per token (or one for every word). Objectives read them as `head:<name>`.",
     ),
     (heads = []) =>
       heads.map((head) => (typeof head === "string" ? { name: head, words: false, detach: false } : head)),
@@ -208,32 +208,45 @@ function modelOf(read: Built<typeof modelFields>): ModelConfig {
 }
 
 export const model = made(
-  map(modelFields, "The policy that is trained; the same as `models.policy`.", "base"),
+  map(modelFields, "The policy, the model that is trained. The same as `models.policy`.", "base"),
   modelOf,
 );
 
 const policy = { to: "model", also: ["policy"] } as const;
 const emaSchema = z.strictObject({
   of: refers(policy).default("policy").describe("The model that the copy follows."),
-  decay: z.number().min(0).lt(1).default(0.99).describe("Share that stays of the copy at each update."),
+  decay: z.number().min(0).lt(1).default(0.99).describe("Share of the copy that stays at each update."),
 });
 const polyakSchema = z.strictObject({
   of: refers(policy).default("policy").describe("The model that the copy follows."),
-  every: z.number().int().min(1).default(1).describe("Updates of that model between two moves of the copy."),
-  tau: z.number().gt(0).max(1).default(0.005).describe("Share that comes from the model; 1: a plain copy."),
+  every: z
+    .number()
+    .int()
+    .min(1)
+    .default(1)
+    .describe("Updates of that model between two updates of the copy."),
+  tau: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.005)
+    .describe("Share of the update that comes from the model; 1: a plain copy."),
 });
 
 /** What a multilayer perceptron is made of. */
 const perceptronFields = {
   // Without `inputs`, which a rule asks for, it has one: the rest of the config can still be looked at.
-  inputs: made(value(whole(1), "mlp: numbers in a row of features."), (inputs) => inputs ?? 1),
+  inputs: made(value(whole(1), "mlp: the number of features in a row."), (inputs) => inputs ?? 1),
   widths: made(
     value(z.array(whole(1)), "mlp: widths of the hidden layers. Default: [64, 64]."),
     (widths) => widths ?? [64, 64],
   ),
-  outputs: made(value(whole(1), "mlp: numbers it gives for a row. Default: 1."), (outputs) => outputs ?? 1),
+  outputs: made(
+    value(whole(1), "mlp: the number of outputs for a row. Default: 1."),
+    (outputs) => outputs ?? 1,
+  ),
   activation: made(
-    value(z.enum(activations), "mlp: between its layers. Default: relu."),
+    value(z.enum(activations), "mlp: the activation between its layers. Default: relu."),
     (activation) => activation ?? "relu",
   ),
 };
@@ -246,10 +259,16 @@ const itemFields = {
     "lm (the default): a language model; mlp: a multilayer perceptron over features that a method makes.",
   ),
   ...perceptronFields,
-  trains: value(z.boolean(), "Whether a method may train it; frozen otherwise."),
-  optimizer: choice("optimizer", "How its gradients move its weights; needed where it trains."),
-  ema: value(emaSchema, "Instead of a base: an average that moves after every update, by `decay`."),
-  polyak: value(polyakSchema, "Instead of a base: a copy that moves by `tau` every so many updates."),
+  trains: value(z.boolean(), "Whether a method may train the model. It is frozen otherwise."),
+  optimizer: choice("optimizer", "The optimiser of the model. Needed where the model trains."),
+  ema: value(
+    emaSchema,
+    "Instead of a base: a moving average that is updated after every update of its model, by `decay`.",
+  ),
+  polyak: value(
+    polyakSchema,
+    "Instead of a base: a copy that moves towards its model by `tau` every so many updates.",
+  ),
 };
 
 /** What the item does not say is as in the default policy. */
@@ -269,5 +288,5 @@ const item = entry(itemFields, { short: "base", defaults: {} });
 export const models = namedMap(
   "model",
   { ...item, read: (at) => registered(at.name, item.read(at)) },
-  "Models beside the policy by name: frozen ones that score or generate, ones that train, copies.",
+  "Models other than the policy, by name: frozen ones that score or generate, ones that train, and copies.",
 );

@@ -22,12 +22,14 @@ const entropySchema = z.strictObject({
     .max(1)
     .default(1)
     .describe("The bonus acts on this share of the trained tokens: those of highest entropy."),
-  low: z.number().optional().describe("Tokens of lower entropy have no bonus, in nats; default: no bound."),
-  high: z.number().optional().describe("Tokens of higher entropy have no bonus, in nats; default: no bound."),
+  low: z.number().optional().describe("Tokens of lower entropy (in nats) get no bonus. Default: no bound."),
+  high: z.number().optional().describe("Tokens of higher entropy (in nats) get no bonus. Default: no bound."),
   aggregate: z
     .enum(["objective", "token_mean"])
     .default("objective")
-    .describe("Averaged as the objective is, or as the mean over the tokens it acts on (TRL)."),
+    .describe(
+      "How the bonus is averaged: as the objective is, or as the mean over the tokens it acts on (TRL).",
+    ),
   adaptive: z
     .strictObject({
       target: z
@@ -39,12 +41,12 @@ const entropySchema = z.strictObject({
         .number()
         .positive()
         .default(0.005)
-        .describe("What each update adds to the coefficient below the target, and takes off above."),
+        .describe("What each update adds to the coefficient below the target, and subtracts above it."),
       least: z.number().default(0).describe("Lower bound of the coefficient."),
       most: z.number().default(1).describe("Upper bound of the coefficient."),
     })
     .optional()
-    .describe("The coefficient follows the measured entropy, from `coefficient` on (TRL)."),
+    .describe("The coefficient adapts to the measured entropy, starting from `coefficient` (TRL)."),
 });
 
 export type EntropyOptions = z.output<typeof entropySchema>;
@@ -59,7 +61,7 @@ const besideLoss = method("objective", "loss", {
   factor: scheduled(z.number(), "Factor on this loss.", { default: 1 }),
   of: value(
     z.enum(["policy", "pair"]),
-    "Whose rollouts it is over: those of the objective, or those that `route` sends to `pair`.",
+    "Which rollouts the loss is over: those of the objective, or those that `route` sends to `pair`.",
     { default: "policy" },
   ),
 });
@@ -71,23 +73,23 @@ export const objective = methodBlock(
       default: { use: "sequence_mean", empty_rows: "count" },
     }),
     factor: made(
-      scheduled(z.number(), "Factor on the objective, where other losses stand beside it."),
+      scheduled(z.number(), "Factor on the objective, where there are other losses too."),
       (factor) => factor ?? 1,
     ),
     also: list(
       "loss",
       besideLoss,
-      "Further losses over the same rollouts, summed with the objective, each times its `factor`.",
+      "Further losses over the same rollouts, each multiplied by its `factor` and added to the objective.",
       {},
     ),
     value: whereWritten(
       valueLoss,
-      "The loss of a value head, added to the objective's, e.g. `value_clipped`: so a critic learns.",
+      "The loss of a value head, e.g. `value_clipped`, added to the objective. It trains a critic.",
     ),
     correction: list(
       "correction",
       choiceItem("correction"),
-      "Weights and rejections for tokens that another distribution drew; KL terms go without the weights.",
+      "Importance corrections: weights and rejections for tokens that another policy or sampler generated. KL entries do not use the weights.",
     ),
     entropy: moving(
       z.union([...schedulable(z.number()).options, entropySchema]).meta({ schedulable: true }),

@@ -8,10 +8,10 @@ import type { Clock } from "../basics.ts";
 
 const grammarSchema = z.union([
   z.strictObject({
-    regex: z.string().describe("A regular expression that the whole response matches."),
+    regex: z.string().describe("A regular expression that the whole response must match."),
   }),
   z.strictObject({
-    choices: z.array(z.string().min(1)).min(1).describe("Texts of which the response is one."),
+    choices: z.array(z.string().min(1)).min(1).describe("Texts, one of which the response must be."),
   }),
 ]);
 
@@ -24,7 +24,7 @@ const noPattern = {
 
 /** What ends a step of a response. */
 const stepsSchema = z.union([
-  z.string().min(1).describe("The text that ends a step, and belongs to it."),
+  z.string().min(1).describe("The text that ends a step. It belongs to the step."),
   z
     .strictObject({ regex: regex.describe("A regular expression whose matches end a step.") })
     .refine(hasPattern, noPattern),
@@ -38,7 +38,7 @@ const spansSchema = z.record(
     z
       .strictObject({
         regex: regex.describe(
-          "A regular expression over the response, as in JavaScript; its first group, where it has one.",
+          "A JavaScript regular expression over the response. The span is its first group, where it has one, else the match.",
         ),
         flags: z
           .string()
@@ -48,11 +48,11 @@ const spansSchema = z.record(
       })
       .refine(hasPattern, noPattern),
     z.strictObject({
-      open: z.string().min(1).describe("The text that a span begins behind."),
+      open: z.string().min(1).describe("The text after which a span begins."),
       close: z
         .string()
         .min(1)
-        .describe("The text that a span ends before; without it, at the response's end."),
+        .describe("The text before which a span ends. Without it, the span ends with the response."),
     }),
   ]),
 );
@@ -63,13 +63,13 @@ const annealSchema = z.strictObject({
   to: z.number().positive().default(0.1).describe("The lowest temperature, τ_min."),
   decay: schedulable(z.number().positive())
     .default(25)
-    .describe("d in tokens: the larger, the later the temperature falls. It may grow over steps."),
+    .describe("d in tokens: the larger it is, the later the temperature falls. It may grow over steps."),
   start: z
     .number()
     .int()
     .nonnegative()
     .default(10)
-    .describe("Tokens at a response's beginning that keep `temperature` as it is."),
+    .describe("Tokens at the beginning of a response that are sampled at `temperature` itself."),
 });
 type Anneal = z.output<typeof annealSchema>;
 
@@ -78,8 +78,8 @@ const perturbSchema = z.strictObject({
   heads: z
     .array(refers({ to: "head" }).min(1))
     .min(1)
-    .describe("Heads with a value for every word (`words: true`), of which the least counts."),
-  beta: z.number().min(0).default(1).describe("β: what the values are multiplied by."),
+    .describe("Heads with a value for every word (`words: true`). The least of their values counts."),
+  beta: z.number().min(0).default(1).describe("β: the factor on the values."),
 });
 
 /**
@@ -103,16 +103,16 @@ export const rollout = map(
     group: value(whole(1), "Rollouts per task.", { default: 8 }),
     shape: choice(
       "episode_shape",
-      "Whether a rollout is one response, or several attempts with something said between.",
+      "Whether a rollout is one response, or several attempts with a message between them.",
       { default: "single" },
     ),
-    branch: choice("branching", "Whether some rollouts of a group leave others in their middle, and where.", {
+    branch: choice("branching", "Whether some rollouts of a group branch off within others, and where.", {
       default: "none",
     }),
     max_tokens: value(whole(1), "Longest response, in tokens.", { default: 64 }),
     budget: scheduled(
       z.number().positive(),
-      "Longest response while training, where it differs by stage or changes over steps: up to 1 a share of `max_tokens`, above 1 tokens. Never above `max_tokens`.",
+      "Longest response while training, where it differs by stage or changes over steps. Up to 1 it is a share of `max_tokens`, above 1 a number of tokens. Never above `max_tokens`.",
     ),
     temperature: scheduled(z.number().min(0), "Softmax temperature of sampling; 0 is greedy.", {
       default: 1,
@@ -130,55 +130,57 @@ export const rollout = map(
     }),
     repetition_penalty: value(
       z.number().positive(),
-      "Logits of tokens that prompt or response have are divided by it where positive, else multiplied; 1: none.",
+      "Logits of tokens that occur in the prompt or response are divided by it where positive, else multiplied; 1: off.",
       { default: 1, live: true },
     ),
     presence_penalty: value(
       z.number(),
-      "Subtracted from the logits of tokens that the response has; 0: none.",
+      "Subtracted from the logits of tokens that occur in the response; 0: off.",
       { default: 0, live: true },
     ),
     frequency_penalty: value(
       z.number(),
-      "Subtracted from a token's logit as often as the response has it; 0: none.",
+      "Subtracted from a token's logit once for each time it occurs in the response; 0: off.",
       { default: 0, live: true },
     ),
-    anneal: moving(annealSchema, "The temperature falls with a token's place in the response."),
+    anneal: moving(annealSchema, "The temperature falls with a token's position in the response."),
     perturb: value(
       perturbSchema,
-      "β times the least of some heads' values of each word is added to the policy's logits: it writes what they find best.",
+      "Adds β times the least of some heads' values of each word to the policy's logits, so that it generates what the heads value.",
     ),
     steps: value(
       stepsSchema,
-      "What ends a step of a response: a text, or { regex }. Rewards, values and advantages by step read the steps.",
+      "What ends a step of a response: a text, or { regex }. Rewards, values and advantages by step use these steps.",
     ),
     spans: value(
       spansSchema,
-      "Spans of a response that are recorded by a name, which masks read: what { regex } finds, or what stands between { open, close }.",
+      "Spans of a response, recorded by name for masks to read: what { regex } finds, or what is between { open, close }.",
     ),
     stop: value(z.array(z.string().min(1)), "Texts that end a response.", { default: [] }),
     chat: value(
       z.union([z.boolean(), z.literal("auto")]),
-      "Ask by the model's chat template, the prompt as the user's message; auto: where it has one.",
+      "Whether prompts use the model's chat template, with the prompt as the user's message. auto: where the model has one.",
       { default: "auto" },
     ),
     system: value(z.string(), "The system message of a chat."),
-    min_tokens: value(whole(0), "Tokens before which nothing ends a response; 0: none.", { default: 0 }),
-    prefix: value(z.string(), "Text that every response begins with; it is given, and not trained on.", {
+    min_tokens: value(whole(0), "Least tokens of a response: nothing ends it earlier; 0: no minimum.", {
+      default: 0,
+    }),
+    prefix: value(z.string(), "Text that every response begins with. It is prefilled, and does not train.", {
       default: "",
     }),
     logit_bias: value(
       z.record(z.string(), z.number()),
-      "Added to logits before the temperature: `{ token: value }`, a token's id or a text that is one token.",
+      "Added to logits before the temperature: `{ token: value }`, where the token is an id or a text that is one token.",
       { default: {} },
     ),
     grammar: value(
       grammarSchema,
-      "What a whole response (behind `prefix`) must be; other tokens never come.",
+      "What a whole response (after `prefix`) must be. Tokens that do not fit are never sampled.",
     ),
     lanes: value(
       whole(1),
-      "Responses written at once: bounds memory, changes no result. Default: as many as fit.",
+      "Responses generated at once. It bounds memory and changes no result. Default: as many as fit.",
     ),
   },
   "How responses are generated.",

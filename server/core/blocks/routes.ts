@@ -49,11 +49,11 @@ const conditions = {
     holds: ({ advantage }: Routed) => advantage === 0 || Number.isNaN(advantage),
   },
   overlong: {
-    says: "it was cut off at its longest length",
+    says: "it was cut off at the length limit",
     holds: ({ batch, row }: Routed) => batch.records[row]!.finish === "length",
   },
   helped: {
-    says: "it was helped, or somebody else wrote it",
+    says: "it was helped, or the policy did not write it",
     holds: (row: Routed) => ["guided", "teacher", "dataset"].includes(sourceOf(row)),
   },
   own: { says: "the policy wrote it without help", holds: (row: Routed) => sourceOf(row) === "self" },
@@ -65,7 +65,7 @@ const words = Object.keys(conditions) as [ConditionWord, ...ConditionWord[]];
 
 const conditionSchema = z.union([
   z.enum(words),
-  z.strictObject({ not: z.enum(words).describe("What must not hold.") }),
+  z.strictObject({ not: z.enum(words).describe("The condition that must not hold.") }),
   z.strictObject({ field: refers({ to: "field" }).describe("A field that the task's data must have.") }),
 ]);
 type RouteCondition = z.output<typeof conditionSchema>;
@@ -84,14 +84,14 @@ const item = entry({
   when: made(
     value(
       routeWhen,
-      "What must hold, one condition or a list: right, wrong, all_right, all_wrong, mixed, sibling (another of the group succeeded), demonstration (the task has a solution), { field }, positive, negative, zero (its advantage), overlong, helped, own, replayed; { not } turns one round.",
+      "What must hold, one condition or a list: right, wrong, all_right, all_wrong, mixed, sibling (another of the group succeeded), demonstration (the task has a solution), { field }, positive, negative, zero (its advantage), overlong, helped, own, replayed. { not } negates one.",
       { required: true },
     ),
     (when) => [when].flat(),
   ),
   to: value(
     routePlaces,
-    "policy: the objective; distil: KL entries with `mask: distilled`; pair: losses of `objective.also` with `of: pair`; mask: nothing, though it stays a row of the update; drop: nothing, as if it had not been drawn.",
+    "Where the rollout goes. policy: the objective; distil: KL entries with `mask: distilled`; pair: losses of `objective.also` with `of: pair`; mask: no loss, though it stays a row of the update; drop: no loss, as if it had not been drawn.",
     { required: true },
   ),
 });
@@ -99,5 +99,5 @@ const item = entry({
 export const route = list(
   "route",
   item,
-  "Which losses each rollout moves: the first rule whose conditions hold decides, and the objective takes what none fits.",
+  "Which losses each rollout goes to. The first rule whose conditions hold decides. Rollouts that fit no rule go to the objective.",
 );

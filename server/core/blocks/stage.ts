@@ -11,34 +11,34 @@ const conditionSchema = z.strictObject({
   below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
   window: whole(1)
     .optional()
-    .describe("How many of the last values the mean is over; default 10, for `eval/…` 1."),
+    .describe("The window: how many of the last values the mean is over. Default: 10, for `eval/…` 1."),
   patience: whole(1)
     .optional()
     .describe(
-      "How many values in a row the bound must hold; default 1. Without a bound: ends the stage when so many values have not improved on the best.",
+      "How many values in a row the bound must hold. Default: 1. Without a bound: ends the stage when this many values have not improved on the best.",
     ),
   min_delta: z
     .number()
     .nonnegative()
     .default(0)
-    .describe("Without a bound: what counts as an improvement is more than this."),
+    .describe("Without a bound: a change counts as an improvement if it is larger than this."),
   mode: z
     .enum(["max", "min"])
     .optional()
-    .describe("Which way is better; default: what the metric's list says, else max."),
+    .describe("Which direction is better. Default: what Gradus knows of the metric, else max."),
 });
 
 const untilSchema = z.union([
   conditionSchema,
   z.strictObject({
-    any: z.array(conditionSchema).min(1).describe("Conditions of which one is enough."),
+    any: z.array(conditionSchema).min(1).describe("Conditions, of which one is enough."),
   }),
   z.strictObject({
-    all: z.array(conditionSchema).min(1).describe("Conditions that have to hold at the same time."),
+    all: z.array(conditionSchema).min(1).describe("Conditions that must all hold at the same time."),
   }),
 ]);
 
-const share = z.number().nonnegative().default(1).describe("Its weight; they are divided by their sum.");
+const share = z.number().nonnegative().default(1).describe("Its weight. Weights are divided by their sum.");
 const mergeSchema = z
   .array(
     z.union([
@@ -61,7 +61,7 @@ const mergeSchema = z
       z.strictObject({
         model: z
           .enum(["policy", "reference"])
-          .describe("policy: the weights as they are now; reference: those it is compared with."),
+          .describe("policy: the current weights; reference: those of the reference policy."),
         weight: share,
       }),
     ]),
@@ -73,12 +73,17 @@ const carryOverSchema = z.strictObject({
     .enum(["all", "previous"])
     .default("all")
     .describe("Whose tasks are carried over: those of all earlier stages, or of the one before."),
-  share: z.number().gt(0).max(1).default(0.25).describe("Share of a step's prompts that are carried over."),
+  share: z
+    .number()
+    .gt(0)
+    .max(1)
+    .default(0.25)
+    .describe("Share of a step's prompts that come from earlier stages."),
   weight: z
     .enum(["inverse_success", "inverse_reward", "uniform"])
     .default("inverse_success")
     .describe(
-      "How a task is drawn: in proportion to 1 / its success rate, or to 1 / its mean reward, when it was last rolled out; or any alike.",
+      "How a task is drawn: in proportion to 1 / its success rate or 1 / its mean reward when it was last rolled out, or uniformly.",
     ),
   below: z
     .number()
@@ -90,24 +95,31 @@ const carryOverSchema = z.strictObject({
     .number()
     .gt(0)
     .default(0.0625)
-    .describe("A rate or mean below this counts as this: what a task that always failed is drawn by."),
+    .describe(
+      "A rate or mean below this counts as this, so a task that always failed is drawn by this value.",
+    ),
   unsolved: z
     .enum(["keep", "leave_out"])
     .default("keep")
-    .describe("What becomes of tasks that nobody solved: drawn by the floor, or left out."),
-  capacity: whole(1).default(4096).describe("How many tasks of a stage are remembered, the latest of them."),
+    .describe("What happens to tasks that were never solved: drawn by the floor, or left out."),
+  capacity: whole(1).default(4096).describe("How many of a stage's latest tasks are remembered."),
 });
 
 const onEnterWords = ["refresh_reference", "reset_optimizer"] as const;
 const onEnterSchema = z.union([
   z.array(z.enum(onEnterWords)),
   z.strictObject({
-    reference: z.literal("refresh").optional().describe("The policy of this moment is the new reference."),
-    optimizer: z.literal("reset").optional().describe("The optimiser begins afresh, its warm-up included."),
+    reference: z
+      .literal("refresh")
+      .optional()
+      .describe("The policy as it is now becomes the reference policy."),
+    optimizer: z.literal("reset").optional().describe("The optimiser starts again, including its warm-up."),
     models: z
       .array(refers({ to: "model" }))
       .optional()
-      .describe("Copies (`ema`, `polyak`) that begin anew as the model that they follow is now."),
+      .describe(
+        "Copies (`ema`, `polyak`) that start again from the current weights of the model that they follow.",
+      ),
     snapshot: z
       .string()
       .min(1)
@@ -129,13 +141,15 @@ const crossfadeSchema = z.strictObject({
     .array(z.enum(["tasks", "rewards"]))
     .min(1)
     .default(["tasks", "rewards"])
-    .describe("What passes over: which tasks are drawn, and the weights of reward terms."),
+    .describe("What changes gradually: which tasks are drawn, and the weights of reward terms."),
 });
 
 const alternateSchema = z
   .array(
     z.strictObject({
-      stage: refers({ to: "stage" }).min(1).describe("A stage of the list; it then has no turn of its own."),
+      stage: refers({ to: "stage" })
+        .min(1)
+        .describe("A stage of the list. It then has no other place in the order."),
       steps: whole(1).describe("Its steps in a row."),
     }),
   )
@@ -226,32 +240,32 @@ export const stageOptions = {
   batch: made(
     value(
       whole(1),
-      "For sft and pretrain: sequences per step; for preference and reward_model: pairs per step. Default 32.",
+      "For sft and pretrain: sequences per step. For preference and reward_model: pairs per step. Default: 32.",
     ),
     (batch) => batch ?? supervisedBatch,
   ),
   pairs: made(
     value(
       z.enum(["dataset", "rollouts"]),
-      "For preference and reward_model: where pairs come from. dataset (the default): `chosen` and `rejected` of the tasks; rollouts: answers that the policy writes and the reward tells apart.",
+      "For preference and reward_model: where pairs come from. dataset (the default): `chosen` and `rejected` of the tasks; rollouts: answers that the policy generates and the reward ranks.",
     ),
     (pairs) => pairs ?? "dataset",
   ),
   trains: value(
     refers({ to: "model" }),
-    "For reward_model: the model in `models` whose head learns; it needs `trains: true`.",
+    "For reward_model: the model in `models` whose head learns. It needs `trains: true`.",
   ),
-  merge: made(
-    value(mergeSchema, "For merge: the weights of which the policy becomes the weighted mean."),
-    mergeOf,
-  ),
+  merge: made(value(mergeSchema, "For merge: the weights whose weighted mean becomes the policy."), mergeOf),
   until: made(
     value(untilSchema, "Ends the stage early when a metric's mean crosses a value.", { live: true }),
     untilOf,
   ),
-  on_enter: made(value(onEnterSchema, "What happens as the stage begins."), onEnterOf),
+  on_enter: made(value(onEnterSchema, "What happens when the stage begins."), onEnterOf),
   crossfade: made(
-    value(crossfadeSchema, "Passes over from the stage before, step by step, in place of a sharp boundary."),
+    value(
+      crossfadeSchema,
+      "Moves over from the previous stage step by step, instead of at a sharp boundary.",
+    ),
     (written) => {
       if (written === undefined) return undefined;
       const { over, shape, of } = written;
@@ -267,10 +281,10 @@ export const stageFields = {
     "rl (the default): reinforcement learning; sft: the tasks' written solutions; pretrain: next-token loss on plain text; preference: pairs of answers; reward_model: a model's head learns which of two is better; rlp, rlpt, rmt: reinforcement on plain text; merge: the mean of several weights.",
     { default: "rl" },
   ),
-  steps: value(whole(1), "Steps of the stage, at most; default for rl: the top-level `steps`."),
+  steps: value(whole(1), "Most steps of the stage. Default for rl: the top-level `steps`."),
   ...stageOptions,
   alternate: value(
     alternateSchema,
-    "Other stages of the list take turns for `steps` steps in all; the stage has no blocks of its own.",
+    "Other stages of the list take turns for `steps` steps in all. This stage has no blocks of its own.",
   ),
 };

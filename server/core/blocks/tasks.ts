@@ -17,53 +17,61 @@ import {
 const generate = entry({
   from: value(
     z.array(refers({ to: "task" })).min(1),
-    "Names of the tasks whose tasks may become parents; default: all that are not made.",
+    "Names of the task sources whose tasks may become parents. Default: all that are not generated.",
   ),
   selector: choice("task_selector", "Which of the tasks that were rolled out become parents.", {
     default: "failures",
   }),
-  transform: choice("task_transform", "What is made of them.", { default: "simplify" }),
-  author: choice("task_author", "Who makes it.", { default: "program" }),
+  transform: choice("task_transform", "How a new task is made from its parents.", { default: "simplify" }),
+  author: choice("task_author", "What writes the new task: a program, the policy or another model.", {
+    default: "program",
+  }),
   answer: choice("task_answer", "Where the answer of a written task comes from.", { default: "verifier" }),
   gates: list(
     "gate",
     choiceItem("task_gate"),
-    "What a new task must pass, in order. One that is there already never passes.",
+    "The checks that a new task must pass, in order. A task that already exists never passes.",
     { default: [{ use: "solvable" }, { use: "not_trivial" }] },
   ),
   joins: value(
     z.enum(["later", "step"]),
-    "later: new tasks are drawn by later steps; step: they join the batch of the step whose tasks they are made of, and no other.",
+    "later: new tasks are drawn by later steps; step: they join the batch of the step whose tasks are their parents, and no other.",
     { default: "later" },
   ),
   every: value(whole(1), "Steps of the stage between two rounds.", { default: 5 }),
   first: value(
     whole(0),
-    "Steps of the stage before the first round; 0: before its first step; default: `every`, and 0 where they join the step.",
+    "Steps of the stage before the first round; 0: a round before its first step. Default: `every`, or 0 where new tasks join the step.",
   ),
   rounds: value(
     whole(0),
-    "Most rounds, over all stages that share the tasks; 0: it only remembers what may become a parent; default: no end.",
+    "Most rounds, over all stages that share the tasks. 0: only remembers what may become a parent. Default: no limit.",
   ),
-  parents: value(whole(1), "Children that a round asks for.", { default: 8 }),
-  tries: value(whole(1), "Rollouts that each child is tried with, where a gate asks for it.", { default: 8 }),
-  keep: value(whole(1), "Most tasks that are kept; the oldest leave.", { default: 256 }),
-  depth: value(whole(1), "How far children may be parents again: 1 is never.", { default: 1 }),
+  parents: value(whole(1), "Child tasks that a round asks for.", { default: 8 }),
+  tries: value(whole(1), "Pilot rollouts of each child task, where a gate asks for them.", { default: 8 }),
+  keep: value(whole(1), "Most generated tasks that are kept. The oldest are dropped first.", {
+    default: 256,
+  }),
+  depth: value(
+    whole(1),
+    "How many generations of child tasks there may be; 1: a child task never becomes a parent.",
+    { default: 1 },
+  ),
 });
 
 const task = method("task", "source", {
   name: value(
     z.string().min(1),
-    "The name that arms, reward terms and overrides call it by; default: its env, or its file's stem. Unique.",
+    "The unique name that arms, reward terms and overrides use. Default: its env, or its file's stem.",
   ),
   weight: scheduled(
     z.number().nonnegative(),
-    "Share of the tasks drawn, relative to the others'; a sampler over arms ignores it.",
+    "Share of the tasks drawn, relative to other sources. A sampler over arms ignores it.",
     { default: 1 },
   ),
   generate: whereWritten(
     generate,
-    "Makes tasks of other tasks while the run goes on: an arm of its own, empty at first.",
+    "Makes new tasks from other tasks during the run. They are an arm of their own, empty at first.",
   ),
 });
 

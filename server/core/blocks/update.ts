@@ -11,23 +11,23 @@ export const update = map(
     }),
     schedule: moving(
       learningRateSchedule,
-      "Factor on `lr` over steps, after the warm-up: `constant`, `linear` or `cosine` (to 0 at the end), `inverse_sqrt`, `wsd` (stable, then a fall), one of them with a `floor`, or a schedule.",
+      "Factor on `lr` over the steps after the warm-up: `constant`, `linear` or `cosine` (to 0 at the end), `inverse_sqrt`, `wsd` (stable, then a fall), one of them with a `floor`, or a schedule.",
       { default: "constant", live: true, within: "optimizer" },
     ),
-    mini_batch: value(whole(1), "Rollouts per optimiser step; default: all of the step's."),
-    epochs: value(whole(1), "Passes over each step's rollouts.", { default: 1 }),
+    mini_batch: value(whole(1), "Rollouts per optimiser step (mini-batch). Default: all of the step's."),
+    epochs: value(whole(1), "Epochs over each step's rollouts.", { default: 1 }),
     reset_every: value(
       whole(1),
-      "Steps after which the optimiser begins afresh, its warm-up included; default: never within a stage.",
+      "Steps after which the optimiser starts again, including its warm-up. Default: never within a stage.",
     ),
     micro_tokens: made(
       value(
         z.union([z.literal("auto"), whole(1)]),
-        "Tokens per forward pass: bounds memory, changes no result.",
+        "Tokens per forward pass. It bounds memory and changes no result.",
         { default: "auto" },
       ),
       (tokens) => (tokens === "auto" ? undefined : tokens),
     ),
   },
-  "How rollouts become optimiser steps.",
+  "The optimiser, and how a step's rollouts become optimiser steps.",
 );

@@ -74,7 +74,7 @@ export function withReplayedColumns({ columns, rowColumns: byRow, ...batch }: Ba
 /** @throws UserError where the rollouts lack `logp_sampled` */
 export function sampledColumn({ columns }: Batch, who: string): Float64Array {
   if (columns.logp_sampled !== undefined) return columns.logp_sampled;
-  throw new UserError(`${who} needs logp_sampled, which was not given`, {
+  throw new UserError(`${who} needs logp_sampled, which the rollouts do not have`, {
     code: "channel-missing",
     action: "Record logp_sampled with the rollouts, or choose options that do not use it.",
   });

@@ -57,18 +57,22 @@ export const rejectionParams = {
   estimator: z
     .enum(["k1", "k2", "k3"])
     .default("k1")
-    .describe("k1 has two bounds, as ratios; k2 and k3 one, in nats."),
+    .describe("The estimator of the divergence. k1 has two bounds, as ratios; k2 and k3 have one, in nats."),
   level: z
     .enum(["token", "sequence_sum", "sequence_mean", "sequence_max"])
     .default("token")
-    .describe("What is judged, and dropped, together."),
+    .describe("The unit that is compared with the bounds and dropped as a whole."),
   low: z
     .number()
     .positive()
     .nullable()
     .default(null)
-    .describe("For k1: the least ratio π_denominator / π_numerator; null: 1 / high."),
-  high: z.number().positive().default(2).describe("For k1 the greatest ratio, else the greatest divergence."),
+    .describe("For k1: the least ratio π_denominator / π_numerator. null: 1 / high."),
+  high: z
+    .number()
+    .positive()
+    .default(2)
+    .describe("For k1: the greatest ratio. Otherwise: the greatest divergence."),
 };
 
 /** Which tokens are within the bounds: from log-ratios, which are overwritten. Tokens of weight 0 are not judged. */

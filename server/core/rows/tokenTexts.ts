@@ -44,7 +44,7 @@ export class TokenReader {
     if (characters.length === tokens || characters.length === tokens - 1)
       return Array.from({ length: tokens }, (_, t) => characters[t] ?? "");
     throw new UserError(
-      `${this.who} has to know which token wrote which characters, and rollout ${index} of group "${group}" has ${tokens} tokens for ${characters.length} characters with no tokenizer to read them by`,
+      `${this.who} needs the characters of each token, but rollout ${index} of group "${group}" has ${tokens} tokens for ${characters.length} characters, and there is no tokenizer`,
       {
         code: "mask-text",
         action:

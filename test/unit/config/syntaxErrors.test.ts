@@ -23,10 +23,10 @@ describe("syntax errors", () => {
     assert.deepEqual(others, []);
     assert.match(found ?? "", many);
     assert.match(found ?? "", /^rollout:/);
-    assert.deepEqual(told("rollout:\n  group: 8\n  temp\n"), ["temp: A colon is missing behind this key."]);
+    assert.deepEqual(told("rollout:\n  group: 8\n  temp\n"), ["temp: A colon is missing after this key."]);
   });
 
-  it("do not repeat themselves for every line behind the root", () => {
+  it("do not repeat themselves for every line after the root", () => {
     assert.deepEqual(told('a:\n  rows: "0-05"]\n  kind: method\n  status: exact\nsteps: 3\n'), [
       "]: This closes nothing: no bracket of its kind is open here.",
     ]);
@@ -35,10 +35,10 @@ describe("syntax errors", () => {
 
   it("still tell of two roots", () => assert.equal(told("steps: 1\nsteps: 2\nname: @a\n").length, 2));
 
-  it("tell a colon without a space, and mend each of them", () => {
+  it("tell a colon without a space, and fix each of them", () => {
     const spaced = (text: string): string => {
       const { diagnostics } = parseSource("x.gradus.yaml", text, origin);
-      for (const { message } of diagnostics) assert.match(message, /A space is missing behind the colon/);
+      for (const { message } of diagnostics) assert.match(message, /A space is missing after the colon/);
       return applyEdits(
         text,
         diagnostics.flatMap(({ fixes }) => fixes.flatMap(({ edits }) => [...edits])),
@@ -47,7 +47,7 @@ describe("syntax errors", () => {
     assert.equal(spaced("a: { b:1, c: [{ d:e:f }] }\n"), "a: { b: 1, c: [{ d: e:f }] }\n");
     assert.equal(spaced("a:\n  - b:1\n    c:2  \n    d: 3\n"), "a:\n  - b: 1\n    c: 2  \n    d: 3\n");
     assert.deepEqual(told("a: { use:prompt }\n"), [
-      "use:prompt: A space is missing behind the colon: write `use: prompt`.",
+      "use:prompt: A space is missing after the colon: write `use: prompt`.",
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("syntax errors", () => {
     assert.match(told("http://here\na: 1\n")[0] ?? "", many);
   });
 
-  it("leave alone what no space behind the colon would make a value", () =>
+  it("leave alone what no space after the colon would make a value", () =>
     assert.deepEqual(told("a: { b:`c }\n"), []));
 
   it("say what is missing within brackets", () => {
