@@ -130,7 +130,7 @@ function arraysFile(path: string, wanted: number): Buffer {
   } catch (error) {
     throw damaged(path, messageOf(error), error);
   }
-  if (bytes.length !== wanted) throw damaged(path, `it has ${bytes.length} bytes where ${wanted} are due`);
+  if (bytes.length !== wanted) throw damaged(path, `it has ${bytes.length} bytes instead of ${wanted}`);
   return bytes;
 }
 
@@ -230,7 +230,7 @@ export async function writeCheckpoint(
       code: "checkpoint-not-written",
       cause: error,
       action:
-        "Free space on this disk or fix the folder's permissions, then resume the run: it continues from the last whole checkpoint.",
+        "Free space on this disk or fix the folder's permissions, then resume the run: it continues from the last complete checkpoint.",
     });
   }
 }

@@ -27,7 +27,7 @@ function named(path: string): string {
     file: folder,
     code: "checkpoint-missing",
     action:
-      "Say which evaluation decides (checkpoint: { best: { metric: eval/greedy } }) and run again, or name another of its checkpoints.",
+      "Set the metric that decides (checkpoint: { best: { metric: eval/greedy } }) and run again, or name another checkpoint of the run.",
   });
 }
 
@@ -49,7 +49,7 @@ export function resolveCheckpoint(path: string): string {
       ? "it is a file"
       : `it holds ${readdirSync(folder).slice(0, 8).join(", ") || "nothing"}`
     : "it does not exist";
-  throw new UserError(`${folder} is no checkpoint: ${there}.`, {
+  throw new UserError(`${folder} is not a checkpoint: ${there}.`, {
     file: folder,
     code: "checkpoint-missing",
     action:

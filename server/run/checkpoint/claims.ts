@@ -165,10 +165,10 @@ export function unclaimedError(
     const of =
       stages.length === 0 ? "" : ` of ${stages.length === 1 ? "stage" : "stages"} ${stages.join(", ")}`;
     const why = changes.slice(0, 3).map(sentence).join("; ");
-    return `${words[slot]}${of} (${why === "" ? "the config has no such part any more" : why})`;
+    return `${words[slot]}${of} (${why === "" ? "the config no longer has this part" : why})`;
   });
   return new UserError(
-    `The checkpoint ${checkpoint} holds state that nothing in the config takes up: ${what.join(", ")}. The run would go on with it started from zero.`,
+    `The checkpoint ${checkpoint} holds state that nothing in the config uses: ${what.join(", ")}. The run would continue with that state at its start values.`,
     {
       file: checkpoint,
       code: "checkpoint-unclaimed",

@@ -47,7 +47,7 @@ function decided(folder: string): number | undefined {
     throw new UserError(`${file} does not say how many tasks the run evaluates: ${messageOf(error)}.`, {
       file,
       code: "evaluation-size",
-      action: "Remove the file and set evaluation.prompts to the number that the run's log tells.",
+      action: "Remove the file and set evaluation.prompts to the number in the run's log.",
       cause: error,
     });
   }
@@ -121,7 +121,7 @@ function tell(
     "evaluation-size",
     `Each evaluation asks ${tasks} of ${of} held-out tasks, ${1 + config.evaluation.samples} answers each: about ${Math.ceil(tasks * secondsEach)} s at this model's speed.`,
     {
-      ...(tasks < of && { action: "Set evaluation.prompts for another number." }),
+      ...(tasks < of && { action: "To ask another number, set evaluation.prompts." }),
       data: { tasks, of, seconds_each: secondsEach },
     },
   );

@@ -36,7 +36,7 @@ async function probedBy(probe: EvaluationProbe, exam: Examination, plain: Evalua
       {
         code: "probe-field",
         action:
-          "Name a field of the tasks' data: a text that is supplied, or a list of `{ prompt, answer }`, the task in parts.",
+          "Name a field of the tasks' data: a text to supply, or a list of `{ prompt, answer }`, the parts of the task.",
       },
     );
   const { arm } = exam.tasks[0]!;

@@ -131,14 +131,14 @@ export function emptyAnswerWarnings(
       ];
     if (isAnswer.has(name) && pay * times > 0 && pay * times >= most)
       return [
-        `\`${name}\` rewards an empty answer with ${round(pay)} × ${round(times)}, as much as any other answer of the probe: return 0 where nothing is answered.`,
+        `\`${name}\` rewards an empty answer with ${round(pay)} × ${round(times)}, as much as any other answer of the probe: return 0 for an empty answer.`,
       ];
     return [];
   });
   const [nothing, best] = [empty.reward ?? 0, gold?.reward];
   return warnings.length === 0 && typeof best === "number" && nothing >= best && nothing > 0
     ? [
-        `An empty answer earns ${round(nothing)} in all, and the reference answer ${round(best)}: what answers nothing must not earn as much.`,
+        `An empty answer earns ${round(nothing)} in total, and the reference answer ${round(best)}: make an empty answer earn less.`,
       ]
     : warnings;
 }

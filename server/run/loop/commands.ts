@@ -29,7 +29,7 @@ export class Commands {
     const { lines, unreadable } = this.control.read();
     this.waiting.push(...lines);
     for (const { id, text } of unreadable) {
-      const message = `This line of control.jsonl is not understood: ${text.slice(0, 200)}`;
+      const message = `This line of control.jsonl cannot be read: ${text.slice(0, 200)}`;
       this.recorder.event("warning", "control-unreadable", message, {
         action:
           "Write one JSON object a line: id and action (stop, pause, continue, checkpoint, or set with path and value).",

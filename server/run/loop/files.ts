@@ -41,7 +41,7 @@ export function readRunFile(folder: string): RunFile {
       ...(seed === undefined ? {} : { seed }),
     };
   } catch (error) {
-    throw new UserError(`This is not the folder of a run: ${messageOf(error)}.`, {
+    throw new UserError(`This is not a run's folder: ${messageOf(error)}.`, {
       file: runFilePath(folder),
       code: "run-file",
       cause: error,
@@ -101,7 +101,7 @@ function keep(path: string, text: string): void {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new UserError(`The run's config cannot be kept: ${messageOf(error)}.`, {
+    throw new UserError(`The run's config cannot be saved: ${messageOf(error)}.`, {
       file: path,
       code: "config-not-kept",
       cause: error,

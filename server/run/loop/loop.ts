@@ -291,6 +291,6 @@ function checkFinite(metrics: StepMetrics, step: number, stage: string): void {
   throw new UserError(`${bad} is ${metrics[bad]} at step ${step} (stage ${stage}).`, {
     code: "not-finite",
     action:
-      "Lower update.optimizer.lr or raise its warmup, keep clip_norm at 1, and look at this step's rollouts; resuming goes on from the last checkpoint.",
+      "Lower update.optimizer.lr or raise its warmup, keep clip_norm at 1, and look at this step's rollouts; a resumed run continues from the last checkpoint.",
   });
 }

@@ -104,7 +104,7 @@ export function propose(
 ): Proposal {
   if (!isLive(path))
     return refused(
-      `${path} can't be changed while a run is live: those that can are ${changeable()}. Stop it and start one with --set ${assignment({ path, value })}.`,
+      `${path} cannot change while a run is live: the keys that can are ${changeable()}. Stop the run and start one with --set ${assignment({ path, value })}.`,
     );
   let loaded: LoadedConfig;
   try {

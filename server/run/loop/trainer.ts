@@ -249,7 +249,7 @@ export class Trainer implements Driver {
       recorder.event(
         "warning",
         "few-held-out",
-        `There ${tasks.length === 1 ? "is 1 held-out task" : `are ${tasks.length} held-out tasks`} where evaluation.prompts asks for ${config.evaluation.prompts}.`,
+        `There ${tasks.length === 1 ? "is 1 held-out task" : `are ${tasks.length} held-out tasks`}, but evaluation.prompts asks for ${config.evaluation.prompts}.`,
         { action: "Widen the tasks' parameters, add data, or lower evaluation.prompts." },
       );
     }

@@ -77,7 +77,7 @@ async function attemptRun(
     ending = { status: await loop.run(), message: "" };
   } catch (error) {
     ending = abort.signal.aborted
-      ? { status: "stopped", message: "Stopped at once; the step in flight was given up." }
+      ? { status: "stopped", message: "Stopped at once. The unfinished step is lost." }
       : failed(recorder, error, whole?.config);
   }
   process.off("SIGTERM", stop);
@@ -109,7 +109,7 @@ function failed(recorder: Recorder, given: unknown, config: RunConfig | undefine
   const message = sentence(messageOf(error), detail);
   if (!(error instanceof UserError))
     process.stderr.write(`${error instanceof Error ? (error.stack ?? message) : message}\n`);
-  const action = detail.action ?? "This is a defect of Gradus: the worker's log next to the run says where.";
+  const action = detail.action ?? "This is a bug in Gradus: the worker's log in the run's folder says where.";
   recorder.event("error", detail.code ?? "failed", message, { action });
   return { status: "failed", message: `${message} ${action}` };
 }
@@ -117,9 +117,9 @@ function failed(recorder: Recorder, given: unknown, config: RunConfig | undefine
 /** Memory that ran out names the number to lower. */
 function explained(error: unknown, config: RunConfig | undefined): unknown {
   if (config === undefined || !isOutOfMemory(error)) return error;
-  return new UserError(`The memory ran out: ${messageOf(error)}`, {
+  return new UserError(`The run ran out of memory: ${messageOf(error)}`, {
     code: "out-of-memory",
-    action: `${memoryAdvice(config)} Resuming goes on from the last checkpoint.`,
+    action: `${memoryAdvice(config)} A resumed run continues from the last checkpoint.`,
     cause: error,
   });
 }
@@ -167,7 +167,7 @@ const startRecord = (
 async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
   let resumed: RunState | undefined;
   let start: Pick<StartRecord, "backend" | "bundles"> = {
-    backend: { name: "none", reason: "the run failed before one was opened", device: "" },
+    backend: { name: "none", reason: "the run failed before its log was opened", device: "" },
     bundles: {},
   };
   const note = (more: Partial<typeof start>): void => void (start = { ...start, ...more });
@@ -224,7 +224,7 @@ async function assembled(
     recorder.event(
       "info",
       "settings-kept",
-      `Values that were set while the run was live hold again: ${open.stored.settings.map(assignment).join(", ")}.`,
+      `Values that were set while the run was live apply again: ${open.stored.settings.map(assignment).join(", ")}.`,
     );
   if (open.stored.changed)
     recorder.event(
@@ -256,7 +256,7 @@ async function whole<Part>(folder: string, step: number, read: () => Promise<Par
       file: error instanceof UserError ? (error.detail.file ?? path) : path,
       code: "checkpoint-damaged",
       cause: error,
-      action: `Move ${path} away, then resume the run: it goes on from ${before === undefined ? "its beginning" : `the checkpoint of step ${before}`}.`,
+      action: `Move ${path} away, then resume the run: it continues from ${before === undefined ? "its beginning" : `the checkpoint of step ${before}`}.`,
     });
   }
 }

@@ -84,7 +84,7 @@ export async function drawnActions(
 
 const underGrammar = (): UserError =>
   new UserError(
-    "A learner that draws actions again continues from the middle of responses, which a grammar forbids.",
+    "A learner that samples actions again continues from the middle of responses, which a grammar does not allow.",
     {
       code: "actions-grammar",
       action: "Remove rollout.grammar, or set the objective's `actions: recorded`.",

@@ -87,7 +87,7 @@ export class ModelView implements Policy {
         { name: `the model ${reader.model}`, tokenizer: other.tokenizer },
         {
           code: "model-tokenizer",
-          so: "one cannot score what the other wrote",
+          so: "one cannot score what the other generated",
           action: `Give models.${reader.model} a base with the same tokenizer as ${this.setup.name}.`,
         },
       );

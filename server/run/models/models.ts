@@ -176,7 +176,7 @@ export class RunModels implements Models {
     if (lost.length === 0) return;
     const names = lost.join(", ");
     throw new UserError(
-      `The checkpoint ${folder} holds the trained ${lost.length === 1 ? "model" : "models"} ${names}, which the config no longer trains: what was learned would be lost.`,
+      `The checkpoint ${folder} holds the trained ${lost.length === 1 ? "model" : "models"} ${names}, which the config no longer trains: what the run learned would be lost.`,
       {
         file: kept,
         code: "checkpoint-unclaimed",

@@ -41,7 +41,7 @@ export class PerceptronView implements Perceptron {
 
 /** A method trains what the config does not let it. */
 export const frozen = (name: Model): UserError =>
-  new UserError(`The model ${name} is frozen, and a method wants to train it.`, {
+  new UserError(`The model ${name} is frozen, but a method trains it.`, {
     code: "model-frozen",
-    action: `Write models.${name}: { trains: true, optimizer: … }, or let the method name a model that trains.`,
+    action: `Write models.${name}: { trains: true, optimizer: … }, or name a model that trains in the method.`,
   });

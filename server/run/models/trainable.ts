@@ -19,7 +19,7 @@ export interface StartNote {
 
 type Reason = "measured" | "heldOut";
 const reasons: Readonly<Record<Reason, string>> = {
-  measured: "written to be measured (`use: evaluate` or `estimate`)",
+  measured: "generated to be measured (`use: evaluate` or `estimate`)",
   heldOut: "of tasks that this run's evaluation holds out",
 };
 
@@ -45,7 +45,7 @@ export function trainable(
     .filter((reason) => left[reason] > 0)
     .map((reason) => `${left[reason]} ${reasons[reason]}`)
     .join(", ");
-  const action = `Record rollouts that trained${left.heldOut > 0 ? ", or set `held_out: train` next to `path` if they are to train all the same" : ""}.`;
+  const action = `Record rollouts that trained${left.heldOut > 0 ? ", or set `held_out: train` next to `path` if they should train anyway" : ""}.`;
   if (rows.length === 0)
     throw new UserError(`none of the ${counted(recorded.length)} may train: ${why}`, {
       file: path,
@@ -82,12 +82,12 @@ export function checkPaid(
   const list = (names: readonly string[]): string =>
     names.length === 0 ? "none" : names.map((name) => `\`${name}\``).join(", ");
   throw new UserError(
-    `nothing of the log can train: none of its ${counted(rows.length)} has a reward. Its terms are ${list([...named])}, those of the config ${list(terms)}`,
+    `the log cannot train: none of its ${counted(rows.length)} has a reward. Its terms are ${list([...named])}; the config's are ${list(terms)}`,
     {
       file: path,
       code: "replay-terms",
       action:
-        "Give the terms of the config the log's names, or have the config's own terms score the responses: `replay.rescore: { use: recomputed, terms: again }`.",
+        "Name the config's terms as the log does, or let the config's terms score the responses: `replay.rescore: { use: recomputed, terms: again }`.",
     },
   );
 }

@@ -47,13 +47,13 @@ function tokenised(
   if (alien !== undefined)
     throw refusal(
       recorded,
-      `the rollout holds token ${alien}, and the policy knows ${tokenizer.size}`,
-      "Record rollouts of this tokenizer, or leave `tokens` and `context` out: then the text is read.",
+      `the rollout has token ${alien}, but the policy's vocabulary has ${tokenizer.size} tokens`,
+      "Record rollouts with this tokenizer, or leave `tokens` and `context` out, so that the text is read.",
     );
   if (context.length + tokens.length > policy.context)
     throw refusal(
       recorded,
-      `the rollout has ${context.length + tokens.length} tokens with its prompt, and the policy's context is ${policy.context}`,
+      `the rollout has ${context.length + tokens.length} tokens with its prompt, but the policy's context is ${policy.context}`,
       "Shorten it, or choose a model with a longer context.",
     );
   return { ...row, context, tokens };
@@ -124,7 +124,7 @@ export async function recordedRows(
   if (needsAdvantages && lacking !== undefined)
     throw refusal(
       lacking,
-      'replay.rescore: recorded needs "advantages" or "advantage", and the rollout has neither',
+      'replay.rescore: recorded needs "advantages" or "advantage", but the rollout has neither',
       "Record one of them, or set `replay.rescore: recomputed` (by the rewards of whole groups) or recalibrated.",
     );
   const rows = recorded.map((one) => tokenised(one, policy, body));
@@ -151,11 +151,11 @@ export function tokensOfText(path: string, tokenizer: Tokenizer): Int32Array {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    throw new UserError(`the text can't be read: ${readFailure(error)}`, {
+    throw new UserError(`the text cannot be read: ${readFailure(error)}`, {
       file: path,
       code: "text-missing",
       cause: error,
-      action: "Check `path` of the auxiliary loss: it is relative to the config.",
+      action: "Check `path` of the auxiliary loss. It is relative to the config.",
     });
   }
   const whole = path.endsWith(".jsonl") ? linesOf(text, path).join("\n") : text;
@@ -164,7 +164,7 @@ export function tokensOfText(path: string, tokenizer: Tokenizer): Int32Array {
     throw new UserError("the text has fewer than two tokens", {
       file: path,
       code: "text-empty",
-      action: "Name a longer one.",
+      action: "Name a longer text.",
     });
   return tokens;
 }
@@ -174,7 +174,7 @@ function linesOf(text: string, path: string): string[] {
     if (line.trim() === "") return [];
     const value = parsed(line);
     if (value === undefined)
-      throw new UserError('the line is no JSON object with a "text"', {
+      throw new UserError('the line is not a JSON object with a "text"', {
         file: path,
         line: number,
         character: 0,

@@ -102,7 +102,7 @@ function drawnPairs(context: StepContext): Batch {
 
 const tooLong = ({ task }: RolloutRecord, length: number, context: number): UserError =>
   new UserError(
-    `an answer of task ${task.id} has ${length} tokens with its prompt, and the model's context is ${context}`,
+    `an answer of task ${task.id} has ${length} tokens with its prompt, but the model's context is ${context}`,
     { code: "pair-too-long", action: "Shorten the pairs, or choose a model with a longer context." },
   );
 

@@ -45,7 +45,7 @@ async function valuesOf(policy: TrainablePolicy, config: RunConfig, source: Merg
   if (name !== "policy" && !policy.snapshots.includes(name))
     throw new UserError(`the run has no weights of ${called(source)} to merge`, {
       code: "merge-missing",
-      action: "Merge a stage that comes before, or a snapshot that an earlier stage keeps.",
+      action: "Merge an earlier stage, or a snapshot that an earlier stage keeps.",
     });
   return policy.readTrained(name);
 }
@@ -83,7 +83,7 @@ function checkShape(own: Values, other: Values, name: string): void {
     values[apart] === undefined ? "does not have it" : `has ${values[apart].length} values of it`;
   throw new UserError(
     `${name} cannot be merged into the policy: of ${apart}, the policy ${size(own)} and ${name} ${size(other)}.`,
-    { code: "merge-shape", action: "Merge models of one size: change `model`, or leave this one out." },
+    { code: "merge-shape", action: "Merge models of the same size: change `model`, or leave this one out." },
   );
 }
 

@@ -169,7 +169,7 @@ describe("gradus validate", () => {
     const unread = await wrong("rollout.group=[");
     assert.match(
       unread.stderr,
-      /^--set: error: the value of `--set rollout\.group=\[` is not YAML: .* Mend the value/m,
+      /^--set: error: the value of `--set rollout\.group=\[` is not YAML: .* Fix the value/m,
     );
     assert.equal(unread.code, 1);
   });

@@ -98,5 +98,5 @@ void test("--system where nothing takes it is wrong usage; a file that is no mod
   assert.match(refused.stderr, /no chat template for --system/);
   const other = await gradus(["sample", "package.json", "--prompt", "a"]);
   assert.equal(other.code, 1);
-  assert.match(other.stderr, /package\.json is no checkpoint: it is a file/);
+  assert.match(other.stderr, /package\.json is not a checkpoint: it is a file/);
 });

@@ -99,7 +99,7 @@ for (const ids of [true, false])
       assert.equal(others.length, 0);
       assert.match(
         told!.message,
-        /Of the 15 rollouts .* 9 are left out: 3 written to be measured .*, 6 of tasks that this run's evaluation holds out/,
+        /Of the 15 rollouts .* 9 are left out: 3 generated to be measured .*, 6 of tasks that this run's evaluation holds out/,
       );
     });
   });
@@ -128,7 +128,7 @@ test("demonstrations beside the objective leave out the same rows", async () => 
 test("a log with nothing else but measured rollouts ends the run at its start", async () => {
   await withRun({ only: "measured" }, recomputed, (run, code) => {
     assert.equal(code, 1);
-    assert.match(run.ending(), /none of the 3 rollouts may train: 3 written to be measured/);
+    assert.match(run.ending(), /none of the 3 rollouts may train: 3 generated to be measured/);
   });
 });
 

@@ -24,7 +24,7 @@ for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
       assert.equal(await run.work(), 0, run.ending());
       const told = events(run, "tasks-made");
       assert.equal(told.length, 2);
-      assert.match(told[0]!, /^new: \d of 4 new tasks were taken in\./);
+      assert.match(told[0]!, /^new: \d of 4 new tasks were accepted\./);
       const whole = run.records();
       const born = ofKind(whole, "rollout").filter(({ row }) => row.task?.arm?.startsWith("new") === true);
       assert.ok(born.length > 0, "some are drawn");
@@ -70,7 +70,7 @@ test("made tasks that no arm has are told and counted; with arms that have them 
     assert.deepEqual(counts, [made, 0]);
     assert.match(
       events(apart, "tasks-without-arm")[0]!,
-      /^new: (\d) of \1 new tasks are of no arm, and are never drawn: there is no new\//,
+      /^new: (\d) of \1 new tasks belong to no arm, so they are never drawn: there is no new\//,
     );
     assert.deepEqual(events(within, "tasks-without-arm"), []);
   } finally {
@@ -86,11 +86,11 @@ test("an author that does not answer, and one that writes what cannot be read, a
     assert.equal(await away.work(), 0, away.ending());
     assert.match(
       events(away, "tasks-not-made")[0]!,
-      /^No tasks were made for new: The author of tasks at http/,
+      /^No new tasks were made for new: The author of tasks at http/,
     );
     assert.equal(await odd.work(), 0, odd.ending());
     const warned = ofKind(odd.records(), "event").filter(({ name }) => name === "tasks-made");
-    assert.match(warned[0]!.message, /Not taken: .*its environment cannot parse it/);
+    assert.match(warned[0]!.message, /Rejected: .*its environment cannot parse it/);
     assert.equal(warned.at(-1)!.severity, "warning");
   } finally {
     away.remove();
@@ -120,17 +120,17 @@ test("a request that fills its model's context is told with who is asked, and wh
     assert.equal(await run.work(), 0, run.ending());
     const told = ofKind(run.records(), "event").filter(({ name }) => name === "tasks-not-made");
     const of = (name: string): string => {
-      const found = told.find(({ message }) => message.startsWith(`No tasks were made for ${name}: `));
+      const found = told.find(({ message }) => message.startsWith(`No new tasks were made for ${name}: `));
       return `${found?.message ?? "none"} ${found?.action ?? ""}`;
     };
     assert.match(
       of("own"),
-      /what the policy is to write a task of has \d+ tokens, and leaves no room in its context of \d+: "x+"… Shorten tasks\.own\.generate\.transform\.request, set model\.context higher/,
+      /what the policy reads to write a task has \d+ tokens, which leaves no room in its context of \d+: "x+"… Shorten tasks\.own\.generate\.transform\.request, raise model\.context/,
     );
-    assert.match(of("other"), /what the model teacher is to write .* set models\.teacher\.context higher/);
+    assert.match(of("other"), /what the model teacher reads to write .* raise models\.teacher\.context/);
     assert.match(
       of("judged"),
-      /what the policy is to judge .* Shorten the `request` in tasks\.judged\.generate\.gates/,
+      /what the policy reads to judge .* Shorten the `request` in tasks\.judged\.generate\.gates/,
     );
     assert.equal(ofKind(run.records(), "metrics").at(-1)?.step, 25, "to its end");
   } finally {
@@ -208,12 +208,12 @@ test("duplicates, answers that are none, concepts that nobody names: each is tol
       told.filter(({ message }) => message.includes(`${name}:`) && message.includes("task"));
     assert.match(
       of("again")[0]!.message,
-      /^again: 1 of 3 new tasks were taken in. Not taken: 2× the task exists already/,
+      /^again: 1 of 3 new tasks were accepted. Rejected: 2× the task exists already/,
     );
     assert.match(of("again")[1]!.message, /^again: 0 of 3 .*3× the task exists already/);
     assert.match(
       of("odd")[0]!.message,
-      /^No tasks were made for odd: The author of tasks at .* did not answer: /,
+      /^No new tasks were made for odd: The author of tasks at .* did not answer: /,
     );
     assert.match(of("other")[0]!.message, /the response is not a chat completion/);
     assert.match(
@@ -253,7 +253,7 @@ test("a second run begins from the base model with the tasks made of what the fi
   try {
     assert.equal(await run.work(), 0, run.ending());
     const whole = run.records();
-    assert.deepEqual(events(run, "tasks-made"), ["weakness: 1 of 1 new tasks were taken in."]);
+    assert.deepEqual(events(run, "tasks-made"), ["weakness: 1 of 1 new tasks were accepted."]);
     const [made] = ofKind(whole, "task");
     assert.equal(made?.step, 23);
     assert.equal(made.transform, "concepts");

@@ -184,7 +184,7 @@ test("state that nothing takes up any more is an error that names it, its checkp
     return code === 0 ? "" : ending(folder, 1);
   };
   const method = await changed("method", 5, "sampler: boltzmann", "sampler: greedy");
-  assert.match(method, /checkpoints\/5 holds state that nothing in the config takes up/);
+  assert.match(method, /checkpoints\/5 holds state that nothing in the config uses/);
   assert.match(method, /the curriculum of stages warm-up, practice/);
   assert.match(method, /curriculum\.sampler\.use was "boltzmann" and is "greedy"/);
   assert.match(method, /authored\.gradus\.yaml/);

@@ -77,7 +77,7 @@ test("what cannot change, is no value there, or changes nothing is refused with 
       ofKind(run.records(), "acknowledge").map(({ id, accepted, message }) => [id, [accepted, message]]),
     );
     for (const [id, reason] of [
-      ["model", /model\.width can't be changed while a run is live/],
+      ["model", /model\.width cannot change while a run is live/],
       ["value", /lr.* must be/],
       ["same", /rollout\.temperature is 1 already/],
       ["name", /no stage named `nobody`/],

@@ -105,5 +105,5 @@ test("run.json does not choose the folder of a checkpoint", () => {
   assert.equal(readRunFile(join(folder, "runs", "mine")), null);
   assert.throws(() => findCheckpoint("named", folder), /named/);
   writeFileSync(join(folder, "runs", "mine", "run.json"), JSON.stringify({ ...content, id: "another" }));
-  assert.throws(() => findCheckpoint("named", folder), /runs\/mine is no checkpoint/);
+  assert.throws(() => findCheckpoint("named", folder), /runs\/mine is not a checkpoint/);
 });

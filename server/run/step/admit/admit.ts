@@ -103,7 +103,7 @@ const noneTrains = (): UserError =>
   new UserError("The task sources of this stage have no task to train on.", {
     code: "tasks-none",
     action:
-      "Add data: about a fifth of the tasks, chosen by a hash of prompt and answer, is held out for evaluation, and of a few tasks that may be all.",
+      "Add data: about a fifth of the tasks, chosen by a hash of prompt and answer, is held out for evaluation. Of a few tasks, that may be all.",
   });
 const usedUp = (): UserError =>
   new UserError("Every task source of this stage is used up.", {
@@ -114,5 +114,5 @@ const nothingPassed = (drawn: number): UserError =>
   new UserError(`None of the ${drawn} tasks drawn in this step passed admission's pilot rollouts.`, {
     code: "tasks-screened",
     action:
-      "The policy may have learned all of them: end the stage, add harder tasks, or choose another admission. Resuming goes on from the last checkpoint.",
+      "The policy may have learned all of them: end the stage, add harder tasks, or choose another admission. A resumed run continues from the last checkpoint.",
   });

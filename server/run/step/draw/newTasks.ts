@@ -34,7 +34,7 @@ async function attempted(
     context.session.recorder.event(
       "warning",
       "tasks-not-made",
-      `No tasks were made for ${source.name}: ${error.message}`,
+      `No new tasks were made for ${source.name}: ${error.message}`,
       { step: context.step, action: error.detail.action },
     );
     return undefined;
@@ -89,11 +89,11 @@ function reportArmless({ stage, session, step }: StepContext, source: string, ta
   session.recorder.event(
     "warning",
     "tasks-without-arm",
-    `${source}: ${armless.length} of ${taken.length} new tasks are of no arm, and are never drawn: there is no ${names.join(", ")}.`,
+    `${source}: ${armless.length} of ${taken.length} new tasks belong to no arm, so they are never drawn: there is no ${names.join(", ")}.`,
     {
       step,
       action:
-        "Choose curriculum.arms that have one, e.g. task or prompt, or a transform that stays within the arms there are.",
+        "Choose curriculum.arms that have an arm for them, e.g. task or prompt, or a transform that stays within the existing arms.",
       data: { source, tasks: armless.map(({ id }) => id) },
     },
   );
@@ -209,12 +209,12 @@ function fits({ session, stage }: StepContext, task: Task): boolean {
 function report({ session, step }: StepContext, source: GeneratedTasks, made: Round): void {
   const { parents, taken, refused } = made;
   const reasons = [...refused].map(([reason, count]) => `${count}× ${reason}`).join("; ");
-  const missed = reasons === "" ? "" : ` Not taken: ${reasons}.`;
+  const missed = reasons === "" ? "" : ` Rejected: ${reasons}.`;
   const none = reasons === "" ? "the selector found no parent among the tasks seen so far" : reasons;
   const message =
     parents === 0
       ? `${source.name}: no new task was asked for: ${none}.`
-      : `${source.name}: ${taken.length} of ${parents} new tasks were taken in.${missed}`;
+      : `${source.name}: ${taken.length} of ${parents} new tasks were accepted.${missed}`;
   const nothing = taken.length === 0 && (parents > 0 || reasons !== "");
   session.recorder.event(nothing ? "warning" : "info", "tasks-made", message, {
     step,

@@ -78,7 +78,7 @@ const worthReporting = 512;
 function reportPilots({ session, stage }: StepContext, { arms, samples }: PilotRollouts): void {
   const { size } = stage.curriculum.arms;
   if (Math.max(size, arms.length) * samples < worthReporting) return;
-  const message = `The curriculum measures arms before it draws: ${samples} pilot rollouts of each of ${arms.length}${size > arms.length ? `, of ${size} arms in all` : ""}.`;
+  const message = `The curriculum measures arms before it draws tasks: ${samples} pilot rollouts of each of ${arms.length}${size > arms.length ? `, of ${size} arms in all` : ""}.`;
   session.recorder.event("info", "trying-arms", message, { data: { arms: arms.length, of: size, samples } });
   // Seen at once: nothing else of the step is recorded yet.
   session.recorder.commit();

@@ -38,17 +38,17 @@ function noRoom(
   const own = model === undefined || model === "reference" ? "model.context" : `models.${model}.context`;
   const [does, request, other] =
     part === "author"
-      ? ["is to write a task of", `${generate}.transform.request`, `${generate}.author: { use: endpoint, … }`]
+      ? ["reads to write a task", `${generate}.transform.request`, `${generate}.author: { use: endpoint, … }`]
       : [
-          "is to judge or to answer",
+          "reads to judge or to answer",
           `the \`request\` in ${generate}.gates and ${generate}.answer`,
           "a server there",
         ];
   return new UserError(
-    `what ${writer} ${does} has ${length} tokens, and leaves no room in its context of ${context}: ${JSON.stringify(text.slice(0, 80))}…`,
+    `what ${writer} ${does} has ${length} tokens, which leaves no room in its context of ${context}: ${JSON.stringify(text.slice(0, 80))}…`,
     {
       code: "request-too-long",
-      action: `Shorten ${request}, set ${own} higher where the model can, or ask a model with a longer context: ${other}.`,
+      action: `Shorten ${request}, raise ${own} if the model can, or ask a model with a longer context: ${other}.`,
     },
   );
 }

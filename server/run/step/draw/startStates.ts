@@ -28,7 +28,11 @@ export async function startedGroups(
       "warning",
       "no-help",
       `curriculum.start: ${over} ${over === 1 ? "group starts" : "groups start"} at the prompt: their start state and the prompt together fill the model's context.`,
-      { step, action: "Give less, or choose a model with a longer context.", data: { count: over } },
+      {
+        step,
+        action: "Use shorter start states, or choose a model with a longer context.",
+        data: { count: over },
+      },
     );
   return fitting.map((one, i) => {
     const { rollouts } = drawn[i]!;

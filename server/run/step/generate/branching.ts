@@ -139,10 +139,10 @@ export class BranchedRound {
     this.context.session.recorder.event(
       "warning",
       "no-branch",
-      `rollout.branch: ${without} ${without === 1 ? "branch" : "branches"} found no token to leave at. They begin where their tasks do.`,
+      `rollout.branch: ${without} ${without === 1 ? "branch" : "branches"} found no token to branch at. They begin at the prompt instead.`,
       {
         step: this.context.step,
-        action: "Lower `rollout.branch.min_characters`, or let responses be longer.",
+        action: "Lower `rollout.branch.min_characters`, or allow longer responses.",
         data: { count: without },
       },
     );

@@ -96,7 +96,7 @@ export function withBranchValues(batch: Batch, { k, states }: Continuations, rew
 
 const underGrammar = (): UserError =>
   new UserError(
-    "advantage.baseline: monte_carlo goes on from the middle of responses, which a grammar forbids",
+    "advantage.baseline: monte_carlo continues from the middle of responses, which a grammar does not allow",
     {
       code: "branches-grammar",
       action: "Remove rollout.grammar, or choose another advantage.baseline.",

@@ -63,7 +63,7 @@ export function replied(
 }
 
 const noAttempt = (): UserError =>
-  new UserError("The model's chat template leaves out what the assistant said before.", {
+  new UserError("The model's chat template leaves out the assistant's earlier turns.", {
     code: "chat-attempts",
     action: "Set `rollout.chat: false`, or `rollout.shape: single`.",
   });

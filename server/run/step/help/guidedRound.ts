@@ -143,7 +143,9 @@ export class GuidedRound {
     }
     if (help !== undefined && "lack" in help && help.wanted === true) return this.without(group, target);
     const reason =
-      help === undefined || !("lack" in help) ? "help and prompt fill the model's context" : help.lack;
+      help === undefined || !("lack" in help)
+        ? "the help and the prompt fill the model's context"
+        : help.lack;
     this.lacks.set(reason, (this.lacks.get(reason) ?? 0) + 1);
     return this.without(group, target);
   }
@@ -200,11 +202,11 @@ export class GuidedRound {
       session.recorder.event(
         "warning",
         "no-help",
-        `guidance.source: ${source} had nothing to give to ${count} ${count === 1 ? "rollout" : "rollouts"}: ${reason}. They stay without help.`,
+        `guidance.source: ${source} had no help for ${count} ${count === 1 ? "rollout" : "rollouts"}: ${reason}. They stay without help.`,
         {
           step,
           action:
-            "Choose a source that these tasks have, give less of it (`guidance.amount`), or a model with a longer context.",
+            "Choose a source that these tasks have, less of it (`guidance.amount`), or a model with a longer context.",
           data: { count },
         },
       );

@@ -218,7 +218,7 @@ function recordErrors({ session, step }: StepContext, { scored, batch }: Selecte
     session.recorder.event(all ? "error" : "warning", "reward-error", `${text}${which}`, {
       step,
       action: all
-        ? "Where the term has a weight, nothing is trained in this step. Stop the run, fix the reward, then start again or resume."
+        ? "If the term has a weight, this step trains nothing. Stop the run, fix the reward, then start again or resume."
         : "The rollout was left out of its group. Fix the reward, then start again or resume.",
       data: { count },
     });

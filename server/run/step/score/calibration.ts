@@ -52,15 +52,15 @@ export class Calibration implements Stateful {
       return {
         severity: "info",
         name: "mismatch-calibrated",
-        message: `Sampler and trainer agree to ${of}; up to ${formatNumber(band.high)} is taken for scatter.`,
+        message: `Sampler and trainer agree to ${of}; up to ${formatNumber(band.high)} counts as noise.`,
         data: band,
       };
     return {
       severity: "warning",
       name: "mismatch",
-      message: `Sampler and trainer disagree from the first step on, by ${of}.`,
+      message: `Sampler and trainer disagree by ${of} from the first step on.`,
       action:
-        "Weigh tokens by an entry of objective.correction, or make the sampler compute as the trainer does.",
+        "Weight tokens by an entry of objective.correction, or make the sampler compute as the trainer does.",
       data: band,
     };
   }
@@ -75,9 +75,9 @@ export class Calibration implements Stateful {
     return {
       severity: "warning",
       name: "mismatch",
-      message: `Sampler and trainer have drifted apart: k3 is ${formatNumber(k3)} nats a token, and at the start it stayed under ${formatNumber(band.high)}.`,
+      message: `Sampler and trainer have drifted apart: k3 is ${formatNumber(k3)} nats a token. At the start it stayed below ${formatNumber(band.high)}.`,
       action:
-        "Look at update/ratio_max and at how old the rollouts' weights are; an entry of objective.correction bounds what such tokens do.",
+        "Look at update/ratio_max and at the age of the weights that generated the rollouts. An entry of objective.correction bounds the effect of such tokens.",
       data: { k3, high: band.high },
     };
   }

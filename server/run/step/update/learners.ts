@@ -54,7 +54,7 @@ export function checkLearners(scorers: readonly Scorer[], models: RunModels): vo
       `A reward term trains the model ${model}, which ${known ? "is frozen" : "the config does not have"}.`,
       {
         code: known ? "model-frozen" : "model-unknown",
-        action: `Write models.${model}: { base: …, trains: true, optimizer: { use: adamw, lr: … } }; for a perceptron, kind: mlp and inputs in the place of base.`,
+        action: `Write models.${model}: { base: …, trains: true, optimizer: { use: adamw, lr: … } }; for a perceptron, write kind: mlp and inputs instead of base.`,
       },
     );
   }

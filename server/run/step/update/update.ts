@@ -70,11 +70,11 @@ function reportUnusable({ session, step, clock }: StepContext, drawn: Replayed |
   session.recorder.event(
     "warning",
     "replay-unusable",
-    `None of the ${rows.length} replayed rollouts of this step has an advantage: they train nothing.`,
+    `None of the ${rows.length} replayed rollouts of this step has an advantage, so they train nothing.`,
     {
       step,
       action:
-        "Look at their rewards: terms of other names, or that failed, leave a rollout without one. `replay.rescore: { use: recomputed, terms: again }` scores them by the config's own terms.",
+        "Look at their rewards: terms that have other names, or that failed, leave a rollout without an advantage. `replay.rescore: { use: recomputed, terms: again }` scores them by the config's own terms.",
     },
   );
 }
