@@ -83,10 +83,7 @@ function parsed(text: string, file: string, line: number): { line: number; value
     });
   }
   if (isObject(value)) return { line, value };
-  throw new UserError("a line must be a JSON object", {
-    ...where,
-    action: "Write one JSON object a line.",
-  });
+  throw new UserError("a line must be a JSON object", { ...where, action: "Write one JSON object a line." });
 }
 
 export interface TextsByTask {

@@ -111,6 +111,9 @@ export function checkComparable(name: Model, other: TrainablePolicy, policy: Tra
   if (other.vocabulary === policy.vocabulary) return;
   throw new UserError(
     `The model ${name} has logits for ${other.vocabulary} tokens and the policy for ${policy.vocabulary}, so ${so}.`,
-    { code, action: "Compare log-probs of the tokens written instead, or use a model with as many logits." },
+    {
+      code,
+      action: "Compare log-probs of the generated tokens instead, or use a model with as many logits.",
+    },
   );
 }

@@ -175,7 +175,7 @@ test("admission that keeps nothing stops refilling and says which success rates 
     assert.equal(talk.code, 0, talk.stderr);
     const starved = talk.of("event").filter((line) => line["name"] === "starved");
     assert.equal(starved.length, 2);
-    assert.match(text(starved[0]), /kept 0 of 16 groups, 4 were wanted; success rates seen: /);
+    assert.match(text(starved[0]), /kept 0 of 16 groups, but the step wants 4; success rates seen: /);
     const written = ofKind(readLog(workspace.runFolder(idOf(talk)), 0), "rollout");
     assert.equal(written.filter(({ row }) => row.use === "train").length, 2 * 16 * 4);
   }));

@@ -102,7 +102,7 @@ const features: readonly (readonly [string, Readonly<Record<string, unknown>>, R
   ["qwen3", { model_type: "qwen3_moe", num_experts: 8 }, /family of Qwen 3 MoE.*a mixture of experts/],
   ["gemma3", { model_type: "gemma2", attn_logit_softcapping: 50 }, /Gemma 2.*soft-capped attention scores/],
   ["llama", { model_type: "phi3" }, /the family of Phi 3 or Phi 4, which this engine does not compute\. Use/],
-  ["llama", { model_type: "quux" }, /model_type is quux, a family unknown here/],
+  ["llama", { model_type: "quux" }, /model_type is quux, a family that this engine does not know/],
 ];
 for (const [name, keys, words] of features)
   test(`${name} with ${JSON.stringify(keys)} is named on the model's line`, () =>
@@ -126,7 +126,7 @@ for (const [what, head, words, action] of [
   [
     "a GGUF file",
     "GGUF\u0003\0\0\0",
-    /pytorch_model\.bin is a GGUF file under another ending/,
+    /pytorch_model\.bin is a GGUF file with another file extension/,
     /ends in \.gguf/,
   ],
   [
@@ -190,11 +190,11 @@ test("what lacks a file, is cut short or is only pointed to is refused by the fi
     assert.match(refused(folder, deep), /model\.layers\.2\..* is missing/);
     const empty = join(folder, "empty");
     mkdirSync(empty);
-    assert.match(refused(folder, empty), /^empty is no model: it is a folder without a config\.json/);
+    assert.match(refused(folder, empty), /^empty is not a model: it is a folder without a config\.json/);
     const small = copied(folder, "llama");
     const file = join(small, "model.safetensors");
     writeFileSync(file, readFileSync(file, "latin1").replace('"F32"', '"I32"'), "latin1");
-    assert.match(refused(folder, small), /is I32, and only F32/);
+    assert.match(refused(folder, small), /is I32, and this engine reads only F32/);
   }));
 
 test("models beside the policy are looked at on their own lines", () =>

@@ -32,7 +32,7 @@ export function starvation(
     .sort((a, b) => a - b)
     .map((rate) => `${rounded(rate)} (${rates.filter((other) => other === rate).length}×)`);
   return {
-    message: `admission kept ${admitted} of ${groups.length} groups, ${wanted} were wanted; success rates seen: ${counts.join(", ") || "none"}`,
+    message: `admission kept ${admitted} of ${groups.length} groups, but the step wants ${wanted}; success rates seen: ${counts.join(", ") || "none"}`,
     action:
       "Widen the band, draw tasks that fit the policy (easier or harder arms), raise rollout.group, or choose another admission.",
   };

@@ -90,9 +90,10 @@ const short = (value: number): string => String(Number(value.toPrecision(4)));
 function whyUnmet(condition: Condition, history: readonly number[]): string {
   const { metric, above, below, window, patience } = condition;
   const mean = windowMean(history, window);
-  if (mean === undefined) return `${metric} has ${history.length} of the ${window} values that are looked at`;
+  if (mean === undefined)
+    return `${metric} has ${history.length} of the ${window} values that its window needs`;
   if (above === undefined && below === undefined)
-    return `${metric} was at its best less than ${patience} values ago`;
+    return `${metric} reached its best less than ${patience} values ago`;
   return `${measured(metric, window)} is ${short(mean)}, not ${boundsOf(condition)}`;
 }
 

@@ -133,11 +133,11 @@ export class GuidedRatio {
   private refuse({ given }: GuidedToken): never {
     const ratio = this.config.ratio.declaration.name;
     throw new UserError(
-      `guidance.ratio: ${ratio} needs the log-prob of ${given ? "given tokens under whoever wrote them" : "written tokens"}, and it is unknown`,
+      `guidance.ratio: ${ratio} needs the log-prob of ${given ? "prefilled tokens under the model that wrote them" : "generated tokens"}, which is unknown`,
       {
         code: "guidance-ratio",
         action:
-          "Choose `shaped`, `multiple_importance` or `same_context`, which need none of it, or a source that is a model of the run.",
+          "Choose `shaped`, `multiple_importance` or `same_context`, which do not need it, or a source that is a model of the run.",
       },
     );
   }

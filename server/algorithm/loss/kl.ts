@@ -26,7 +26,7 @@ function directed(config: KlConfig, at: number, context: CreateContext): KlEstim
   if (estimator.full === true) {
     if (place === "loss") return estimator;
     throw new UserError(
-      `kl.${at}: the full divergence is a part of the loss, and cannot be taken off rewards`,
+      `kl.${at}: the full divergence is part of the loss, and cannot be subtracted from rewards`,
       {
         code: "kl-place",
         action: "Set `place: loss`, or choose the estimator k1, k2 or k3.",

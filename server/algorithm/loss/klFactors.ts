@@ -98,7 +98,7 @@ function weigh(
       ? batch.columns.entropy
       : column(old, `entropy:${model}`, `kl.${at}.weight`);
   if (entropy === undefined)
-    throw new UserError(`kl.${at}.weight needs the entropy of each token, which was not given`, {
+    throw new UserError(`kl.${at}.weight needs the entropy of each token, which the rollouts do not have`, {
       code: "channel-missing",
       action: "Record `entropy` with the rollouts, or leave `weight` out.",
     });
@@ -115,9 +115,9 @@ function certainty(
 ): void {
   const size = vocabulary ?? context.tokenizer?.size;
   if (size === undefined)
-    throw new UserError(`kl.${at}.weight: the size of the vocabulary is not known here`, {
+    throw new UserError(`kl.${at}.weight: the size of the vocabulary is unknown`, {
       code: "kl-vocabulary",
-      action: `Write it: \`kl.${at}.weight.vocabulary\`.`,
+      action: `Set \`kl.${at}.weight.vocabulary\`.`,
     });
   const most = Math.log(size);
   for (let i = 0; i < factors.length; i++)

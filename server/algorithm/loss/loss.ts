@@ -276,7 +276,7 @@ function refuse(
   ] as const)
     for (const [channel, column] of Object.entries(stats))
       if (column !== undefined) checkFinite(`${when}${channel}`, column, weights, batch);
-  throw new UserError(`the loss is ${loss}: some ratio of probabilities is too large for a number`, {
+  throw new UserError(`the loss is ${loss}: a ratio of probabilities is too large to represent`, {
     code: "loss-not-finite",
     action: "Bound it with `objective.clamp_log_ratio` or the KL estimator's `clamp_log_ratio`, e.g. 20.",
   });

@@ -198,7 +198,7 @@ function placed({ attempt, value }: Said, batch: Batch, row: number): TermValue 
   if (places === undefined)
     return {
       kind: "error",
-      message: "it scores by turn, and reads one attempt alone: set `attempts: episode` on the term",
+      message: "it scores by turn, but reads only one attempt: set `attempts: episode` on the term",
     };
   if (places.length !== value.values.length)
     return {

@@ -53,7 +53,7 @@ function kernelError(error: unknown, program: string): unknown {
     `The ${backend} backend has no kernel ${kernel}, which the ${program} program needs, and no substitute for it is known.`,
     {
       code: "kernel-missing",
-      action: "Use engine.backend: native, and report this with the model's architecture.",
+      action: "Set engine.backend: native, and report this message with the model's architecture.",
       cause: error,
     },
   );

@@ -87,7 +87,7 @@ function finish(buffer: StagingBuffer): void {
   }
   if (buffer.mapState !== "mapped")
     throw new Error(
-      `the GPU did not hand over a value${failure === undefined ? "" : `: ${messageOf(failure)}`}`,
+      `the GPU did not return a value${failure === undefined ? "" : `: ${messageOf(failure)}`}`,
     );
 }
 /** In place of tfjs's own synchronous read, which goes through a canvas that Node does not have. */

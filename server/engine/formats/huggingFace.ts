@@ -51,7 +51,7 @@ function filesOf(folder: string): string[] {
     throw new UserError(`${index} cannot be read: ${reason}.`, {
       file: index,
       code: "model-weights",
-      action: "Download the model's files once more.",
+      action: "Download the model's files again.",
       cause: error,
     });
   }
@@ -83,12 +83,12 @@ function checkExtra(folder: string, shape: Shape, names: Iterable<string>): void
   if (extra.length === 0) return;
   const some = extra.slice(0, 5).join(", ");
   throw new UserError(
-    `${folder} holds ${extra.length === 1 ? "a tensor" : `${extra.length} tensors`} that its config.json says nothing of: ${some}${extra.length > 5 ? ", …" : ""}.`,
+    `${folder} holds ${extra.length === 1 ? "a tensor" : `${extra.length} tensors`} that its config.json does not mention: ${some}${extra.length > 5 ? ", …" : ""}.`,
     {
       file: folder,
       code: "checkpoint-tensor",
       action:
-        "Use a plain causal language model: other heads, adapters and quantised weights are not read here.",
+        "Use a plain causal language model: this engine does not read other heads, adapters or quantised weights.",
     },
   );
 }

@@ -53,7 +53,7 @@ function placeOf(path: string): ModelPath {
   }
   const stats = statSync(path);
   if (!stats.isFile() && !stats.isDirectory())
-    throw unopenable(path, "neither a file nor a folder: a pipe, a socket or a device");
+    throw unopenable(path, "neither a file nor a folder but a pipe, a socket or a device");
   if (stats.isFile()) {
     if (path.endsWith(".gguf")) return { kind: "gguf", path };
     refuseOtherWeights(path);
@@ -105,7 +105,7 @@ function examineWeights(head: ModelHead): void {
   else checkHuggingFaceWeights(head.path, head.shape);
 }
 const unopenable = (path: string, what: string): UserError =>
-  new UserError(`${path} is no model: it is ${what}.`, {
+  new UserError(`${path} is not a model: it is ${what}.`, {
     file: path,
     code: "model-unsupported",
     action: "Name a checkpoint, a Hugging Face folder with config.json and safetensors, or a .gguf file.",
@@ -139,7 +139,7 @@ export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "pa
   const path = [parsed.path, parsed.relative ?? parsed.path]
     .map((one) => resolve(folder, one))
     .find((one) => existsSync(one));
-  if (path === undefined) throw problem("is not there any more");
+  if (path === undefined) throw problem("no longer exists");
   return { path, sha256: parsed.sha256, problem };
 }
 

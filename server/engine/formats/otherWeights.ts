@@ -21,15 +21,15 @@ const kinds: readonly {
 }[] = [
   {
     is: (name) => pickle.test(name) && !noWeights.test(name),
-    words: (name) => `its weights are pickled (${name}), and reading a pickle runs the code that is in it`,
+    words: (name) => `its weights are pickled (${name}), and reading a pickle runs the code in it`,
     action:
-      "Save the model once more with transformers' save_pretrained, which writes safetensors: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), and the same with AutoTokenizer.",
+      "Save the model again with transformers' save_pretrained, which writes safetensors: AutoModelForCausalLM.from_pretrained(FOLDER).save_pretrained(NEW_FOLDER), and the same with AutoTokenizer.",
   },
   {
     is: (name) => /^(tf_model.*\.h5|flax_model.*\.msgpack|.*\.onnx)$/.test(name),
     words: (name) => `its weights are in a format of another framework (${name})`,
     action:
-      "Name a folder of the same model with safetensors: publishers often offer one, or transformers' save_pretrained writes one.",
+      "Name a folder of the same model with safetensors: publishers often offer one, and transformers' save_pretrained writes one.",
   },
   {
     is: (name) => name.endsWith(".gguf"),
@@ -46,7 +46,7 @@ const contents: readonly {
 }[] = [
   {
     is: (head) => head.toString("latin1").startsWith("GGUF"),
-    words: (name) => `${name} is a GGUF file under another ending`,
+    words: (name) => `${name} is a GGUF file with another file extension`,
     action: "Rename it so that it ends in .gguf, and name that file itself.",
   },
   {

@@ -187,7 +187,7 @@ function readConfig(folder: string): z.output<typeof configSchema> {
   const retrain =
     "Train it as plain LoRA, or merge it with PEFT's merge_and_unload and name the merged model.";
   if (config.peft_type !== "LORA")
-    throw adapterProblem(file, `peft_type is ${config.peft_type}, and only LORA is read`, retrain);
+    throw adapterProblem(file, `peft_type is ${config.peft_type}, and this engine reads only LORA`, retrain);
   // Variants of LoRA are switched on by keys of their own, one of which changes the scale alone.
   const variants = Object.keys(config).filter((key) => key.startsWith("use_") && key !== "use_rslora");
   const plain: Record<string, readonly unknown[]> = {
@@ -198,7 +198,11 @@ function readConfig(folder: string): z.output<typeof configSchema> {
     const value = config[key];
     const empty = Array.isArray(value) && value.length === 0;
     if (value === undefined || value === null || empty || allowed.includes(value)) continue;
-    throw adapterProblem(file, `${key} is ${JSON.stringify(value)}, which is not computed here`, retrain);
+    throw adapterProblem(
+      file,
+      `${key} is ${JSON.stringify(value)}, which this engine does not compute`,
+      retrain,
+    );
   }
   return config;
 }
@@ -258,7 +262,7 @@ export function readPeft(folder: string, shape: Shape): PeftAdapter {
   const config = readConfig(folder);
   const file = join(folder, TENSORS);
   if (!existsSync(file))
-    throw adapterProblem(file, "the adapter's tensors are missing", "Save it once more as safetensors.");
+    throw adapterProblem(file, "the adapter's tensors are missing", "Save the adapter again as safetensors.");
   const stored = readSafetensors(file);
   const left = new Set(Object.keys(stored));
   const modules = modulesOf(shape, targets).filter((module) => left.has(keyOf(module, "A")));
@@ -299,9 +303,9 @@ export function readPeft(folder: string, shape: Shape): PeftAdapter {
     throw adapterProblem(
       file,
       extra !== undefined
-        ? `${extra} is no part of this model`
+        ? `${extra} is not part of this model`
         : `it has no adapter of ${missing ?? "any matrix"} in every layer`,
-      "Use the adapter with the model it was trained on, and with every layer adapted alike.",
+      "Use the adapter with the model it was trained on, and with the same matrices adapted in every layer.",
     );
   const alpha = rank * ([...scales][0] ?? config.lora_alpha / rank);
   return { adapter: { rank, alpha, targets: found, dropout: config.lora_dropout }, weights };

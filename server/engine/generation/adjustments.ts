@@ -79,7 +79,7 @@ export class Adjustments {
 }
 
 const deadEnd = (): UserError =>
-  new UserError("The grammar allows no token here, not even the end.", {
+  new UserError("The grammar allows no token here, not even the end of the response.", {
     code: "grammar-dead-end",
-    action: "Loosen the grammar, or use a tokenizer that can write what it asks for.",
+    action: "Loosen the grammar, or use a tokenizer that can encode what it asks for.",
   });

@@ -31,7 +31,7 @@ export const positionOf = (job: Job): number => job.base + job.written.count - 1
 export const longestOf = (job: Job): number => job.base + job.limit;
 
 const tooLong = (index: number, tokens: number, context: number): UserError =>
-  new UserError(`Prompt ${index} has ${tokens} tokens, and the model's context is ${context}.`, {
+  new UserError(`Prompt ${index} has ${tokens} tokens, but the model's context is ${context}.`, {
     code: "prompt-too-long",
     action:
       "Shorten the prompts (a dataset leaves long ones out by `max_prompt` with `overlong: filter`), or give the model a longer context (`model.context`).",

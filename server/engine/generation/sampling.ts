@@ -64,7 +64,7 @@ const problems: readonly (readonly [(decode: DecodeOptions) => boolean, string, 
     "Give a finite number; 0 is off.",
   ],
   [({ perturb }) => Number.isFinite(perturb?.beta ?? 0), "perturb", "Give a finite `beta`."],
-  [({ lanes = 1 }) => lanes >= 1, "lanes", "Write at least one response at once."],
+  [({ lanes = 1 }) => lanes >= 1, "lanes", "Generate at least one response at once."],
 ];
 /** @throws UserError naming an option that makes no sense and what it may be. */
 export function checkDecodeOptions(decode: DecodeOptions): void {

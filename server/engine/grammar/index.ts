@@ -50,7 +50,7 @@ class TextGrammar {
     if (at !== undefined) return this.at(at);
     throw new UserError(`Token ${token} (${JSON.stringify(text)}) is not allowed by the grammar here.`, {
       code: "grammar-token",
-      action: "Continue a paused response under the grammar that it was begun with.",
+      action: "Continue a paused response with the grammar that it began with.",
     });
   }
 }

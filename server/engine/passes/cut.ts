@@ -20,7 +20,7 @@ export function cutRows(setup: PolicySetup, rows: readonly TokenRow[]): MicroBat
   const tooLong = rows.find((row) => row.tokens.length > context);
   if (tooLong !== undefined) {
     throw new UserError(
-      `TokenRow ${tooLong.row} has ${tooLong.tokens.length} tokens with its context, and the model's context is ${context}.`,
+      `TokenRow ${tooLong.row} has ${tooLong.tokens.length} tokens with its context, but the model's context is ${context}.`,
       {
         code: "row-too-long",
         action:

@@ -43,7 +43,7 @@ export function checkChannel(
     throw new UserError(`${channel} is not a channel of a language model.`, {
       code: "channel-unknown",
       action:
-        "Channels are logp, entropy, logsumexp, mean_logp, sum_pi_squared, greedy, head:<name>, head:<name>:logp, logp:<model>, greedy:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> behind it among k words only.",
+        "Channels are logp, entropy, logsumexp, mean_logp, sum_pi_squared, greedy, head:<name>, head:<name>:logp, logp:<model>, greedy:<model>, kl:<model>:forward and kl:<model>:reverse, with :<k> appended for k words only.",
     });
   if (parsed.kind === "kl" && (parsed.top ?? 0) > vocabulary)
     throw new UserError(`${channel} asks for ${parsed.top} words of a vocabulary of ${vocabulary}.`, {
@@ -59,10 +59,10 @@ export function checkChannel(
     });
   if (parsed.logp && !wordHeads({ heads }).has(parsed.head))
     throw new UserError(
-      `The head ${parsed.head} has one value, and the channel ${channel} reads one for every word.`,
+      `The head ${parsed.head} has one value, but the channel ${channel} reads one for every word.`,
       {
         code: "head-words",
-        action: `Give it as many: { name: ${parsed.head}, words: true } in model.value_heads.`,
+        action: `Give it one for every word: { name: ${parsed.head}, words: true } in model.value_heads.`,
       },
     );
 }

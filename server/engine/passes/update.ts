@@ -30,11 +30,11 @@ function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): Score
     if (!isOwnChannel(name))
       throw new UserError(`${name} belongs to another model: this update cannot move it.`, {
         code: "channel-frozen",
-        action: "Return gradients by the policy's own channels only.",
+        action: "Return gradients for the policy's own channels only.",
       });
     if (column.length !== batch.tokens.length) {
       throw new UserError(
-        `The gradient by ${name} has ${column.length} values for ${batch.tokens.length} tokens.`,
+        `The gradient for ${name} has ${column.length} values for ${batch.tokens.length} tokens.`,
         { code: "gradient-shape" },
       );
     }

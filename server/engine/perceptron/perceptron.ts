@@ -204,13 +204,13 @@ export class TrainablePerceptron implements Perceptron {
 function checkFeatures({ rows, values }: Features, inputs: number): void {
   if (values.length !== rows * inputs)
     throw new UserError(
-      `A perceptron of ${inputs} inputs was given ${values.length} numbers for ${rows} rows, where ${rows * inputs} belong.`,
+      `A perceptron of ${inputs} inputs got ${values.length} numbers for ${rows} rows instead of ${rows * inputs}.`,
       { code: "features-size", action: "Set the model's `inputs` to the number of features a row has." },
     );
   const wrong = values.findIndex((value: number) => !Number.isFinite(value));
   if (wrong < 0) return;
   throw new UserError(`Feature ${wrong % inputs} of row ${Math.floor(wrong / inputs)} is ${values[wrong]}.`, {
     code: "features-finite",
-    action: "Give finite numbers: what makes the features has to choose a number for a missing value.",
+    action: "Give finite numbers: the code that makes the features must choose a number for a missing value.",
   });
 }

@@ -50,7 +50,7 @@ function readState(file: string): z.output<typeof stateSchema> {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(file, "utf8")));
   } catch (error) {
-    const reason = error instanceof z.ZodError ? "it describes no perceptron" : readFailure(error);
+    const reason = error instanceof z.ZodError ? "it does not describe a perceptron" : readFailure(error);
     throw new UserError(`${file} cannot be read: ${reason}.`, {
       file,
       code: "checkpoint-config",
@@ -70,7 +70,7 @@ export function readPerceptron(folder: string, shape: PerceptronShape): StoredPe
       {
         file,
         code: "checkpoint-shape",
-        action: "Give the model the size that it was trained with, or begin a new run.",
+        action: "Give the model the size that it was trained with, or start a new run.",
       },
     );
   const weights = Object.entries(readSafetensors(join(folder, WEIGHTS)));

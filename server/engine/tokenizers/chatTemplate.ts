@@ -34,7 +34,7 @@ export class ChatTemplate {
       throw new UserError(`${file}: the chat template cannot be read: ${messageOf(error)}.`, {
         file,
         code: "chat-template",
-        action: "Correct the template, or leave it out and talk to the model with plain text.",
+        action: "Correct the template, or leave it out and prompt the model with plain text.",
         cause: error,
       });
     }

@@ -75,7 +75,10 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
     this.eosAll = [...new Set(ends.filter((end) => end !== undefined))];
     const [eos] = this.eosAll;
     if (eos === undefined)
-      throw this.wrong("it names no end of sequence (eos_token)", "Add eos_token to tokenizer_config.json.");
+      throw this.wrong(
+        "it does not name an end-of-sequence token (eos_token)",
+        "Add eos_token to tokenizer_config.json.",
+      );
     this.eos = eos;
     this.bos = id(roles["bos_token"]) ?? idIn(parts.generation, "bos_token_id") ?? eos;
     this.pad = id(roles["pad_token"]) ?? idIn(parts.generation, "pad_token_id") ?? eos;
@@ -93,7 +96,7 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
 
   private wrong(problem: string, action: string, cause?: unknown): UserError {
     const { file } = this.parts;
-    return new UserError(`${file} is not a tokenizer that is read here: ${problem}.`, {
+    return new UserError(`${file} is not a tokenizer that this engine reads: ${problem}.`, {
       file,
       code: "tokenizer-file",
       action,
@@ -106,7 +109,7 @@ export class HuggingFaceTokenizer implements PolicyTokenizer {
       const [issue] = parsed.error.issues;
       throw this.wrong(
         `${issue?.path.join(".") ?? ""}: ${issue?.message ?? "malformed"}`,
-        "Name a folder with a whole tokenizer.json.",
+        "Name a folder with a complete tokenizer.json.",
       );
     }
     const roles: Record<string, string> = {};

@@ -30,7 +30,8 @@ function readJsonObject(file: string): JsonObject {
     new UserError(`${file} cannot be read: ${reason}.`, {
       file,
       code: "tokenizer-file",
-      action: "Name a folder with a whole tokenizer.json (a tokenizer.model or vocab.txt alone is not read).",
+      action:
+        "Name a folder with a complete tokenizer.json (a tokenizer.model or vocab.txt alone is not enough).",
       cause,
     });
   let json: Json;

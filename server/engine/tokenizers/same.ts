@@ -43,7 +43,7 @@ function foundDifference(a: Filed, b: Filed): string | undefined {
   if (a.size !== b.size) return `they have ${a.size} and ${b.size} tokens`;
   if (a.eos !== b.eos) return `their texts end with the tokens ${a.eos} and ${b.eos}`;
   if (a.encode(probe).join() !== b.encode(probe).join())
-    return "they cut the same text into different tokens";
+    return "they split the same text into different tokens";
   const id = differentId(a, b);
   return id === undefined
     ? undefined
@@ -84,9 +84,9 @@ export const checkStoredTokens = (folder: string, stored: Tokenizer, own: Tokeni
     { name: "the policy", tokenizer: own },
     {
       code: "checkpoint-tokenizer",
-      so: "its weights mean other tokens",
+      so: "its weights belong to other tokens",
       action:
-        "Put back the texts or the tokenizer that the run began with, or begin a new run from this checkpoint.",
+        "Restore the texts or the tokenizer that the run began with, or start a new run from this checkpoint.",
       file: folder,
     },
   );

@@ -107,7 +107,7 @@ export function writeCheckpoint(folder: string, checkpoint: NewCheckpoint): void
     throw new UserError(`The checkpoint ${folder} could not be written: ${messageOf(error)}.`, {
       file: folder,
       code: "checkpoint-write",
-      action: "Free some space or check the folder's rights; the run goes on from its last checkpoint.",
+      action: "Free some space or check the folder's rights; the run continues from its last checkpoint.",
       cause: error,
     });
   }
@@ -179,7 +179,7 @@ export function readCheckpointOf(folder: string, parts: Parts, tokenizer: Policy
 
 /** Why a checkpoint is not of a model with these parts, as the end of a sentence; undefined where it is. */
 function mismatch({ shape, heads, adapter }: Checkpoint, parts: Parts): string | undefined {
-  if (!isDeepStrictEqual(shape, parts.shape)) return "is of a model of another size";
+  if (!isDeepStrictEqual(shape, parts.shape)) return "is for a model of another size";
   const shapes = headShapes(parts);
   const own = Object.keys(shapes).sort().join(", ");
   const theirs = Object.keys(heads).sort().join(", ");

@@ -132,7 +132,7 @@ export class Optimizer {
     if (this.lost)
       throw new UserError("The optimiser's state was lost when its last step failed.", {
         code: "optimizer-lost",
-        action: "Load a checkpoint: resuming the run does so.",
+        action: "Resume the run, which loads its last checkpoint.",
       });
     const held = this.held();
     const lr = this.rate(scale);

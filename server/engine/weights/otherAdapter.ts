@@ -28,7 +28,7 @@ export function otherAdapter(
 ): Record<string, Float32Array> {
   const { adapter, heads } = readCheckpointOf(folder, parts, tokenizer);
   const head = baseOf(readCheckpointHead(folder));
-  if (adapter === undefined || head === undefined) throw otherBase(folder, "names no base");
+  if (adapter === undefined || head === undefined) throw otherBase(folder, "does not name a base");
   const [own, theirs] = [base(), openWeights(head)];
   try {
     const name = differing(parts.shape, own, theirs);
@@ -45,5 +45,5 @@ const otherBase = (folder: string, what: string): UserError =>
   new UserError(`The adapter of the checkpoint ${folder} ${what}.`, {
     file: folder,
     code: "merge-adapter",
-    action: "Merge adapters of one base, or export both and merge them as whole models.",
+    action: "Merge adapters of the same base, or export both and merge them as full models.",
   });

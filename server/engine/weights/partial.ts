@@ -46,7 +46,7 @@ export function savePartials(partials: readonly PartialSample[]): Saved {
 const damaged = (what: string): UserError =>
   new UserError(`The paused responses cannot be read: ${what}.`, {
     code: "partial-damaged",
-    action: "Generate them again: leave the file out.",
+    action: "Leave the file out, so that they are generated again.",
   });
 
 /** @throws UserError where the data is not what `savePartials` wrote. */

@@ -54,7 +54,7 @@ export function publishedVersion(file: string): number | undefined {
     const length = Buffer.alloc(8);
     readSync(descriptor, length, 0, 8, 0);
     const bytes = Number(length.readBigUInt64LE());
-    if (bytes > largestHeader) throw new Error("its header is too long to be one");
+    if (bytes > largestHeader) throw new Error("its header is too long");
     const header = Buffer.alloc(bytes);
     readSync(descriptor, header, 0, bytes, 8);
     return Number(metadataSchema.parse(JSON.parse(header.toString("utf8"))).__metadata__.gradus_version);
@@ -66,7 +66,7 @@ export function publishedVersion(file: string): number | undefined {
 }
 
 const notPublished = (file: string, cause: unknown): UserError =>
-  new UserError(`${file} holds no published weights: ${messageOf(cause)}.`, {
+  new UserError(`${file} does not hold published weights: ${messageOf(cause)}.`, {
     file,
     code: "weights-read",
     action: "Name the file that the training process writes.",

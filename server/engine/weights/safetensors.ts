@@ -148,7 +148,8 @@ export class SafetensorsFile {
       throw this.broken("it is a pointer of Git LFS, not the file itself (git lfs pull fetches it)");
     const length = Number(begin.readBigUInt64LE());
     if (8 + length > size) throw this.broken("it is cut short");
-    if (length > mostHeader) throw this.broken(`its header has ${length} bytes, and 100 MB are the most`);
+    if (length > mostHeader)
+      throw this.broken(`its header has ${length} bytes, and at most 100 MB are allowed`);
     let header: Record<string, unknown>;
     try {
       const text = Buffer.from(this.bytes(8, new Uint8Array(length))).toString("utf8");
@@ -185,7 +186,9 @@ export class SafetensorsFile {
     const { dtype, shape, bytes } = entry;
     const reader = readers[dtype];
     if (reader === undefined && dtype !== "F32")
-      throw this.broken(`${name} is ${dtype}, and only F32, ${Object.keys(readers).join(", ")} are read`);
+      throw this.broken(
+        `${name} is ${dtype}, and this engine reads only F32, ${Object.keys(readers).join(", ")}`,
+      );
     const count = shape.reduce((n, extent) => n * extent, 1);
     if (bytes !== (reader?.size ?? 4) * count)
       throw this.broken(`the data of ${name} does not have the length of its extents`);

@@ -62,6 +62,6 @@ test("what an end lacked is told of the conditions that do not hold", () => {
   ];
   assert.equal(
     whyNot({ of: "all", conditions }, { a: [0, 0.3, 0.3], b: [0.5], c: [3], d: [1] }),
-    "the mean of a over 3 values is 0.2, not above 0.9, and c is 3, not below 1, 2 values in a row, and d has 1 of the 5 values that are looked at",
+    "the mean of a over 3 values is 0.2, not above 0.9, and c is 3, not below 1, 2 values in a row, and d has 1 of the 5 values that its window needs",
   );
 });

@@ -186,7 +186,7 @@ void test("what GGUF has no place for is refused by name", () =>
     const other = { ...head.shape, style: { ...head.shape.style, query_scale: 0.5 } };
     assert.throws(
       () => writeGguf(join(place, "x.gguf"), { ...head, shape: other, weights, name: "x" }),
-      /no place for this model's query_scale/,
+      /GGUF cannot hold this model's query_scale/,
     );
     assert.deepEqual(readdirSync(place), []);
   }));

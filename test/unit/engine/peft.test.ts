@@ -96,7 +96,7 @@ test("an adapter that asks for more than this engine computes is refused by the 
     assert.throws(() => readPeft(changed(more), shape), message);
   assert.throws(
     () => readPeft(adapterFolder("llama"), openBase(folderOf("gpt2")).shape),
-    /no part of this model/,
+    /not part of this model/,
   );
   assert.throws(
     () => readPeft(changed({}), { ...shape, width: 64, head_width: 16, hidden: 96 }),

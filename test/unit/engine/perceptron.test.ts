@@ -163,7 +163,7 @@ test("a saved one goes on bit for bit; another shape and a damaged file are refu
     writeFileSync(join(folder, "state.json"), "{}");
     await assert.rejects(
       second.perceptron.load(folder),
-      /state\.json cannot be read: it describes no perceptron/,
+      /state\.json cannot be read: it does not describe a perceptron/,
     );
     for (const { perceptron } of [first, second, other]) perceptron.close();
   } finally {
@@ -203,7 +203,7 @@ test("no rows, rows of another width and what is no number", async () => {
   assert.equal(perceptron.version, 0);
   await assert.rejects(
     perceptron.predict({ rows: 2, values: new Float64Array(9) }),
-    /given 9 numbers for 2 rows, where 10/,
+    /got 9 numbers for 2 rows instead of 10/,
   );
   const values = new Float64Array(10);
   values[8] = NaN;

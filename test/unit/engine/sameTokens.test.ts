@@ -29,7 +29,7 @@ test("each way to differ is told by itself", () => {
   const cases: readonly (readonly [Partial<Tokenizer>, RegExp])[] = [
     [{ size: characters.size + 3 }, new RegExp(`${characters.size} and ${characters.size + 3} tokens`)],
     [{ eos: characters.eos + 1 }, /end with the tokens/],
-    [{ encode: (text) => characters.encode(text).map((id) => id + 1) }, /cut the same text/],
+    [{ encode: (text) => characters.encode(text).map((id) => id + 1) }, /split the same text/],
     [
       { decode: (tokens) => (tokens[0] === last ? "other" : characters.decode(tokens)) },
       new RegExp(`token ${last} is .* and "other" to the other`),

@@ -43,7 +43,7 @@ test("a tiny model with byte pairs of its tasks' texts writes and is continued w
     assert.equal(other.shape.vocabulary, policy.shape.vocabulary);
     await assert.rejects(
       other.load(checkpoint),
-      /The checkpoint .* and the policy have different tokenizers .* its weights mean other tokens/,
+      /The checkpoint .* and the policy have different tokenizers .* its weights belong to other tokens/,
     );
     for (const opened of [policy, again, other]) opened.close();
   }));

@@ -154,7 +154,7 @@ void test("where the tokenizer's config names no end, the model's own does, or t
         .map((token) => ({ ...token, special: false })),
     };
     write("tokenizer.json", plain);
-    assert.throws(() => readTokenizer(place), /names no end of sequence/);
+    assert.throws(() => readTokenizer(place), /does not name an end-of-sequence token/);
     write("config.json", { eos_token_id: [eos, end], bos_token_id: bos });
     assert.deepEqual(readTokenizer(place).eosAll, [eos, end]);
     assert.deepEqual([readTokenizer(place).bos, readTokenizer(place).pad], [bos, eos]);

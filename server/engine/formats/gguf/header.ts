@@ -30,7 +30,7 @@ export const ggufError = (file: string, problem: string, action?: string, cause?
   new UserError(`${file} cannot be read as GGUF: ${problem}.`, {
     file,
     code: "gguf",
-    action: action ?? "Download or convert the file again: it is damaged or of another kind.",
+    action: action ?? "Download or convert the file again: it is damaged, or not a GGUF file.",
     cause,
   });
 
@@ -158,7 +158,7 @@ function readTensor(cursor: Cursor, file: string): TensorInfo {
   if (!Number.isSafeInteger(bytes))
     throw ggufError(
       file,
-      `the tensor ${name} [${extents.join(", ")}] is no whole number of ${type.name} blocks`,
+      `the tensor ${name} [${extents.join(", ")}] is not a whole number of ${type.name} blocks`,
     );
   return { name, extents, type, offset, bytes };
 }
@@ -170,15 +170,15 @@ function parse(cursor: Cursor, file: string): Header {
   if (version !== 2 && version !== 3)
     throw ggufError(
       file,
-      `it has version ${version}, and versions 2 and 3 are read`,
-      "Convert it again with a present version of its tool.",
+      `it has version ${version}, and this engine reads versions 2 and 3`,
+      "Convert it again with a current version of its tool.",
     );
   const tensorCount = cursor.u64();
   const keyCount = cursor.u64();
   const metadata = new Map<string, MetadataValue>();
   for (let i = 0; i < keyCount; i++) metadata.set(cursor.text(), readValue(cursor, file, cursor.u32()));
   if (tensorCount > cursor.left / LEAST_ENTRY)
-    throw ggufError(file, `it says ${tensorCount} tensors, more than the file can hold`);
+    throw ggufError(file, `it claims ${tensorCount} tensors, more than the file can hold`);
   const tensors = Array.from({ length: tensorCount }, () => readTensor(cursor, file));
   const alignment = Number(metadata.get("general.alignment") ?? 32);
   if (!(Number.isInteger(alignment) && alignment > 0))

@@ -77,7 +77,7 @@ function checkedPlaces(header: Header, shape: Shape): GgufTensor[] {
   if (strange !== undefined)
     throw ggufError(
       header.file,
-      `it has the tensor ${strange}, which a ${shape.style.family} model has no use for`,
+      `it has the tensor ${strange}, which a ${shape.style.family} model does not use`,
       "Use a plain model of that architecture: no mixture of experts, no vision part.",
     );
   return places;

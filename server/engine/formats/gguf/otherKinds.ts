@@ -36,6 +36,6 @@ const names: Readonly<Record<number, string>> = {
 export function kindInWords(number: number): string {
   const name = names[number];
   return name === undefined
-    ? `has the quantisation number ${number}, which is not known here`
-    : `is stored as ${name}, which is not read here`;
+    ? `has the quantisation number ${number}, which this engine does not know`
+    : `is stored as ${name}, which this engine does not read`;
 }

@@ -28,7 +28,7 @@ export function shapeOf(header: Header): Shape {
   const of = (key: string): number => reading.number(`${name}.${key}`);
   const [width, layers, heads] = [of("embedding_length"), of("block_count"), of("attention.head_count")];
   if (!(layers <= header.tensors.size))
-    throw ggufError(header.file, `it says ${layers} layers, and has ${header.tensors.size} tensors`);
+    throw ggufError(header.file, `it claims ${layers} layers, but has ${header.tensors.size} tensors`);
   const head_width = headWidthOf(header, reading, name) ?? width / heads;
   const epsilon = of(name === "gpt2" ? "attention.layer_norm_epsilon" : "attention.layer_norm_rms_epsilon");
   const size = {
@@ -54,7 +54,7 @@ function headWidthOf(header: Header, reading: Reading, name: Architecture): numb
     throw ggufError(
       header.file,
       `its heads of keys (${key}) and values (${value}) differ in width`,
-      "Use a model whose heads have one width.",
+      "Use a model whose heads all have the same width.",
     );
   return key ?? reading.maybeNumber(`${name}.rope.dimension_count`);
 }

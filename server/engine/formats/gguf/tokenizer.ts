@@ -40,7 +40,7 @@ function byteLevel(header: Header, { tokens, types, reading }: Vocabulary): Toke
   if (pre === undefined)
     throw ggufError(
       header.file,
-      `its vocabulary cuts text in the way ${name}`,
+      `its vocabulary splits text in the way ${name}, which this engine does not know`,
       `Use a model with one of ${preTokenizers.flatMap(({ names }) => names).join(", ")}.`,
     );
   // Writers leave an empty list out.

@@ -115,7 +115,7 @@ function checkKept(file: string, shape: Shape): void {
   const kept = shapeOf(readHeader(file));
   const lost = differences(shape, kept);
   if (lost.length === 0) return;
-  throw new UserError(`GGUF has no place for this model's ${lost.join(", ")}.`, {
+  throw new UserError(`GGUF cannot hold this model's ${lost.join(", ")}.`, {
     file,
     code: "gguf-shape",
     action: "Export to a Hugging Face folder instead (--to hf).",

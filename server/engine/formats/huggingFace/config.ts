@@ -132,7 +132,7 @@ export const refusal = (file: string, key: string, problem: string): UserError =
   new UserError(`${file}: ${key} ${problem}.`, {
     file,
     code: "model-unsupported",
-    action: `Use a model of ${familiesInWords} that does without it.`,
+    action: `Use a model of ${familiesInWords} without it.`,
   });
 
 /** Of one key with a value that is not computed here. */

@@ -70,7 +70,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 export const familyName = (type: string): string =>
-  names[type] === undefined ? "a family unknown here" : `the family of ${names[type]}`;
+  names[type] === undefined ? "a family that this engine does not know" : `the family of ${names[type]}`;
 
 type Json = Readonly<Record<string, unknown>>;
 const isTable = (value: unknown): value is Json =>

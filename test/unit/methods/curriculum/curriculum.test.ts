@@ -84,7 +84,7 @@ test("a starved step is told with the success rates it saw", () => {
   );
   assert.match(
     told?.message ?? "",
-    /kept 0 of 3 groups, 2 were wanted; success rates seen: 0 \(2×\), 1 \(1×\)/,
+    /kept 0 of 3 groups, but the step wants 2; success rates seen: 0 \(2×\), 1 \(1×\)/,
   );
   const used = starvation([group([1, 0])], [{ admitted: true }], 2);
   assert.match(used?.message ?? "", /there were tasks for only 1 of 2 groups/);

@@ -149,7 +149,7 @@ test("a given token that nobody can ask about is refused with what fits, and a p
       weigh(
         "{ trigger: always, source: { use: guide, model: reference }, trains: all, ratio: true_behaviour }",
       ),
-    /true_behaviour needs the log-prob of given tokens under whoever wrote them/,
+    /true_behaviour needs the log-prob of prefilled tokens under the model that wrote them/,
   );
   const without = weigh("{ trigger: none }", now, { ...old, logp: old["logp:proximal"]! });
   const guided = weigh("{ trigger: always, trains: all }");
