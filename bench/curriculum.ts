@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { messageOf } from "../shared/errors.ts";
+import { messageOf } from "../shared/lib/errors.ts";
 import { claims } from "./curriculum/claims/index.ts";
 import { command } from "./curriculum/gradus.ts";
 import { findingsOf, shown } from "./curriculum/findings.ts";

@@ -1,7 +1,7 @@
 /** 100,000 malformed messages and frames to a real daemon: memory, and what another client waits. `[--messages=100000 --seed=1]` */
 import { performance } from "node:perf_hooks";
 import { ask } from "../shared/daemon/request.ts";
-import { daemonStatus } from "../shared/protocol.ts";
+import { daemonStatus } from "../shared/protocol/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { assail, latencies, residentMb } from "../test/rpc/malformed.ts";
 import { measured, option, quantile, skipped } from "./report.ts";

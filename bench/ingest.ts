@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
 import { logStart, readCommitted } from "../shared/log/reader.ts";
-import { runsControl, runsShow, runsStart, subscribe } from "../shared/protocol.ts";
+import { runsControl, runsShow, runsStart, subscribe } from "../shared/protocol/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { measured, median, option } from "./report.ts";
 

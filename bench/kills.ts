@@ -15,8 +15,14 @@ import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart } from "../shared/daemon/connect.ts";
 import { isAlive, isRunning } from "../shared/daemon/process.ts";
 import { ask } from "../shared/daemon/request.ts";
-import { readWorker } from "../shared/lease.ts";
-import { rolloutsQuery, runsResume, runsShow, runsStart, type RunDetail } from "../shared/protocol.ts";
+import { readWorker } from "../shared/run/lease.ts";
+import {
+  rolloutsQuery,
+  runsResume,
+  runsShow,
+  runsStart,
+  type RunDetail,
+} from "../shared/protocol/protocol.ts";
 import { compare, effective, writing, type Comparison } from "./kills/compare.ts";
 import { configs, type KillConfig } from "./kills/configs.ts";
 import { measured, option } from "./report.ts";

@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
-import { changed, subscribe, type Change } from "../shared/protocol.ts";
+import { changed, subscribe, type Change } from "../shared/protocol/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { metrics } from "../test/unit/log/sample.ts";
 import { measured, option, quantile } from "./report.ts";

@@ -2,7 +2,7 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
-import { daemonStatus, metricsSeries } from "../shared/protocol.ts";
+import { daemonStatus, metricsSeries } from "../shared/protocol/protocol.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { end, metrics, rollout } from "../test/unit/log/sample.ts";
 import { measured, median, option, quantile } from "./report.ts";

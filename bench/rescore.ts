@@ -5,7 +5,7 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as wait } from "node:timers/promises";
 import { ask } from "../shared/daemon/request.ts";
 import { openAttempt } from "../shared/log/writer.ts";
-import { rescore, rescoreSweep, rolloutsQuery, runsList } from "../shared/protocol.ts";
+import { rescore, rescoreSweep, rolloutsQuery, runsList } from "../shared/protocol/protocol.ts";
 import { loadConfig } from "../server/rules/load.ts";
 import { EditorClient } from "../test/support/editorClient.ts";
 import { end, group, rollout, start, metrics, type Written } from "../test/unit/log/sample.ts";

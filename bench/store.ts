@@ -5,8 +5,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../shared/daemon/request.ts";
 import { openAttempt, type LogWriter } from "../shared/log/writer.ts";
-import { runsList } from "../shared/protocol.ts";
-import type { RunFile } from "../shared/run.ts";
+import { runsList } from "../shared/protocol/protocol.ts";
+import type { RunFile } from "../shared/run/run.ts";
 import { start } from "../test/unit/log/sample.ts";
 
 /** A run's folder with its `run.json` and the log of its first attempt, begun. */

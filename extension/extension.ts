@@ -8,7 +8,7 @@ import {
   ConfigurationTarget,
   type ExtensionContext,
 } from "vscode";
-import { language, schemes, settings, views } from "../shared/contributions.ts";
+import { language, schemes, settings, views } from "../shared/editor/contributions.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
 import { findConfigs } from "./features/configs/find.ts";

@@ -1,7 +1,7 @@
 /** `gradus …`: also the entry of the daemon (`serve`), the language server (`lsp`) and a run's worker (`worker`). */
 import { Command as Program, CommanderError, Help, type Option } from "commander";
-import { UserError, messageOf } from "../shared/errors.ts";
-import { visibleText } from "../shared/visibleText.ts";
+import { UserError, messageOf } from "../shared/lib/errors.ts";
+import { visibleText } from "../shared/lib/visibleText.ts";
 import { complain, exit, type Command } from "./cli/command.ts";
 import summaries from "./cli/summaries.json" with { type: "json" };
 

@@ -1,6 +1,6 @@
 /** Readings of a learning curve. */
 import type { Point, Result } from "./result.ts";
-import { mean } from "../../shared/mean.ts";
+import { mean } from "../../shared/lib/mean.ts";
 
 /** Mean held-out success over some arms; without names over all. */
 export const scoreAt = ({ arms }: Point, names: readonly string[] = Object.keys(arms)): number =>

@@ -1,6 +1,6 @@
 /** Intervals of paired effects, and what they say of a claim. */
 import { standardError } from "../../server/analysis/simulate/statistics.ts";
-import { mean } from "../../shared/mean.ts";
+import { mean } from "../../shared/lib/mean.ts";
 import type { Bar } from "./claim.ts";
 
 /** ln Γ(x) for x > 0, by Stirling's series from x ≥ 10 on and Γ(x + 1) = x Γ(x) below; error under 1e-12. */

@@ -1,7 +1,7 @@
 /** Every command goes through here: one log line, one way to report a failure, with the person's next action. */
 import { commands as editor, window, type Disposable } from "vscode";
-import { commands, settings, type CommandId } from "../../shared/contributions.ts";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { commands, settings, type CommandId } from "../../shared/editor/contributions.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { output } from "./output.ts";
 
 export type CommandName = keyof typeof commands;

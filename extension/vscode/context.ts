@@ -1,6 +1,6 @@
 /** Context keys, by which the manifest's `when` clauses show and hide what does not apply. */
 import { commands } from "vscode";
-import { contextKeys } from "../../shared/contributions.ts";
+import { contextKeys } from "../../shared/editor/contributions.ts";
 
 const known = new Map<string, string | boolean>();
 

@@ -1,6 +1,6 @@
 /** Settings by their ids, typed once. */
 import { workspace, type ConfigurationScope } from "vscode";
-import { settings } from "../../shared/contributions.ts";
+import { settings } from "../../shared/editor/contributions.ts";
 
 interface SettingTypes {
   readonly nodePath: string;

@@ -15,8 +15,8 @@ import {
   type TextDocument,
   type TreeDataProvider,
 } from "vscode";
-import { commands, language, views } from "../../shared/contributions.ts";
-import { trainerIn, trainerLanguages, trainerNames } from "../../shared/trainers.ts";
+import { commands, language, views } from "../../shared/editor/contributions.ts";
+import { trainerIn, trainerLanguages, trainerNames } from "../../shared/editor/trainers.ts";
 import type * as Whole from "../extension.ts";
 import { findConfigs } from "../features/configs/find.ts";
 import { setContext } from "../vscode/context.ts";

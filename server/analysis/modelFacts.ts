@@ -4,7 +4,7 @@
  */
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { readFailure, UserError } from "../../shared/errors.ts";
+import { readFailure, UserError } from "../../shared/lib/errors.ts";
 import type { MemoryLook, ModelFacts, ModelLook } from "../core/config/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { regularFile } from "../lib/inputFile.ts";

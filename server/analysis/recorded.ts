@@ -1,12 +1,12 @@
 /** Recorded rollouts as the algorithm reads them: rows from a file, and rows as a batch. */
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import {
   fromWire,
   parseRollout,
   type MaybeNumber,
   type RolloutRow,
   type RowPlace,
-} from "../../shared/rollouts.ts";
+} from "../../shared/rollouts/rollouts.ts";
 import { tokenKeys, type ColumnWith } from "../../shared/rollouts/columns.ts";
 import { numbered, offsetsOf, raggedOf } from "../core/rows/batch.ts";
 import { rowColumnsBy, tokenColumns } from "../core/rows/columns.ts";

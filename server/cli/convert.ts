@@ -1,7 +1,7 @@
 import { limits, readText } from "../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
-import { UserError, readFailure } from "../../shared/errors.ts";
+import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
 import type { Framework } from "../frameworks/index.ts";
 import { complain, printJson, type Command } from "./command.ts";

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { ReplayFaults } from "../analysis/history/faults.ts";
 import { readHistory } from "../analysis/history/read.ts";

@@ -8,7 +8,7 @@ import { dirname, join, parse } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { messageOf, UserError } from "../../shared/errors.ts";
+import { messageOf, UserError } from "../../shared/lib/errors.ts";
 import { checkEngine } from "./doctor/checks.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 

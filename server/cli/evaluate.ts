@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from "node:fs";
-import { UserError, messageOf } from "../../shared/errors.ts";
-import { writeRollout } from "../../shared/rollouts.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { writeRollout } from "../../shared/rollouts/rollouts.ts";
 import { loadConfig } from "../rules/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";

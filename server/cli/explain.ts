@@ -2,8 +2,8 @@ import { explain, type Explained, type ExplainedRollout } from "../analysis/expl
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { parseWhich, why } from "../analysis/explain/why.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
-import type { WireNumber } from "../../shared/rollouts.ts";
-import { visibleText } from "../../shared/visibleText.ts";
+import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./text/findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { UserError, messageOf } from "../../shared/errors.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";

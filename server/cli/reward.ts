@@ -1,9 +1,9 @@
 import { randomStream } from "../lib/random.ts";
 import { readRollouts } from "../analysis/recorded.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../analysis/rescore/rescore.ts";
-import { formatFraction } from "../../shared/format.ts";
-import type { WireNumber } from "../../shared/rollouts.ts";
-import { visibleText } from "../../shared/visibleText.ts";
+import { formatFraction } from "../../shared/lib/format.ts";
+import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./text/findings.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
-import { visibleText } from "../../shared/visibleText.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { colours } from "./text/colours.ts";
 import { z } from "zod";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { TrainablePolicy } from "../engine/index.ts";
 import type { ChatMessage } from "../engine/tokenizers/index.ts";
 import { openCheckpoint } from "../run/checkpoint/checkpoints.ts";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { messageOf } from "../../shared/errors.ts";
+import { messageOf } from "../../shared/lib/errors.ts";
 import { runDaemon } from "../daemon/daemon.ts";
 import { log } from "../daemon/log.ts";
 import { exit, type Command } from "./command.ts";

@@ -1,5 +1,5 @@
 /** `--set tasks.countdown.numbers=[3]`: an assignment as a tree of one path, ready to be merged. */
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { isNull, mapNode, startOfFile, type Origin, type SourceNode } from "./text/node.ts";
 import { parseSource } from "./text/source.ts";
 

@@ -1,7 +1,7 @@
 /** A config's file and everything it extends, merged left to right, the file itself last. */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, resolve } from "node:path";
-import { readFailure } from "../../shared/errors.ts";
+import { readFailure } from "../../shared/lib/errors.ts";
 import { limits, readText, regularFile } from "../lib/inputFile.ts";
 import { mostAliased, tooManyAliases } from "../lib/yamlAliases.ts";
 import { grammar } from "./grammar/grammar.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { listPresets, presetsFolder, type Preset } from "./presets.ts";
 
 const entrySchema = z.strictObject({

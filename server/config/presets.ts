@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { child, textOf, toJson, type Origin } from "./text/node.ts";
 import { parseSource } from "./text/source.ts";
 

@@ -1,8 +1,8 @@
 /** Stages over the top level: each one's overrides merged into the blocks it inherits. */
 import type { StageTree } from "./build/types.ts";
 import { resolve } from "node:path";
-import { isWrittenKind, type WrittenKind } from "../../shared/stageKinds.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import { isWrittenKind, type WrittenKind } from "../../shared/run/stageKinds.ts";
+import type { Json, JsonObject } from "../../shared/lib/json.ts";
 import { defaultSteps } from "../core/blocks/body.ts";
 import { defaultOrigin } from "./check/check.ts";
 import { grammar, stageBlocks, defaults } from "./grammar/grammar.ts";

@@ -1,5 +1,5 @@
 /** What every contract is about: times, names, and what is saved. */
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 
 /** A set of tasks the curriculum chooses between, written `<task name>/<value>` or `<task name>`. */
 export type Arm = string;

@@ -1,6 +1,6 @@
 /** The first lines of a dataset, read without the rest of the file and again only when it has changed. */
 import { closeSync, readSync, statSync } from "node:fs";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { openRegular } from "../lib/inputFile.ts";
 import { isParquet, parquetShape } from "../lib/parquet.ts";
 import { perReading } from "../lib/perObject.ts";

@@ -2,7 +2,7 @@
 import type { Tokenizer, Models } from "./policy.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Clock, Model, Level } from "./basics.ts";
-import type { JudgedCriterion } from "../../shared/criteria.ts";
+import type { JudgedCriterion } from "../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "./slots/reward.ts";
 
 /** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */

@@ -1,7 +1,7 @@
 /** Rubrics of tasks: criteria with points. */
 import { fieldOf, isObject } from "./templates.ts";
-import type { Criterion } from "../../shared/criteria.ts";
-import type { Json } from "../../shared/json.ts";
+import type { Criterion } from "../../shared/rollouts/criteria.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import type { Task } from "./task.ts";
 
 export interface RubricCriterion extends Criterion {

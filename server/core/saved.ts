@@ -1,6 +1,6 @@
 /** Reading saved state back: what does not have the form that was saved is left out. */
 import { z } from "zod";
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import type { Saved } from "./basics.ts";
 
 const lists = z.array(z.tuple([z.number().int(), z.array(z.number())]));

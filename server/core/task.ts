@@ -1,5 +1,5 @@
 /** A prompt with its answer and environment. */
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/lib/json.ts";
 
 /** A prompt with its answer and environment. */
 export interface Task {

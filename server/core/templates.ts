@@ -1,8 +1,8 @@
 /** Texts that help is made of: fields of a task, templates, lines of a file, and the first part of a text. */
 import { readText } from "../lib/inputFile.ts";
-import { UserError, messageOf, readFailure } from "../../shared/errors.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
-import { isMeasured } from "../../shared/rollouts.ts";
+import { UserError, messageOf, readFailure } from "../../shared/lib/errors.ts";
+import type { Json, JsonObject } from "../../shared/lib/json.ts";
+import { isMeasured } from "../../shared/rollouts/rollouts.ts";
 import type { Task } from "./task.ts";
 import type { Tokenizer } from "./policy.ts";
 

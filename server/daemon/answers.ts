@@ -1,6 +1,6 @@
 /** A request of the protocol and what answers it: parameters are checked first. */
 import type { z } from "zod";
-import type { ParamsOf, ResultOf } from "../../shared/protocol.ts";
+import type { ParamsOf, ResultOf } from "../../shared/protocol/protocol.ts";
 import { checked } from "./failure.ts";
 
 export type Handlers = Readonly<Record<string, (parameters: unknown) => Promise<unknown>>>;

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
 import { ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
 import { createProtocolConnection, type ProtocolConnection } from "vscode-languageserver-protocol/node";
-import { messageOf } from "../../shared/errors.ts";
+import { messageOf } from "../../shared/lib/errors.ts";
 import {
   errorCodes,
   hello,
@@ -13,7 +13,7 @@ import {
   type HelloResult,
   type ParamsOf,
   type ResultOf,
-} from "../../shared/protocol.ts";
+} from "../../shared/protocol/protocol.ts";
 import { asResponse, checked } from "./failure.ts";
 import { Subscription, type ReadChanges } from "./feed.ts";
 import type { Handlers } from "./handlers.ts";

@@ -17,8 +17,8 @@ import {
 import { takeLock, type Lock } from "../../shared/daemon/lock.ts";
 import { ownIdentity } from "../../shared/daemon/process.ts";
 import { runtimeFolder, runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
-import { UserError, messageOf } from "../../shared/errors.ts";
-import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol/protocol.ts";
 import { RemoteStore } from "../store/remote.ts";
 import { Client } from "./client.ts";
 import { OpenFileRuns } from "./fileRuns.ts";

@@ -1,8 +1,8 @@
 /** Errors at the daemon's boundary: what a person can act on goes out with its action, the rest as an internal error. */
 import { ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
 import type { z } from "zod";
-import { UserError, messageOf } from "../../shared/errors.ts";
-import { errorCodes } from "../../shared/protocol.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { errorCodes } from "../../shared/protocol/protocol.ts";
 
 /** Names of errorCodes that a UserError may carry as its code; everything else a person caused is `refused`. */
 const named = new Map<string, number>(Object.entries(errorCodes));

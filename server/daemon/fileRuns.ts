@@ -1,6 +1,6 @@
 /** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
 import { realpathSync } from "node:fs";
-import { messageOf } from "../../shared/errors.ts";
+import { messageOf } from "../../shared/lib/errors.ts";
 import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { RemoteStore } from "../store/remote.ts";
 

@@ -1,8 +1,8 @@
 /** Every `gradus/*` request but hello and the feed: check the parameters, ask the store or the supervisor. */
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import * as protocol from "../../shared/protocol.ts";
-import type { ResultOf } from "../../shared/protocol.ts";
+import * as protocol from "../../shared/protocol/protocol.ts";
+import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { explain } from "./explain/explain.ts";

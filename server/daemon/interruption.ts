@@ -1,6 +1,6 @@
 /** What is said of a run whose process ended without an `end` record. */
 import { statfsSync } from "node:fs";
-import { readWorker } from "../../shared/lease.ts";
+import { readWorker } from "../../shared/run/lease.ts";
 import { memoryNote } from "../analysis/memory/note.ts";
 import { workerLogTail } from "./worker.ts";
 

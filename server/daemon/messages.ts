@@ -13,7 +13,7 @@ import {
   type DataCallback,
   type MessageReader,
 } from "vscode-jsonrpc/node";
-import { messageOf } from "../../shared/errors.ts";
+import { messageOf } from "../../shared/lib/errors.ts";
 
 export interface MessageLimits {
   /** Bytes of one message. */

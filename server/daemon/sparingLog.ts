@@ -1,5 +1,5 @@
 /** What one connection has to complain of: the first few lines, cut, and how many more there were. A client cannot fill the log. */
-import { visibleLine } from "../../shared/visibleText.ts";
+import { visibleLine } from "../../shared/lib/visibleText.ts";
 
 const saidInFull = 5;
 const shownCharacters = 200;

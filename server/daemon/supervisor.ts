@@ -6,10 +6,10 @@ import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { placeText } from "../../shared/daemon/place.ts";
-import { appendControl } from "../../shared/controlFile.ts";
-import { UserError, messageOf } from "../../shared/errors.ts";
-import { busyElsewhere, holderOf, isWorkerOf, readWorker, workerIsAlive } from "../../shared/lease.ts";
-import { isSettled } from "../../shared/runStatus.ts";
+import { appendControl } from "../../shared/run/controlFile.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { busyElsewhere, holderOf, isWorkerOf, readWorker, workerIsAlive } from "../../shared/run/lease.ts";
+import { isSettled } from "../../shared/protocol/runStatus.ts";
 import { attemptsOf } from "../../shared/log/reader.ts";
 import {
   liveStatuses,
@@ -21,9 +21,9 @@ import {
   type runsDelete,
   type runsResume,
   type runsStart,
-} from "../../shared/protocol.ts";
-import { isRunId } from "../../shared/runId.ts";
-import type { RunFile } from "../../shared/run.ts";
+} from "../../shared/protocol/protocol.ts";
+import { isRunId } from "../../shared/run/runId.ts";
+import type { RunFile } from "../../shared/run/run.ts";
 import { authoredPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";

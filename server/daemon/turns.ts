@@ -14,7 +14,7 @@ import {
   runsList,
   runsShow,
   tasksQuery,
-} from "../../shared/protocol.ts";
+} from "../../shared/protocol/protocol.ts";
 
 const questions: ReadonlySet<string> = new Set(
   [

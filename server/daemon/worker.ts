@@ -4,9 +4,9 @@ import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ownPlace } from "../../shared/daemon/place.ts";
 import { processStart } from "../../shared/daemon/process.ts";
-import { UserError } from "../../shared/errors.ts";
-import { readWorker, writeWorker } from "../../shared/lease.ts";
-import { workerCommand } from "../../shared/run.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import { readWorker, writeWorker } from "../../shared/run/lease.ts";
+import { workerCommand } from "../../shared/run/run.ts";
 import { workerLogPath } from "../store/files.ts";
 
 export interface WorkerProgram {

@@ -1,7 +1,7 @@
 /** Opening the language model that a run trains. */
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { ModelConfig } from "../core/blocks/models.ts";
 import { openBackend, type BackendChoice, type NativeOptions } from "./devices/backend.ts";

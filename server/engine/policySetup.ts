@@ -1,5 +1,5 @@
 /** What a policy is opened with, and what it offers beside the seam. */
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { OpenWeights } from "./formats/model.ts";
 import type { Model } from "../core/basics.ts";

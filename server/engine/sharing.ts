@@ -1,5 +1,5 @@
 /** What lets several models share a device, and a model take weights from elsewhere. */
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { Named } from "../core/ops.ts";
 import type { Runtime } from "./devices/runtime.ts";
 

@@ -1,5 +1,5 @@
 /** A configuration of verl, TRL or OpenRLHF as text: its framework, and every setting with its range. */
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import type { Range } from "../lib/lines.ts";
 import type { TextEdit } from "../config/check/diagnostic.ts";
 

@@ -1,5 +1,5 @@
 /** OmegaConf's `${…}`: other keys, environment variables and defaults. */
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import { valueOf } from "./values.ts";
 
 const deepest = 12;

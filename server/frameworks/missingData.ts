@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import { nearest } from "../lib/suggest.ts";
 import { changeTo } from "./fix.ts";
 import type { RuleDiagnostic, RuleModel } from "./rule.ts";

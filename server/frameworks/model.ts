@@ -1,5 +1,5 @@
 /** A framework's configuration over the framework's defaults: what rules read. */
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import type { FrameworkDocument, Setting } from "./document.ts";
 import { factsFor } from "./facts.ts";
 import { settingsInForce } from "./inForce.ts";

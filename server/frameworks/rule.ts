@@ -1,5 +1,5 @@
 /** A rule about a framework: what it refuses, or accepts although it is harmful. One file each. */
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import type { Fix, Severity } from "../config/check/diagnostic.ts";
 import type { FrameworkDocument, Framework, Setting } from "./document.ts";
 import type { KeyFact } from "./tables/table.ts";

@@ -1,6 +1,6 @@
 /** Values as Hydra, Python's command lines and YAML 1.1 write them. */
 import { parse } from "yaml";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import type { Json, JsonObject } from "../../shared/lib/json.ts";
 
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);

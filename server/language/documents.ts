@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
-import { language } from "../../shared/contributions.ts";
+import { language } from "../../shared/editor/contributions.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { ReleaseHints } from "../frameworks/version.ts";

@@ -16,7 +16,7 @@ import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { rulePageFile } from "../config/text/rulePages.ts";
 import { checkFrameworkDocument } from "../frameworks/index.ts";
 import { OpenConfigs, OpenForeigns, isConfig, type OpenConfig, type OpenForeign } from "./documents.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import type { JsonObject } from "../../shared/lib/json.ts";
 import { fileReference } from "../config/check/method.ts";
 import { isObject, valueAt } from "../analysis/evidence/json.ts";
 import { evidencePage } from "../analysis/evidence/page.ts";

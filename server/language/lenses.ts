@@ -1,11 +1,11 @@
 /** What can be done with a config, above it, and with a metric, above the line that waits for it. */
 import type { CodeLens, Command } from "vscode-languageserver";
-import { commands } from "../../shared/contributions.ts";
-import { formatFraction, formatNumber } from "../../shared/format.ts";
-import { metricNamed } from "../../shared/metrics.ts";
-import { chartOf } from "../../shared/runPanel.ts";
-import { isLive } from "../../shared/runStatus.ts";
-import { arrows } from "../../shared/trend.ts";
+import { commands } from "../../shared/editor/contributions.ts";
+import { formatFraction, formatNumber } from "../../shared/lib/format.ts";
+import { metricNamed } from "../../shared/metrics/metrics.ts";
+import { chartOf } from "../../shared/editor/runPanel.ts";
+import { isLive } from "../../shared/protocol/runStatus.ts";
+import { arrows } from "../../shared/lib/trend.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import type { OpenConfig } from "./documents.ts";
 import type { LastRun } from "../analysis/evidence/types.ts";

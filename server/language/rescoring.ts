@@ -1,5 +1,5 @@
 /** What an edit of the reward would have changed in the last run: the daemon scores its rollouts again while one types. */
-import type { Rescored, Sweep } from "../../shared/rescore.ts";
+import type { Rescored, Sweep } from "../../shared/rollouts/rescore.ts";
 import type { OpenConfig } from "./documents.ts";
 
 export interface LiveRescore {

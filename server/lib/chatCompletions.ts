@@ -1,6 +1,6 @@
 /** A model at an OpenAI-compatible HTTP endpoint. */
 import { z } from "zod";
-import { messageOf, UserError } from "../../shared/errors.ts";
+import { messageOf, UserError } from "../../shared/lib/errors.ts";
 
 /** What a config says of the server. */
 export const chatParams = {

@@ -1,7 +1,7 @@
 /** Files of one JSON object a line. */
-import { UserError, readFailure } from "../../shared/errors.ts";
+import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import { textLines } from "./textLines.ts";
-import type { RowPlace } from "../../shared/rollouts.ts";
+import type { RowPlace } from "../../shared/rollouts/rollouts.ts";
 
 /**
  * What each line of a file says, in order; blank lines and a byte order mark are skipped.

@@ -1,5 +1,5 @@
 /** Offsets of a text as lines and characters, counted as the Language Server Protocol does: `\n`, `\r\n` and `\r` end a line. */
-import { firstWhere } from "../../shared/firstWhere.ts";
+import { firstWhere } from "../../shared/lib/firstWhere.ts";
 
 export class LineTable {
   private readonly starts: readonly number[];

@@ -11,7 +11,7 @@ import { delimiter, dirname, join, parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import type * as esbuild from "esbuild";
 import { z } from "zod";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 
 /** The same place as `dataFolder` in scripts/setup/places.mjs. */
 export function dataFolder(): string {

@@ -1,5 +1,5 @@
 /** The first few of very many in an order, without sorting them all. */
-import { firstWhere } from "../../shared/firstWhere.ts";
+import { firstWhere } from "../../shared/lib/firstWhere.ts";
 
 /**
  * The `n` numbers from 0 of smallest key, in that order; equal keys in the order of their numbers.

@@ -16,8 +16,8 @@ import { readColumn } from "hyparquet/src/column.js";
 import { DEFAULT_PARSERS } from "hyparquet/src/convert.js";
 import { getTreePath, isListLike, isMapLike } from "hyparquet/src/schema.js";
 import { flatten } from "hyparquet/src/utils.js";
-import { messageOf, UserError } from "../../shared/errors.ts";
-import type { Json, JsonObject } from "../../shared/json.ts";
+import { messageOf, UserError } from "../../shared/lib/errors.ts";
+import type { Json, JsonObject } from "../../shared/lib/json.ts";
 import { openRegular } from "./inputFile.ts";
 import { unreadDataset } from "./unreadDataset.ts";
 

@@ -1,6 +1,6 @@
 /** A text file line by line, without ever holding more of it than one line. */
 import { closeSync, readSync } from "node:fs";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { inWords, limits, openRegular } from "./inputFile.ts";
 
 const piece = 2 ** 20;

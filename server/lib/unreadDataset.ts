@@ -1,4 +1,4 @@
-import { UserError, readFailure } from "../../shared/errors.ts";
+import { UserError, readFailure } from "../../shared/lib/errors.ts";
 
 /** A file of tasks that is not there, or that this person may not read. */
 export const unreadDataset = (file: string, error: unknown): UserError =>

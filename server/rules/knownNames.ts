@@ -1,5 +1,5 @@
 import { everything } from "../methods/curriculum/arms/undivided.ts";
-import { expandedMetrics } from "../../shared/metrics.ts";
+import { expandedMetrics } from "../../shared/metrics/metrics.ts";
 import { environmentOf } from "./tasks/environments.ts";
 import { unknownName } from "../config/check/report.ts";
 import { perObject } from "../lib/perObject.ts";

@@ -1,7 +1,7 @@
 /** Reads a config: `extends`, `--set`, defaults, stages, checks, rules. The editor, the command line and the run all call this. */
 import { dirname, resolve } from "node:path";
-import { UserError, readFailure } from "../../shared/errors.ts";
-import type { JsonObject } from "../../shared/json.ts";
+import { UserError, readFailure } from "../../shared/lib/errors.ts";
+import type { JsonObject } from "../../shared/lib/json.ts";
 import { limits, readText } from "../lib/inputFile.ts";
 import { parseAssignment } from "../config/address.ts";
 import { capSteps } from "../config/build/capSteps.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
-import { readFailure } from "../../shared/errors.ts";
+import { readFailure } from "../../shared/lib/errors.ts";
 import { regularFile } from "../lib/inputFile.ts";
 import type { Fix } from "../config/check/diagnostic.ts";
 import type { Origin } from "../config/text/node.ts";

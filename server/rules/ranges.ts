@@ -1,5 +1,5 @@
 /** What rewards and metrics can come to, as far as the config alone tells. */
-import { metricNamed } from "../../shared/metrics.ts";
+import { metricNamed } from "../../shared/metrics/metrics.ts";
 import type { Scheduled } from "../core/schedule.ts";
 import { perObject } from "../lib/perObject.ts";
 import { episodeTokens } from "../core/config/shapeFacts.ts";

@@ -1,4 +1,4 @@
-import type { StageKind } from "../../shared/stageKinds.ts";
+import type { StageKind } from "../../shared/run/stageKinds.ts";
 import { keyOf, type Rule } from "./rule.ts";
 
 /** The kinds of stage that read a key. */

@@ -2,11 +2,11 @@
 import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readControl } from "../../shared/controlFile.ts";
-import { UserError } from "../../shared/errors.ts";
-import { isRunId, runIdSchema } from "../../shared/runId.ts";
-import type { ControlLine, RunFile } from "../../shared/run.ts";
-import { configPlace } from "../../shared/runPlace.ts";
+import { readControl } from "../../shared/run/controlFile.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import { isRunId, runIdSchema } from "../../shared/run/runId.ts";
+import type { ControlLine, RunFile } from "../../shared/run/run.ts";
+import { configPlace } from "../../shared/run/runPlace.ts";
 
 export const databasePath = (store: string): string => join(store, "store.sqlite");
 export const runsFolder = (store: string): string => join(store, "runs");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { ThreadData } from "./thread.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 

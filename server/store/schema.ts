@@ -2,7 +2,7 @@
  * The tables. Everything in them is made from the run logs and can be made again. Rows that a step brings are keyed
  * (run, attempt, step, ordinal); the transaction that inserts them advances the attempt's position in its log.
  */
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { Database } from "./drivers/database.ts";
 
 const first = `

@@ -1,7 +1,7 @@
 /** A store opened in this thread: its tables, what reads the logs into them, and what answers from them. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
-import { isRunId } from "../../shared/runId.ts";
-import type { RunStatus } from "../../shared/protocol.ts";
+import { isRunId } from "../../shared/run/runId.ts";
+import type { RunStatus } from "../../shared/protocol/protocol.ts";
 import type { Database } from "./drivers/database.ts";
 import { openDatabase } from "./drivers/driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";

@@ -5,8 +5,8 @@
 import { setImmediate as immediately } from "node:timers";
 import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { UserError, messageOf } from "../../shared/errors.ts";
-import { isSettled } from "../../shared/runStatus.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { isSettled } from "../../shared/protocol/runStatus.ts";
 import type { Queries } from "./queries/queries.ts";
 import { isDamage, rebuilding, setAside } from "./drivers/damaged.ts";
 import { Store } from "./store.ts";

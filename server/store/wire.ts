@@ -1,5 +1,5 @@
 /** What the main thread asks of the store's thread. Plain data both ways. */
-import type { RunStatus } from "../../shared/protocol.ts";
+import type { RunStatus } from "../../shared/protocol/protocol.ts";
 import type { Queries } from "./queries/queries.ts";
 
 type QueryName =

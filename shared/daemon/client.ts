@@ -5,7 +5,7 @@
  */
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import type { z } from "zod";
-import { UserError } from "../errors.ts";
+import { UserError } from "../lib/errors.ts";
 import {
   changed,
   subscribe,
@@ -13,7 +13,7 @@ import {
   type HelloResult,
   type InputOf,
   type ResultOf,
-} from "../protocol.ts";
+} from "../protocol/protocol.ts";
 import type { DaemonLink } from "./handshake.ts";
 import { ask } from "./request.ts";
 

@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { UserError, messageOf } from "../errors.ts";
-import { protocolVersion, type Role } from "../protocol.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
+import { protocolVersion, type Role } from "../protocol/protocol.ts";
 import { readDiscovery, type Discovery } from "./discovery.ts";
 import { shakeHands, type DaemonLink } from "./handshake.ts";
 import { takeLock } from "./lock.ts";

@@ -12,8 +12,8 @@ import {
   type MessageWriter,
 } from "vscode-jsonrpc/node";
 import { z } from "zod";
-import { UserError } from "../errors.ts";
-import { errorCodes, hello, protocolVersion, type HelloResult, type Role } from "../protocol.ts";
+import { UserError } from "../lib/errors.ts";
+import { errorCodes, hello, protocolVersion, type HelloResult, type Role } from "../protocol/protocol.ts";
 import type { Discovery } from "./discovery.ts";
 
 const helloTimeout = 10_000;

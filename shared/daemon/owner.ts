@@ -5,7 +5,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { UserError, messageOf } from "../errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 import { readDiscovery } from "./discovery.ts";
 import { isHolding, readLock, type LockHolder } from "./lock.ts";
 import type { Place } from "./place.ts";

@@ -1,7 +1,7 @@
 /** Typed calls of the protocol's descriptors, over any JSON-RPC connection. */
 import type { z } from "zod";
-import { UserError, messageOf } from "../errors.ts";
-import { errorCodes, type InputOf, type ResultOf } from "../protocol.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
+import { errorCodes, type InputOf, type ResultOf } from "../protocol/protocol.ts";
 
 /** What a request needs of a connection: vscode-jsonrpc's MessageConnection and a LanguageClient both have it. */
 export interface Requester {

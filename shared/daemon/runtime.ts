@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { UserError } from "../errors.ts";
+import { UserError } from "../lib/errors.ts";
 
 /** Unix socket paths hold 104 bytes on macOS, 108 on Linux. */
 const maximumSocketPath = 95;

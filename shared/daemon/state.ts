@@ -1,5 +1,5 @@
 /** The state of a store's daemon, found by asking it and, if it does not answer, by looking at its process. */
-import { UserError, messageOf } from "../errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 import { connectExisting, type ConnectWish } from "./connect.ts";
 import type { DaemonLink } from "./handshake.ts";
 import { findServing, type Serving } from "./owner.ts";

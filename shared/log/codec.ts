@@ -1,7 +1,7 @@
 /** Records to bytes and back. Both directions are the reference for other writers; see records.ts for the layout. */
 import { endianness } from "node:os";
-import { UserError } from "../errors.ts";
-import { toWire } from "../rollouts.ts";
+import { UserError } from "../lib/errors.ts";
+import { toWire } from "../rollouts/rollouts.ts";
 import { logColumns, type LogColumn } from "../rollouts/columns.ts";
 import { crc32 } from "./crc32.ts";
 import { kinds, logVersion, magic, type Kind, type LogRecord, type RolloutRecordLog } from "./records.ts";

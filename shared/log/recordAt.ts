@@ -1,6 +1,6 @@
 /** Single records of a log by their places, which a reader of whole steps has found before. */
 import { closeSync, openSync, readSync } from "node:fs";
-import { UserError, messageOf } from "../errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 import { decodeRecord, prefixBytes } from "./codec.ts";
 import { crc32 } from "./crc32.ts";
 import { kinds, type RolloutRecordLog } from "./records.ts";

@@ -7,9 +7,9 @@
  * and "-Infinity". The records of a step end with `commit`; readers expose committed steps only. Several commits may
  * name one step; a step never spans two segments.
  */
-import type { Criterion, Met } from "../criteria.ts";
-import type { Json, JsonObject } from "../json.ts";
-import type { RolloutRow } from "../rollouts.ts";
+import type { Criterion, Met } from "../rollouts/criteria.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { RolloutRow } from "../rollouts/rollouts.ts";
 import type { LogColumn } from "../rollouts/columns.ts";
 
 export const magic = "GRADUSLG";

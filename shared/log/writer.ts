@@ -5,7 +5,7 @@
  */
 import { closeSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { UserError, messageOf } from "../errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 import { encodeRecord, segmentHeader } from "./codec.ts";
 import { segmentBytes, type LogRecord } from "./records.ts";
 

@@ -1,6 +1,6 @@
 /** What changes while somebody looks. */
 import { z } from "zod";
-import { runIdSchema } from "../runId.ts";
+import { runIdSchema } from "../run/runId.ts";
 import { notification, request } from "./descriptor.ts";
 import type { RunSummary } from "./runs.ts";
 

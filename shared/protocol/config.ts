@@ -1,6 +1,6 @@
 /** What an editor asks about a config: its last run, its stages, what an edit would have changed. */
 import { z } from "zod";
-import type { Rescored, Sweep } from "../rescore.ts";
+import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
 import { run } from "./parameters.ts";
 import type { RunSummary } from "./runs.ts";

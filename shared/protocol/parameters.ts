@@ -1,6 +1,6 @@
 /** What several requests ask with. */
 import { z } from "zod";
-import { runIdSchema } from "../runId.ts";
+import { runIdSchema } from "../run/runId.ts";
 
 export const run = z.object({ run: runIdSchema });
 

@@ -1,9 +1,9 @@
 /** What runs have recorded: metrics, rollouts, events, evaluations. */
 import { z } from "zod";
-import type { Json } from "../json.ts";
-import type { RewardFailure } from "../outcome.ts";
-import type { RolloutRow } from "../rollouts.ts";
-import type { Why } from "../why.ts";
+import type { Json } from "../lib/json.ts";
+import type { RewardFailure } from "../run/outcome.ts";
+import type { RolloutRow } from "../rollouts/rollouts.ts";
+import type { Why } from "../rollouts/why.ts";
 import { request } from "./descriptor.ts";
 import { run, stepRange } from "./parameters.ts";
 

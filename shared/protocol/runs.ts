@@ -1,8 +1,8 @@
 /** Runs: started, listed, controlled. */
 import { z } from "zod";
-import type { Json, JsonObject } from "../json.ts";
-import type { RunWarning } from "../outcome.ts";
-import type { RunStatus } from "../runStatus.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
+import type { RunWarning } from "../run/outcome.ts";
+import type { RunStatus } from "./runStatus.ts";
 import { request } from "./descriptor.ts";
 import { run } from "./parameters.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { mean } from "../../shared/mean.ts";
+import { mean } from "../../shared/lib/mean.ts";
 import { ofKind, testRun } from "../support/runFolder.ts";
 
 const letters = ["a", "b", "c", "d"];

@@ -29,8 +29,8 @@ import {
   runsList,
   subscribe,
   type Change,
-} from "../../shared/protocol.ts";
-import type { UserError } from "../../shared/errors.ts";
+} from "../../shared/protocol/protocol.ts";
+import type { UserError } from "../../shared/lib/errors.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
 
 let box: Sandbox;

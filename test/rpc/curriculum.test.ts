@@ -13,7 +13,7 @@ import {
   runsShow,
   runsStart,
   stageSteps,
-} from "../../shared/protocol.ts";
+} from "../../shared/protocol/protocol.ts";
 import { exportRun } from "../../server/cli/runs/exportRun.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { readHistory } from "../../server/analysis/history/read.ts";

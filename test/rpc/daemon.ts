@@ -21,8 +21,8 @@ import type { DaemonLink } from "../../shared/daemon/handshake.ts";
 import { isAlive, isRunning } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
 import { runtimePaths } from "../../shared/daemon/runtime.ts";
-import { runsShow, runsStart, type RunDetail } from "../../shared/protocol.ts";
-import { readWorker } from "../../shared/lease.ts";
+import { runsShow, runsStart, type RunDetail } from "../../shared/protocol/protocol.ts";
+import { readWorker } from "../../shared/run/lease.ts";
 
 const config = `name: mini
 tasks: [{ env: countdown, numbers: [3] }]

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, test } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { isRunning } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, runsList } from "../../shared/protocol.ts";
+import { rolloutsQuery, runsList } from "../../shared/protocol/protocol.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
 
 let box: Sandbox;

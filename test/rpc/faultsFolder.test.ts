@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
 import { ask } from "../../shared/daemon/request.ts";
-import { runsDelete, runsList, runsResume } from "../../shared/protocol.ts";
+import { runsDelete, runsList, runsResume } from "../../shared/protocol/protocol.ts";
 import { Sandbox, kill } from "./daemon.ts";
 
 test("a run whose folder was removed by hand is not resumed, does not stay live, and can be taken off the list", async () => {

@@ -8,8 +8,8 @@ import { openDatabase } from "../../server/store/drivers/driver.ts";
 import { databasePath } from "../../server/store/files.ts";
 import { isRunning, processStart } from "../../shared/daemon/process.ts";
 import { ask } from "../../shared/daemon/request.ts";
-import { readWorker, writeWorker } from "../../shared/lease.ts";
-import { runsControl, runsList, runsShow } from "../../shared/protocol.ts";
+import { readWorker, writeWorker } from "../../shared/run/lease.ts";
+import { runsControl, runsList, runsShow } from "../../shared/protocol/protocol.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
 
 let box: Sandbox;

@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import type { Discovery } from "../../shared/daemon/discovery.ts";
 import { ask } from "../../shared/daemon/request.ts";
-import { requests, runsList } from "../../shared/protocol.ts";
+import { requests, runsList } from "../../shared/protocol/protocol.ts";
 
 /** Repeatable numbers: 0 to below `below`. */
 export function numbers(seed: number): (below: number) => number {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
-import { daemonStatus } from "../../shared/protocol.ts";
+import { daemonStatus } from "../../shared/protocol/protocol.ts";
 import { Sandbox, until } from "./daemon.ts";
 import { assail, closing, framed, helloOf, latencies, opened, residentMb } from "./malformed.ts";
 

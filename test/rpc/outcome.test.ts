@@ -8,7 +8,13 @@ import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../shared/daemon/request.ts";
-import { configLens, metricsSeries, rewardErrors, rolloutsQuery, runsList } from "../../shared/protocol.ts";
+import {
+  configLens,
+  metricsSeries,
+  rewardErrors,
+  rolloutsQuery,
+  runsList,
+} from "../../shared/protocol/protocol.ts";
 import { EditorClient } from "../support/editorClient.ts";
 import { rewardHost } from "../support/rewardHost.ts";
 import { recordRun } from "../support/storedRun.ts";

@@ -13,7 +13,7 @@ import {
   runsStart,
   subscribe,
   type Change,
-} from "../../shared/protocol.ts";
+} from "../../shared/protocol/protocol.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { Sandbox, kill, until } from "./daemon.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
 import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, rolloutsWhy } from "../../shared/protocol.ts";
+import { rolloutsQuery, rolloutsWhy } from "../../shared/protocol/protocol.ts";
 import { Sandbox } from "./daemon.ts";
 
 let box: Sandbox;

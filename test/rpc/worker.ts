@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { takeLease } from "../../shared/lease.ts";
+import { takeLease } from "../../shared/run/lease.ts";
 import { readCommitted, attemptsOf, logStart } from "../../shared/log/reader.ts";
 import { openAttempt } from "../../shared/log/writer.ts";
 import { criteria, end, group, judged, metrics, rollout, start } from "../unit/log/sample.ts";

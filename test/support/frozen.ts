@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import ts from "typescript";
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 
 const folder = join("test", "fixtures", "frozen");
 

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { isAlive } from "../../shared/daemon/process.ts";
-import { readWorker } from "../../shared/lease.ts";
+import { readWorker } from "../../shared/run/lease.ts";
 
 const cli = resolve("dist/cli.mjs");
 

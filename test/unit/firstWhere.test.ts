@@ -1,7 +1,7 @@
 /** The one binary search: against looking at every number. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { firstWhere } from "../../shared/firstWhere.ts";
+import { firstWhere } from "../../shared/lib/firstWhere.ts";
 
 test("the first number for which a rising condition holds, or the size, in about log₂ questions", () => {
   for (let size = 0; size <= 17; size++)

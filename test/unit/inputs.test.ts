@@ -18,7 +18,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { check } from "../../server/cli/validate/check.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { readPastCurricula } from "../../server/methods/curriculum/pastCurriculum.ts";

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { UserError } from "../../shared/errors.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import type { Diagnostic } from "../../server/config/check/diagnostic.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { checkModels } from "../../server/cli/doctor/models.ts";

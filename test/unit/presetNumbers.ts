@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 import { loadConfig } from "../../server/rules/load.ts";
 import { listPresets } from "../../server/config/presets.ts";
-import type { Json } from "../../shared/json.ts";
+import type { Json } from "../../shared/lib/json.ts";
 
 export interface Numbers {
   /** Titles of the papers that the preset implements. */

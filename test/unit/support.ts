@@ -9,7 +9,7 @@ import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../se
 import { randomStream } from "../../server/lib/random.ts";
 import { batchOfRows } from "../../server/analysis/recorded.ts";
 import type { Batch } from "../../server/core/rollouts.ts";
-import type { RolloutRow } from "../../shared/rollouts.ts";
+import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import type { z } from "zod";
 
 export const context: MethodContext = {

@@ -1,6 +1,6 @@
 /** What the store answers of the fake run's groups: written into a real log, counted by the real query. */
-import { curriculumQuery } from "../../shared/protocol.ts";
-import { panelVersion, type CurriculumView, type ToPanel } from "../../shared/runPanel.ts";
+import { curriculumQuery } from "../../shared/protocol/protocol.ts";
+import { panelVersion, type CurriculumView, type ToPanel } from "../../shared/editor/runPanel.ts";
 import type { Store } from "../../server/store/store.ts";
 import { group, made, rollout, start, type Written } from "../unit/log/sample.ts";
 import { newStore, write } from "../unit/store/support.ts";

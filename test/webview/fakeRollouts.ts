@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { panelGroups, panelTexts } from "../../extension/features/panel/groups.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { why } from "../../server/analysis/explain/why.ts";
-import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/runPanel.ts";
-import type { RolloutRow } from "../../shared/rollouts.ts";
+import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/editor/runPanel.ts";
+import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { numberStream } from "./random.ts";
 
 const config = `

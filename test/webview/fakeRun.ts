@@ -1,6 +1,6 @@
 /** A run that looks like one: a warm-up of 300 steps and 120 of training over three arms. Deterministic. */
-import { panelVersion, type LiveStep, type PanelRun, type ToPanel } from "../../shared/runPanel.ts";
-import type { EvaluationRow, RunSummary, Series } from "../../shared/protocol.ts";
+import { panelVersion, type LiveStep, type PanelRun, type ToPanel } from "../../shared/editor/runPanel.ts";
+import type { EvaluationRow, RunSummary, Series } from "../../shared/protocol/protocol.ts";
 import { numberStream } from "./random.ts";
 
 export const warmUp = 300;

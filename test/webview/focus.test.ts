@@ -1,7 +1,7 @@
 /** From a metric in a config to its chart. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { chartOf, panelVersion } from "../../shared/runPanel.ts";
+import { chartOf, panelVersion } from "../../shared/editor/runPanel.ts";
 import { show, warmUp } from "./fakeRun.ts";
 import { launch, skip, type Rig } from "./harness.ts";
 

@@ -5,7 +5,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
-import type { FromPanel, ToPanel } from "../../shared/runPanel.ts";
+import type { FromPanel, ToPanel } from "../../shared/editor/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";
 import { themes, type ThemeFixture } from "./themes.ts";
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { FromPanel } from "../../shared/runPanel.ts";
-import { panelVersion } from "../../shared/runPanel.ts";
+import type { FromPanel } from "../../shared/editor/runPanel.ts";
+import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { curriculumMessage } from "./fakeCurriculum.ts";
 import { chosen, rolloutsMessage } from "./fakeRollouts.ts";
 import { arms, live, show, warmUp } from "./fakeRun.ts";

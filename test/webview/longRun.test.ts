@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { panelVersion } from "../../shared/runPanel.ts";
+import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { answered, longRun, longShow } from "./longRun.ts";
 import { chart, launch, plot, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";

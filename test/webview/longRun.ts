@@ -1,8 +1,8 @@
 /** Runs of any length whose metrics are known in closed form, as a store would hold and answer them. */
 import { bucketed } from "../../server/store/queries/bucketed.ts";
 import type { PointArrays } from "../../server/store/ingest/points.ts";
-import type { Series } from "../../shared/protocol.ts";
-import { mostBuckets, panelStacks, panelVersion, type ToPanel } from "../../shared/runPanel.ts";
+import type { Series } from "../../shared/protocol/protocol.ts";
+import { mostBuckets, panelStacks, panelVersion, type ToPanel } from "../../shared/editor/runPanel.ts";
 import { runAt } from "./fakeRun.ts";
 
 /** Noise in [0, 1) that a step alone decides. */

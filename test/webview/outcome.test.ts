@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { RunWarning } from "../../shared/outcome.ts";
-import { panelVersion, type PanelFailures, type ToPanel } from "../../shared/runPanel.ts";
+import type { RunWarning } from "../../shared/run/outcome.ts";
+import { panelVersion, type PanelFailures, type ToPanel } from "../../shared/editor/runPanel.ts";
 import { evaluationsUpTo, runAt, seriesUpTo, training, warmUp } from "./fakeRun.ts";
 import { launch, screenshots, skip, type Panel, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";

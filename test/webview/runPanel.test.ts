@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import type { Locator } from "playwright-core";
-import { panelVersion } from "../../shared/runPanel.ts";
+import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { live, runAt, seriesUpTo, show, warmUp } from "./fakeRun.ts";
 import { acts, changeTheme, chart, launch, plot, skip, type Rig } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 /** The panel's list of rollouts, and why one has its advantage, in a real browser. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { panelVersion } from "../../shared/runPanel.ts";
+import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { chosen, judged, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
 import { show } from "./fakeRun.ts";
 import { launch, skip, type Rig } from "./harness.ts";

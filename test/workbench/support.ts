@@ -1,7 +1,7 @@
 /** What the suites inside the extension host share. */
 import * as assert from "node:assert/strict";
 import * as vscode from "vscode";
-import { daemonShutdown } from "../../shared/protocol.ts";
+import { daemonShutdown } from "../../shared/protocol/protocol.ts";
 import type { Api } from "../../extension/extension.ts";
 import { until } from "../support/until.ts";
 

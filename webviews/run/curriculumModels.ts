@@ -1,6 +1,6 @@
 /** From a run's series and its counted groups to the charts of its curriculum: pure. */
-import type { CurriculumOverview } from "../../shared/protocol.ts";
-import { plural } from "../../shared/format.ts";
+import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
+import { plural } from "../../shared/lib/format.ts";
 import type { ChartModel, ChartLine } from "../shared/chartModel.ts";
 import { align, withZeros } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";

@@ -1,8 +1,8 @@
 /** What reward terms failed with: each message once, with how often it came and a way to the line that threw. */
-import { formatNumber, plural } from "../../shared/format.ts";
-import { placeText, shortFailure } from "../../shared/failureText.ts";
-import type { RewardFailure } from "../../shared/outcome.ts";
-import type { PanelFailures } from "../../shared/runPanel.ts";
+import { formatNumber, plural } from "../../shared/lib/format.ts";
+import { placeText, shortFailure } from "../../shared/rollouts/failureText.ts";
+import type { RewardFailure } from "../../shared/run/outcome.ts";
+import type { PanelFailures } from "../../shared/editor/runPanel.ts";
 import { button, element, setShown } from "../shared/dom.ts";
 
 /** Messages that are listed; a run that fails in more ways than this is read in its log. */

@@ -1,8 +1,8 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
-import { formatSeconds } from "../../shared/format.ts";
-import type { RunStatus } from "../../shared/runStatus.ts";
-import type { LinkState, PanelAction, PanelFailures } from "../../shared/runPanel.ts";
-import type { RunSummary } from "../../shared/protocol.ts";
+import { formatSeconds } from "../../shared/lib/format.ts";
+import type { RunStatus } from "../../shared/protocol/runStatus.ts";
+import type { LinkState, PanelAction, PanelFailures } from "../../shared/editor/runPanel.ts";
+import type { RunSummary } from "../../shared/protocol/protocol.ts";
 import { button, element, setShown, setText } from "../shared/dom.ts";
 import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";

@@ -1,6 +1,6 @@
 /** The curriculum's lanes: families, arms or tasks by steps, what they cost, and a brush that chooses rollouts. */
-import type { CurriculumOverview } from "../../shared/protocol.ts";
-import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/runPanel.ts";
+import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
+import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/editor/runPanel.ts";
 import { button, element, setShown, setText } from "../shared/dom.ts";
 import type { Mark } from "../shared/plot.ts";
 import type { Theme } from "../shared/theme.ts";

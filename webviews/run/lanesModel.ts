@@ -1,7 +1,12 @@
 /** The curriculum's lanes apart from how they are drawn: places, words, what a brush covers. Pure. */
-import type { CurriculumLane, CurriculumOverview, GroupTally, TaskOrigin } from "../../shared/protocol.ts";
-import { formatFraction, formatNumber, plural } from "../../shared/format.ts";
-import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/runPanel.ts";
+import type {
+  CurriculumLane,
+  CurriculumOverview,
+  GroupTally,
+  TaskOrigin,
+} from "../../shared/protocol/protocol.ts";
+import { formatFraction, formatNumber, plural } from "../../shared/lib/format.ts";
+import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/editor/runPanel.ts";
 
 /** A cell of the picture: a lane, counted from the top, and a column of steps. */
 export interface CellPlace {

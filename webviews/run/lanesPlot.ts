@@ -1,5 +1,5 @@
 /** Draws the curriculum's lanes on a canvas: a cell's shade is its pass rate, an edge marks all wrong and all right. */
-import type { CurriculumOverview } from "../../shared/protocol.ts";
+import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { withAlpha } from "../shared/color.ts";
 import type { Mark } from "../shared/plot.ts";
 import type { Theme } from "../shared/theme.ts";

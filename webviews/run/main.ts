@@ -17,8 +17,8 @@ import {
   type PanelState,
   type RolloutPlace,
   type ToPanel,
-} from "../../shared/runPanel.ts";
-import type { CurriculumOverview, EvaluationRow, Series } from "../../shared/protocol.ts";
+} from "../../shared/editor/runPanel.ts";
+import type { CurriculumOverview, EvaluationRow, Series } from "../../shared/protocol/protocol.ts";
 import { Chart } from "../shared/chart.ts";
 import { button, element, setShown } from "../shared/dom.ts";
 import { connect, type Host } from "../shared/messaging.ts";

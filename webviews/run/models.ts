@@ -1,9 +1,9 @@
 /** From a run's series to the charts of its panel: pure. */
-import { formatNumber } from "../../shared/format.ts";
-import type { ChartId } from "../../shared/runPanel.ts";
-import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol.ts";
-import { isLive } from "../../shared/runStatus.ts";
-import type { PanelRun } from "../../shared/runPanel.ts";
+import { formatNumber } from "../../shared/lib/format.ts";
+import type { ChartId } from "../../shared/editor/runPanel.ts";
+import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol/protocol.ts";
+import { isLive } from "../../shared/protocol/runStatus.ts";
+import type { PanelRun } from "../../shared/editor/runPanel.ts";
 import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
 import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";

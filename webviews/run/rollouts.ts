@@ -1,7 +1,7 @@
 /** The rollouts of a step as a list of groups, and why one of them has its advantage. */
-import { formatChange, formatNumber, plural } from "../../shared/format.ts";
-import type { Brush, PanelGroup, RolloutPlace } from "../../shared/runPanel.ts";
-import type { Why } from "../../shared/why.ts";
+import { formatChange, formatNumber, plural } from "../../shared/lib/format.ts";
+import type { Brush, PanelGroup, RolloutPlace } from "../../shared/editor/runPanel.ts";
+import type { Why } from "../../shared/rollouts/why.ts";
 import { button, element, setShown, setText } from "../shared/dom.ts";
 import { explanation, type RolloutTexts } from "./why.ts";
 

@@ -1,8 +1,14 @@
 /** The numbers above the charts: pure, from a run's series to labelled values. */
-import { formatChange, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/format.ts";
-import { shortFailure } from "../../shared/failureText.ts";
-import type { PanelFailures } from "../../shared/runPanel.ts";
-import { isLive } from "../../shared/runStatus.ts";
+import {
+  formatChange,
+  formatFraction,
+  formatNumber,
+  formatSeconds,
+  plural,
+} from "../../shared/lib/format.ts";
+import { shortFailure } from "../../shared/rollouts/failureText.ts";
+import type { PanelFailures } from "../../shared/editor/runPanel.ts";
+import { isLive } from "../../shared/protocol/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { RunSeries } from "../shared/series.ts";
 

@@ -1,7 +1,7 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that describe the picture. */
 import type { PlotValue, Spread } from "./columns.ts";
-import { firstWhere } from "../../shared/firstWhere.ts";
-import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/format.ts";
+import { firstWhere } from "../../shared/lib/firstWhere.ts";
+import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/lib/format.ts";
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */

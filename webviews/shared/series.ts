@@ -1,9 +1,9 @@
 /** A run's metrics as columns that live steps are merged into: pure, so that the merge can be tested without a page. */
 import type { Column } from "./column.ts";
-import { Buckets, complete, widthFor, type Stack } from "../../shared/buckets.ts";
-import { firstWhere } from "../../shared/firstWhere.ts";
-import { mostBuckets, panelStacks, type LiveStep } from "../../shared/runPanel.ts";
-import type { RecordedPoints, Series } from "../../shared/protocol.ts";
+import { Buckets, complete, widthFor, type Stack } from "../../shared/lib/buckets.ts";
+import { firstWhere } from "../../shared/lib/firstWhere.ts";
+import { mostBuckets, panelStacks, type LiveStep } from "../../shared/editor/runPanel.ts";
+import type { RecordedPoints, Series } from "../../shared/protocol/protocol.ts";
 
 export { align, stack } from "./columns.ts";
 interface GrowingColumn {

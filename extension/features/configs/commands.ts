@@ -9,8 +9,8 @@ import {
   type Disposable,
   type Uri,
 } from "vscode";
-import { UserError } from "../../../shared/errors.ts";
-import { plural } from "../../../shared/format.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { plural } from "../../../shared/lib/format.ts";
 import { register } from "../../vscode/commands.ts";
 import { pickConfig } from "../runs/pick.ts";
 import { findConfigs } from "./find.ts";

@@ -1,7 +1,7 @@
 /** Where the configs of a workspace are. */
 import { FileType, Uri, workspace } from "vscode";
-import { language } from "../../../shared/contributions.ts";
-import { messageOf } from "../../../shared/errors.ts";
+import { language } from "../../../shared/editor/contributions.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 
 /** Never looked into: data sets, checkpoints and dependencies may be huge. */
 const excluded = new Set(["node_modules", ".gradus", ".git", "dist", "out"]);

@@ -1,8 +1,8 @@
 /** What the lens above a config says of its last run. Pure. */
-import { formatFraction, formatNumber } from "../../../shared/format.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
-import { arrows, type Trend } from "../../../shared/trend.ts";
+import { formatFraction, formatNumber } from "../../../shared/lib/format.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { arrows, type Trend } from "../../../shared/lib/trend.ts";
 import { isReading } from "../runs/model.ts";
 import { warningText } from "../runs/treeModel.ts";
 

@@ -7,11 +7,11 @@ import {
   type Command,
   type TextDocument,
 } from "vscode";
-import { commands } from "../../../shared/contributions.ts";
-import { messageOf } from "../../../shared/errors.ts";
-import { configLens, metricsSeries, type RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
-import { trendOf, type Trend } from "../../../shared/trend.ts";
+import { commands } from "../../../shared/editor/contributions.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
+import { configLens, metricsSeries, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { trendOf, type Trend } from "../../../shared/lib/trend.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import type { Asker } from "../connection/asker.ts";

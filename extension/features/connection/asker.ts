@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { InputOf, ResultOf } from "../../../shared/protocol.ts";
+import type { InputOf, ResultOf } from "../../../shared/protocol/protocol.ts";
 
 /** Anything that answers the protocol's requests. */
 export interface Asker {

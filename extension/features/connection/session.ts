@@ -8,11 +8,11 @@ import {
   type MessageTransports,
   type ServerOptions,
 } from "vscode-languageclient/node";
-import { language } from "../../../shared/contributions.ts";
+import { language } from "../../../shared/editor/contributions.ts";
 import { connectOrStart } from "../../../shared/daemon/connect.ts";
 import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { changed, type Change } from "../../../shared/protocol.ts";
+import { changed, type Change } from "../../../shared/protocol/protocol.ts";
 import { output } from "../../vscode/output.ts";
 import { followPython } from "../language/python.ts";
 import { followShown, shownByUs } from "../language/shown.ts";

@@ -2,7 +2,7 @@
  * disconnected → starting → handshaking → ready → reconnecting (backoff) → failed (reason, what to do).
  * Knows nothing of sockets or the editor: a session is opened by a function, time is a clock.
  */
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { Emitter } from "./emitter.ts";
 
 export interface Session {

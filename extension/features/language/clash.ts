@@ -8,7 +8,7 @@ import {
   type Memento,
   type TextDocument,
 } from "vscode";
-import { language } from "../../../shared/contributions.ts";
+import { language } from "../../../shared/editor/contributions.ts";
 
 const shownKey = "gradus.yamlClashTold";
 const yamlExtension = "redhat.vscode-yaml";

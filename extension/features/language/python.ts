@@ -3,7 +3,7 @@ import { isAbsolute, join } from "node:path";
 import { homedir } from "node:os";
 import { workspace, type Disposable } from "vscode";
 import { DidChangeConfigurationNotification, type LanguageClient } from "vscode-languageclient/node";
-import { settings } from "../../../shared/contributions.ts";
+import { settings } from "../../../shared/editor/contributions.ts";
 import { setting } from "../../vscode/settings.ts";
 
 /** Where the person's own choice for Python is written. */

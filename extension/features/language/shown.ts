@@ -6,7 +6,7 @@ import {
   type LanguageClient,
   type LanguageClientOptions,
 } from "vscode-languageclient/node";
-import { language, settings } from "../../../shared/contributions.ts";
+import { language, settings } from "../../../shared/editor/contributions.ts";
 import { pythonPath } from "./python.ts";
 import { setting } from "../../vscode/settings.ts";
 

@@ -17,7 +17,7 @@ import {
   type ResultOf,
   type RunDetail,
   type RunSummary,
-} from "../../../shared/protocol.ts";
+} from "../../../shared/protocol/protocol.ts";
 import {
   mostBuckets,
   panelVersion,
@@ -30,8 +30,8 @@ import {
   type PanelFailures,
   type PanelRun,
   type ToPanel,
-} from "../../../shared/runPanel.ts";
-import { messageOf } from "../../../shared/errors.ts";
+} from "../../../shared/editor/runPanel.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
 import { panelRun } from "./panelRun.ts";
 import { evaluationUnderWay, noFailures, readEvents, type RunEvents } from "./readEvents.ts";

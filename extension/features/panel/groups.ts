@@ -1,11 +1,11 @@
 /** The groups of a step as the run panel lists them. Pure. */
-import type { GroupRow } from "../../../shared/protocol.ts";
-import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
-import { branchText } from "../../../shared/branchText.ts";
-import { helpText } from "../../../shared/helpText.ts";
-import { isMarked, responseParts } from "../../../shared/responseParts.ts";
+import type { GroupRow } from "../../../shared/protocol/protocol.ts";
+import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { branchText } from "../../../shared/rollouts/branchText.ts";
+import { helpText } from "../../../shared/rollouts/helpText.ts";
+import { isMarked, responseParts } from "../../../shared/rollouts/responseParts.ts";
 import { groupVerdict } from "../rollouts/verdict.ts";
-import type { PanelGroup, ToPanel } from "../../../shared/runPanel.ts";
+import type { PanelGroup, ToPanel } from "../../../shared/editor/runPanel.ts";
 
 const numberOrNull = (value: MaybeNumber | undefined): number | null => {
   const number = fromWire(value ?? null);

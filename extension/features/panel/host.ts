@@ -1,9 +1,9 @@
 /** The run panel's side in the editor: one webview panel a run, restored after a reload. */
 import { randomBytes } from "node:crypto";
 import { Position, Range, Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
-import { panels } from "../../../shared/contributions.ts";
-import { messageOf } from "../../../shared/errors.ts";
-import { runsShow } from "../../../shared/protocol.ts";
+import { panels } from "../../../shared/editor/contributions.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
+import { runsShow } from "../../../shared/protocol/protocol.ts";
 import {
   panelVersion,
   readPanelState,
@@ -12,7 +12,7 @@ import {
   type LinkState,
   type PanelAction,
   type ToPanel,
-} from "../../../shared/runPanel.ts";
+} from "../../../shared/editor/runPanel.ts";
 import { execute, tell, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";

@@ -1,6 +1,6 @@
 /** The end of a stage was dragged in a run's panel: the same in its config, once the person has seen the change. */
 import { Range, Uri, WorkspaceEdit, window, workspace } from "vscode";
-import { stageSteps } from "../../../shared/protocol.ts";
+import { stageSteps } from "../../../shared/protocol/protocol.ts";
 import type { Asker } from "../connection/asker.ts";
 
 export interface StageMove {

@@ -1,7 +1,7 @@
 /** What the panel needs of a run's record. Pure. */
-import type { Json } from "../../../shared/json.ts";
-import type { RunDetail, RunSummary } from "../../../shared/protocol.ts";
-import type { PanelRun } from "../../../shared/runPanel.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import type { RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { PanelRun } from "../../../shared/editor/runPanel.ts";
 
 const isRecord = (value: Json | undefined): value is Readonly<Record<string, Json>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

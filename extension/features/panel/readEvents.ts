@@ -5,9 +5,9 @@ import {
   type EvaluationRow,
   type EventRow,
   type RunSummary,
-} from "../../../shared/protocol.ts";
-import type { PanelFailures } from "../../../shared/runPanel.ts";
-import { isLive } from "../../../shared/runStatus.ts";
+} from "../../../shared/protocol/protocol.ts";
+import type { PanelFailures } from "../../../shared/editor/runPanel.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
 import type { Asker } from "../connection/asker.ts";
 
 export const noFailures: PanelFailures = { failures: [], kinds: 0, failed: {}, rollouts: 0 };

@@ -1,5 +1,5 @@
 /** Metrics are asked for in parts: a run may have recorded thousands of names. */
-import { panelStacks } from "../../../shared/runPanel.ts";
+import { panelStacks } from "../../../shared/editor/runPanel.ts";
 
 interface MetricsRequest {
   readonly metrics: string[];

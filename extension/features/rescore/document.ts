@@ -1,8 +1,8 @@
 /** The rollouts that an edit changes most, as two texts that a diff editor lays side by side; and a sweep as a table. Pure. */
-import { formatFraction, formatNumber, plural } from "../../../shared/format.ts";
-import type { BeforeNow, ChangedRollout, Rescored, Sweep } from "../../../shared/rescore.ts";
-import { blocksOf, coverage, stillText, sweptText } from "../../../shared/rescoreText.ts";
-import { fromWire } from "../../../shared/rollouts.ts";
+import { formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
+import type { BeforeNow, ChangedRollout, Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
+import { blocksOf, coverage, stillText, sweptText } from "../../../shared/rollouts/rescoreText.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 
 export type Side = "before" | "now";
 

@@ -9,10 +9,10 @@ import {
   type TextDocument,
   type TextDocumentContentProvider,
 } from "vscode";
-import { schemes } from "../../../shared/contributions.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { rescore, rescoreSweep } from "../../../shared/protocol.ts";
-import type { Rescored } from "../../../shared/rescore.ts";
+import { schemes } from "../../../shared/editor/contributions.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { rescore, rescoreSweep } from "../../../shared/protocol/protocol.ts";
+import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";

@@ -12,11 +12,11 @@ import {
   type TextDocument,
   type Uri,
 } from "vscode";
-import { commands } from "../../../shared/contributions.ts";
-import { messageOf } from "../../../shared/errors.ts";
-import { rescore } from "../../../shared/protocol.ts";
-import type { Rescored } from "../../../shared/rescore.ts";
-import { changeText, shortLabel } from "../../../shared/rescoreText.ts";
+import { commands } from "../../../shared/editor/contributions.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
+import { rescore } from "../../../shared/protocol/protocol.ts";
+import type { Rescored } from "../../../shared/rollouts/rescore.ts";
+import { changeText, shortLabel } from "../../../shared/rollouts/rescoreText.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { findConfigs } from "../configs/find.ts";

@@ -1,12 +1,12 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
-import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
-import { criterionText, metCount, signOfCriterion } from "../../../shared/criteria.ts";
-import { branchText } from "../../../shared/branchText.ts";
-import { helpText } from "../../../shared/helpText.ts";
-import { bracketed, brackets, isMarked, responseParts } from "../../../shared/responseParts.ts";
+import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { criterionText, metCount, signOfCriterion } from "../../../shared/rollouts/criteria.ts";
+import { branchText } from "../../../shared/rollouts/branchText.ts";
+import { helpText } from "../../../shared/rollouts/helpText.ts";
+import { bracketed, brackets, isMarked, responseParts } from "../../../shared/rollouts/responseParts.ts";
 import { groupVerdict, teaches } from "./verdict.ts";
-import type { GroupRow } from "../../../shared/protocol.ts";
-import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts.ts";
+import type { GroupRow } from "../../../shared/protocol/protocol.ts";
+import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts/rollouts.ts";
 
 export interface Fold {
   readonly from: number;

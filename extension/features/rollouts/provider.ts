@@ -18,8 +18,8 @@ import {
   type TextDocumentContentProvider,
   type TextEditor,
 } from "vscode";
-import { commands, schemes } from "../../../shared/contributions.ts";
-import { groupsQuery, rolloutsQuery, type RunSummary } from "../../../shared/protocol.ts";
+import { commands, schemes } from "../../../shared/editor/contributions.ts";
+import { groupsQuery, rolloutsQuery, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
 import { pickRun } from "../runs/pick.ts";

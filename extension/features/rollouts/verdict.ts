@@ -1,5 +1,5 @@
 /** What became of a group. Pure. */
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
 type Judged = Pick<RolloutRow, "advantage" | "reward" | "errors" | "admitted">;
 

@@ -1,9 +1,9 @@
 /** What can be done with a run. */
 import { randomUUID } from "node:crypto";
 import { Uri, env, window, workspace, type Disposable } from "vscode";
-import { schemes, views } from "../../../shared/contributions.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { metrics } from "../../../shared/metrics.ts";
+import { schemes, views } from "../../../shared/editor/contributions.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { metrics } from "../../../shared/metrics/metrics.ts";
 import {
   configLens,
   runsControl,
@@ -12,9 +12,9 @@ import {
   runsResume,
   runsStart,
   type RunSummary,
-} from "../../../shared/protocol.ts";
-import { chartOf } from "../../../shared/runPanel.ts";
-import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { chartOf } from "../../../shared/editor/runPanel.ts";
+import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";

@@ -2,7 +2,7 @@
  * Follows a store: subscribe from the last cursor, and ask for everything again where the daemon no longer knows what
  * lies between. The cursor belongs to a daemon's instance; another instance starts over. Pure but for its session.
  */
-import { runsList, subscribe, type Change, type HelloResult } from "../../../shared/protocol.ts";
+import { runsList, subscribe, type Change, type HelloResult } from "../../../shared/protocol/protocol.ts";
 import type { Asker } from "../connection/asker.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { RunsModel } from "./model.ts";

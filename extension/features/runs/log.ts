@@ -1,7 +1,7 @@
 /** A run's log as a read-only document: its events, then what its process wrote. */
 import { EventEmitter, FileType, Uri, workspace, type TextDocumentContentProvider } from "vscode";
-import { formatSeconds } from "../../../shared/format.ts";
-import { eventsQuery, runsShow, type EventRow, type RunDetail } from "../../../shared/protocol.ts";
+import { formatSeconds } from "../../../shared/lib/format.ts";
+import { eventsQuery, runsShow, type EventRow, type RunDetail } from "../../../shared/protocol/protocol.ts";
 import type { Stores } from "../connection/stores.ts";
 
 const mostBytes = 512 * 1024;

@@ -2,8 +2,8 @@
  * What this window knows of a store's runs, kept up by the daemon's feed: pure. Every view of it says the same step at
  * the same time: steps come in beats, everything else at once.
  */
-import type { Change, RunSummary } from "../../../shared/protocol.ts";
-import { isLive, isSettled } from "../../../shared/runStatus.ts";
+import type { Change, RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
 
 export interface Beat {

@@ -1,9 +1,9 @@
 /** Which run, which config: from the row, the panel, the editor, or by asking. */
 import { Uri, window, workspace, type QuickPickItem } from "vscode";
-import { language } from "../../../shared/contributions.ts";
-import { UserError } from "../../../shared/errors.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
-import type { RunStatus } from "../../../shared/runStatus.ts";
+import { language } from "../../../shared/editor/contributions.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription } from "./treeModel.ts";

@@ -10,8 +10,8 @@ import {
   Uri,
   type TreeDataProvider,
 } from "vscode";
-import { commands } from "../../../shared/contributions.ts";
-import { evaluationsQuery, runsShow } from "../../../shared/protocol.ts";
+import { commands } from "../../../shared/editor/contributions.ts";
+import { evaluationsQuery, runsShow } from "../../../shared/protocol/protocol.ts";
 import type { Store, Stores } from "../connection/stores.ts";
 import { childrenOf, childrenOfRun, rowOf, runTooltip, type RunNode } from "./treeModel.ts";
 

@@ -6,10 +6,10 @@ import {
   formatNumber,
   formatSeconds,
   plural,
-} from "../../../shared/format.ts";
-import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
-import { isLive, type RunStatus } from "../../../shared/runStatus.ts";
-import { plainMarkdown } from "../../../shared/visibleText.ts";
+} from "../../../shared/lib/format.ts";
+import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
+import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
 import { isReading } from "./model.ts";
 
 export type RunNode =

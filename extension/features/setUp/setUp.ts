@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { ProgressLocation, window, type Disposable } from "vscode";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";

@@ -1,9 +1,9 @@
 /** The daemon made visible: how it is, start, stop, restart, its log. */
 import { Uri, window, type Disposable } from "vscode";
 import { daemonLog } from "../../../shared/daemon/connect.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { formatAge, plural } from "../../../shared/format.ts";
-import { daemonShutdown, daemonStatus } from "../../../shared/protocol.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { formatAge, plural } from "../../../shared/lib/format.ts";
+import { daemonShutdown, daemonStatus } from "../../../shared/protocol/protocol.ts";
 import { execute, register } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import type { Store, Stores } from "../connection/stores.ts";

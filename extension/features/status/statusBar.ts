@@ -7,9 +7,9 @@ import {
   window,
   type Disposable,
 } from "vscode";
-import { commands, language } from "../../../shared/contributions.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
-import { plainMarkdown } from "../../../shared/visibleText.ts";
+import { commands, language } from "../../../shared/editor/contributions.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription, statusText } from "../runs/treeModel.ts";
 

@@ -1,9 +1,9 @@
 /** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
 import { execFile } from "node:child_process";
 import { commands as editor, window, workspace, type Disposable, type TextDocument } from "vscode";
-import { language } from "../../../shared/contributions.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { trainerIn, trainerNames } from "../../../shared/trainers.ts";
+import { language } from "../../../shared/editor/contributions.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
 import { register } from "../../vscode/commands.ts";
 import type { CommandLine } from "../configs/commands.ts";
 

@@ -7,7 +7,7 @@ import type { Advantages } from "./tokenAdvantages.ts";
 import { describeCriteria } from "../rewards/criteria.ts";
 import { rowValue, type Scores } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
 export const describeStep = (

@@ -1,6 +1,6 @@
 /** Helped rollouts compared with those with the same prefill only, and what they were given with the group's plain rollouts. */
 import { rowsOfGroups } from "../../core/rows/batch.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Combined } from "../../core/reward.ts";
 import type { Advantages } from "./tokenAdvantages.ts";

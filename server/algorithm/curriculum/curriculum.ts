@@ -19,7 +19,7 @@ import type {
 } from "../../core/slots/curriculum.ts";
 import type { ArmPool, FastSampler } from "../../core/slots/fastArms.ts";
 import { lifted } from "../../methods/curriculum/fast/lifted.ts";
-import { toWire } from "../../../shared/rollouts.ts";
+import { toWire } from "../../../shared/rollouts/rollouts.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";

@@ -3,8 +3,8 @@
  * a model, and draws. A run records it, so that a replay learns the same.
  */
 import { z } from "zod";
-import type { Json } from "../../../shared/json.ts";
-import { fromWire, toWire } from "../../../shared/rollouts.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import { fromWire, toWire } from "../../../shared/rollouts/rollouts.ts";
 import { taskSchema } from "../../core/savedTask.ts";
 import type { Group } from "../../core/rollouts.ts";
 

@@ -1,5 +1,5 @@
 /** Observations of a step: what its groups' signals say of their arms. */
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 import type { ArmSet } from "../../core/slots/arms.ts";
 import type { GroupOf, Observation, Signal } from "../../core/slots/curriculum.ts";
 import type { Group } from "../../core/rollouts.ts";

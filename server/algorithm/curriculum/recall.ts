@@ -1,5 +1,5 @@
 /** Replays what a recorded run's curriculum drew, measured and predicted into a curriculum. */
-import { fromWire } from "../../../shared/rollouts.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import type { Arm, Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import type { Division, Estimator, EstimatorExtensions, PilotRollouts } from "../../core/slots/curriculum.ts";

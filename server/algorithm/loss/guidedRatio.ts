@@ -1,5 +1,5 @@
 /** The ratio of helped rollouts: what their tokens count against, and the loss that replaces the objective on some. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { GuidanceConfig, StageBody } from "../../core/config/resolved.ts";
 import { selectRows } from "../../core/rows/batch.ts";

@@ -1,5 +1,5 @@
 /** The lines of the config's `kl` list, ready to use. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { KlConfig } from "../../core/config/resolved.ts";
 import { AdaptiveCoefficient } from "../../methods/kl/adaptive.ts";

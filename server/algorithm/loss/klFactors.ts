@@ -1,5 +1,5 @@
 /** Where a KL term acts and how strongly: by the rollout's success, by turn, by how sure a model was. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { KlConfig } from "../../core/config/resolved.ts";
 import type { KlWeight } from "../../core/blocks/kl.ts";
 import type { KlInput, KlRows, KlTerm } from "../../core/slots/kl.ts";

@@ -1,5 +1,5 @@
 /** From advantages to a loss with its gradients: corrections, normaliser, objective, KL in the loss, entropy bonus. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { checkFinite } from "../../methods/objective/finite.ts";
 import type { Clock, Model, Saved, Stateful } from "../../core/basics.ts";

@@ -1,6 +1,6 @@
 /** What terms said criterion by criterion: as recorded, and as metrics. */
-import { criterionName, type JudgedCriterion } from "../../../shared/criteria.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { criterionName, type JudgedCriterion } from "../../../shared/rollouts/criteria.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 

@@ -1,5 +1,5 @@
 /** A KL penalty on the reward, per token. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { KlTerm } from "../../core/slots/kl.ts";
 import type { Clock, Model } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";

@@ -1,6 +1,6 @@
 /** Held-out measures of episodes of several attempts. */
 import type { AttemptOutcomes } from "./types.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 import type { EvaluatedTask, Measure } from "./types.ts";
 
 const rightAfter = (outcomes: AttemptOutcomes, k: number): boolean => outcomes[k - 1] === true;

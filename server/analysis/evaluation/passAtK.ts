@@ -2,7 +2,7 @@
 import type { EvaluatedTask, Measure } from "./types.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
 import { attemptMeasures } from "./attempts.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /**
  * Unbiased estimate of the chance that one of k samples is right, from c right of n drawn:

@@ -1,6 +1,6 @@
 /** What a model lacks: its tasks asked once more with something supplied, or in parts. */
 import { fieldOf, isObject, textField } from "../../core/templates.ts";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";

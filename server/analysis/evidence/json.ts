@@ -1,5 +1,5 @@
 /** Values of a resolved config's tree by their paths, a stage's own before the top level's. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { segments } from "../../config/address.ts";
 
 export const isObject = (value: Json | undefined): value is JsonObject =>

@@ -1,6 +1,6 @@
 /** Puts what a run has shown on the lines of a config that still says what the run's config said. */
 import { isDeepStrictEqual } from "node:util";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { segments } from "../../config/address.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import { nameOf } from "../../config/check/method.ts";

@@ -1,10 +1,10 @@
 /** A config's evidence as the language server shows it: diagnostics on lines, notes after them, Markdown in hovers. */
 import type { EvidenceDiagnostic, EvidenceNote, LastRun } from "./types.ts";
-import { formatBytes, formatFraction, formatNumber } from "../../../shared/format.ts";
-import { metricNamed } from "../../../shared/metrics.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
-import { trendOf } from "../../../shared/trend.ts";
+import { formatBytes, formatFraction, formatNumber } from "../../../shared/lib/format.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { trendOf } from "../../../shared/lib/trend.ts";
 import type { RunSighting, RunSightings } from "./index.ts";
 import { finite, median, sparkline } from "./numbers.ts";
 import { endOfLine, holding, rangeOf, type Text } from "./place.ts";

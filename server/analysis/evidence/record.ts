@@ -1,7 +1,7 @@
 /** What a store knows of a config file's last run: plain data, made in the store's thread, read by the kinds of evidence. */
-import type { JsonObject } from "../../../shared/json.ts";
-import type { RewardFailure } from "../../../shared/outcome.ts";
-import type { EvaluationRow, RunSummary } from "../../../shared/protocol.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { RewardFailure } from "../../../shared/run/outcome.ts";
+import type { EvaluationRow, RunSummary } from "../../../shared/protocol/protocol.ts";
 
 /** Steps ascending; NaN where a step has no number. */
 export interface MetricPoints {

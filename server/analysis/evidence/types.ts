@@ -1,5 +1,5 @@
 /** What runs have shown about a config, as the editor shows it. */
-import type { RunStatus } from "../../../shared/runStatus.ts";
+import type { RunStatus } from "../../../shared/protocol/runStatus.ts";
 import type { Position } from "../../lib/lines.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 

@@ -1,6 +1,6 @@
 /** A run as the kinds of evidence look at it: its last rl stage, and of that the last steps. */
-import type { Json } from "../../../shared/json.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { segments } from "../../config/address.ts";
 import { effective, isObject, valueAt } from "./json.ts";
 import type { GroupTally, MetricPoints, RunRecord } from "./record.ts";

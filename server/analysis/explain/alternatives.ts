@@ -1,7 +1,7 @@
 /** What every other baseline and scale would have given one rollout, by the config's other choices. */
-import { UserError } from "../../../shared/errors.ts";
-import { toWire } from "../../../shared/rollouts.ts";
-import type { Alternative } from "../../../shared/why.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { toWire } from "../../../shared/rollouts/rollouts.ts";
+import type { Alternative } from "../../../shared/rollouts/why.ts";
 import { baselines, scales } from "../../methods/advantage/index.ts";
 import type { Declaration, SlotName, Choice } from "../../core/declaration.ts";
 import type { SolvedStep } from "./explain.ts";

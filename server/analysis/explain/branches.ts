@@ -5,7 +5,7 @@ import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recor
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 
 const whole = ({ reward }: RolloutRow): TermValue => {

@@ -1,5 +1,5 @@
 /** Channels as recorded rollouts have them: under the keys of the format, or under a channel's own name. */
-import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { ColumnWith } from "../../../shared/rollouts/columns.ts";
 import { columnOfRows } from "../recorded.ts";
 import type { Channel } from "../../core/policy.ts";

@@ -5,9 +5,9 @@ import {
   type Criterion,
   type JudgedCriterion,
   type Met,
-} from "../../../shared/criteria.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
-import type { TermCriteria } from "../../../shared/why.ts";
+} from "../../../shared/rollouts/criteria.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import type { TermCriteria } from "../../../shared/rollouts/why.ts";
 
 /** By term; criteria in the order in which the rollouts have them. Empty where no term judges by criteria. */
 export function criteriaOf(group: readonly RolloutRow[]): TermCriteria[] {

@@ -2,8 +2,8 @@
  * What a config makes of recorded rollouts: rewards → advantages → loss with its gradient per token. Runs no reward
  * and no model. All rows of one step form one optimiser step, without a split into mini-batches.
  */
-import { UserError } from "../../../shared/errors.ts";
-import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { columnOfAdvantages } from "../../algorithm/advantages/advantageColumns.ts";
 import { describeMismatch } from "../../algorithm/advantages/describe.ts";
 import { tokensOf, type TokenColumn } from "../../algorithm/advantages/tokenColumn.ts";
@@ -13,7 +13,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { unmasked } from "../../algorithm/loss/routes.ts";
 import { RecordedStep } from "./recordedStep.ts";
-import type { Span } from "../../../shared/why.ts";
+import type { Span } from "../../../shared/rollouts/why.ts";
 import { keyOf, recordedChannel } from "./channels.ts";
 import type { RecordedRow } from "../recorded.ts";
 import type { Saved } from "../../core/basics.ts";

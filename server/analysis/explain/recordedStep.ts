@@ -1,6 +1,6 @@
 /** The recorded rows of one optimiser step, as columns, with everything that can be wrong with them. */
-import { UserError } from "../../../shared/errors.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { columnOf, applies } from "../../algorithm/rewards/rewards.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";

@@ -1,5 +1,5 @@
 /** What the rules that act on tokens do, in words. A rule without words of its own is called by its name. */
-import type { TokenRule } from "../../../shared/why.ts";
+import type { TokenRule } from "../../../shared/rollouts/why.ts";
 import { masks } from "../../methods/mask/index.ts";
 
 const words: Readonly<Record<string, string>> = {

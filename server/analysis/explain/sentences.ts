@@ -1,7 +1,7 @@
 /** An explanation in sentences. Numbers that a sentence combines are those that the reader sees beside it. */
-import { formatChange, formatNumber, plural } from "../../../shared/format.ts";
-import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
-import type { Alternative, TokenRule, Why, WhyTopic } from "../../../shared/why.ts";
+import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import type { Alternative, TokenRule, Why, WhyTopic } from "../../../shared/rollouts/why.ts";
 import { criteriaWords } from "./criteria.ts";
 import type { RecordedStep } from "./recordedStep.ts";
 
@@ -77,7 +77,8 @@ function advantageWords(facts: Facts, step: RecordedStep): string {
 function recordedWords({ advantage, recorded }: Facts, step: RecordedStep): string | undefined {
   const [now, then] = [fromWire(advantage), fromWire(recorded)];
   // Runs keep advantages in single precision.
-  if (step.algorithm.takesRecorded || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then)))) return undefined;
+  if (step.algorithm.takesRecorded || !(Math.abs(now - then) > 1e-4 * Math.max(1, Math.abs(then))))
+    return undefined;
   return `The recorded advantage is ${change(then)}: another config or other rollouts produced it.`;
 }
 

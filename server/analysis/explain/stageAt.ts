@@ -1,4 +1,4 @@
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { placeAt, stepsInAll } from "../../config/build/stagePlan.ts";

@@ -2,9 +2,9 @@
  * Each reward term's part of a rollout's advantage, as its Shapley value: the players are the terms, and a coalition is
  * worth the advantage that the rollout has when every rollout of its group is paid by the coalition's terms only.
  */
-import { UserError } from "../../../shared/errors.ts";
-import { toWire } from "../../../shared/rollouts.ts";
-import type { TermShare, TermShares } from "../../../shared/why.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { toWire } from "../../../shared/rollouts/rollouts.ts";
+import type { TermShare, TermShares } from "../../../shared/rollouts/why.ts";
 import { rowValue, type Scores } from "../../algorithm/rewards/rewards.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Stats } from "../../core/policy.ts";

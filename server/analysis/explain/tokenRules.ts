@@ -1,5 +1,5 @@
 /** Which tokens of a rollout do not train as the others do, and by which rule. */
-import type { Span, TokenFacts, TokenRule } from "../../../shared/why.ts";
+import type { Span, TokenFacts, TokenRule } from "../../../shared/rollouts/why.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import { spansOf } from "../../core/rows/tokenSpans.ts";
 import type { RecordedStep } from "./recordedStep.ts";

@@ -2,9 +2,9 @@
  * For one rollout, why its advantage is what it is: its siblings, each reward term's share, what another baseline or
  * scale would have given, and which tokens are masked, clipped or weighted, by which rule.
  */
-import { UserError } from "../../../shared/errors.ts";
-import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts.ts";
-import type { Why, WhySibling } from "../../../shared/why.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { fromWire, toWire, type MaybeNumber } from "../../../shared/rollouts/rollouts.ts";
+import type { Why, WhySibling } from "../../../shared/rollouts/why.ts";
 import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkTerms, StepExplainer, type SolvedStep } from "./explain.ts";

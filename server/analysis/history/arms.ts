@@ -1,5 +1,5 @@
 /** The arms that a history speaks of. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { everything } from "../../methods/curriculum/arms/undivided.ts";

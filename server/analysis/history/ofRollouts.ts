@@ -1,6 +1,6 @@
 /** The history that a run's rollouts tell: the groups that its curriculum saw. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 
 /** A line of a history, as `read.ts` reads it. */

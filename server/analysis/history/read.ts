@@ -1,8 +1,8 @@
 /** A history: what became of each group of a run, one JSON object a line. */
 import { z } from "zod";
-import type { JsonObject } from "../../../shared/json.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import { fromWire, parseJson, type RowPlace } from "../../../shared/rollouts.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { fromWire, parseJson, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
 import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
 

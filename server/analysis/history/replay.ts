@@ -1,6 +1,6 @@
 /** A config's curriculum, which learns step by step what became of the groups of a recorded run. */
-import { toWire, type WireNumber } from "../../../shared/rollouts.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 import type { Missing } from "../../algorithm/curriculum/recall.ts";

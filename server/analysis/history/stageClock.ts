@@ -2,7 +2,7 @@
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { rlSteps, turnAt } from "../../config/build/stagePlan.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { ends, seenWith, type Histories } from "../../algorithm/curriculum/until.ts";

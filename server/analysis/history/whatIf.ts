@@ -12,7 +12,7 @@ import { ReplayFaults } from "./faults.ts";
 import type { HistoryGroup } from "./read.ts";
 import { believe, Recollection, type ArmObservation } from "./recollection.ts";
 import { StageClock } from "./stageClock.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** Mean over the replays, and the band in which eight of ten of them lie. */
 export interface ReplayBand {

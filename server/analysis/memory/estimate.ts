@@ -1,6 +1,6 @@
 /** A run's memory before it starts: what it needs at its peak, what it may take, and what to lower where that is less. */
 import { availableParallelism, totalmem } from "node:os";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { modelsRead, objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";

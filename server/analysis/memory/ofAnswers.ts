@@ -1,5 +1,5 @@
 /** Memory of a model that only answers: what `sample` and `evaluate` open. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { arithmetic, limitOf, otherNeeds } from "./estimate.ts";
 import { sizeText } from "./note.ts";

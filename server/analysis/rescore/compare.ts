@@ -1,6 +1,6 @@
 /** What differs between two rewards of the same rollouts: means, ranks within groups, signs of advantages, groups that teach. */
-import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rescore.ts";
-import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rollouts/rescore.ts";
+import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 

@@ -1,5 +1,5 @@
 /** How the verdicts on each criterion of a term have changed. */
-import { criterionName, type JudgedCriterion, type Met } from "../../../shared/criteria.ts";
+import { criterionName, type JudgedCriterion, type Met } from "../../../shared/rollouts/criteria.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 
 export interface CriterionChange {

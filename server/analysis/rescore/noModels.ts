@@ -1,5 +1,5 @@
 /** A context without models: rewards that score with a model or count tokens by text have none here. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Models, Tokenizer } from "../../core/policy.ts";
 
 const noModel = (name: string): never => {

@@ -1,5 +1,5 @@
 /** Scores a step's rollouts: combined rewards and advantages by a stage's config. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
@@ -36,7 +36,8 @@ export function scoreStep(
     advantages: new Float64Array(batch.rows).fill(Number.NaN),
     note,
   });
-  if (algorithm.takesRecorded) return none("The config uses recorded advantages, which do not depend on rewards.");
+  if (algorithm.takesRecorded)
+    return none("The config uses recorded advantages, which do not depend on rewards.");
   try {
     const advantages = algorithm.advantages(combined, batch, stats, clock);
     return {

@@ -1,8 +1,8 @@
 /** A run's stored rollouts, kept in memory as far as they fit, and scored again by configs that differ from the run's. */
 import { setImmediate } from "node:timers/promises";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { Rescored } from "../../../shared/rescore.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { stageAt } from "../explain/stageAt.ts";

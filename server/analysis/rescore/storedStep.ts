@@ -3,7 +3,7 @@ import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { RecordReader } from "../../../shared/log/recordAt.ts";
 import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { columnsWith, type LogColumn } from "../../../shared/rollouts/columns.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { groupKey, recordOf, rowColumnsOf } from "../recorded.ts";

@@ -1,7 +1,7 @@
 /** What a term's weight would change, over a range of weights: combines the stored columns again and runs nothing. */
 import { setImmediate } from "node:timers/promises";
-import { UserError } from "../../../shared/errors.ts";
-import type { Sweep, SweepPoint } from "../../../shared/rescore.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Sweep, SweepPoint } from "../../../shared/rollouts/rescore.ts";
 import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

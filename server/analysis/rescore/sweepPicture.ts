@@ -1,6 +1,6 @@
 /** A sweep as a small SVG, in colours that light and dark themes both bear. */
-import { formatNumber } from "../../../shared/format.ts";
-import type { SweepPoint } from "../../../shared/rescore.ts";
+import { formatNumber } from "../../../shared/lib/format.ts";
+import type { SweepPoint } from "../../../shared/rollouts/rescore.ts";
 
 const [width, height] = [380, 150];
 const frame = { left: 34, right: 12, top: 22, bottom: 26 };

@@ -1,6 +1,6 @@
 /** Where each term's values come from when rollouts are scored again: the record, a computation, or nowhere. */
 import { isDeepStrictEqual } from "node:util";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { columnOf, applies } from "../../algorithm/rewards/rewards.ts";
 import { create } from "../../core/create.ts";

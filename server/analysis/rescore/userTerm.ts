@@ -6,7 +6,7 @@ import { createHash, randomInt } from "node:crypto";
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Choice } from "../../core/declaration.ts";
 import { bundleReward, type Bundle } from "../../methods/reward/own/bundle.ts";
 import { HostProcess, NoAnswer } from "../../methods/reward/own/hostProcess.ts";

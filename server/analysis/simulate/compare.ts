@@ -6,7 +6,7 @@ import { randomStream } from "../../lib/random.ts";
 import type { Scenario } from "./scenarios.ts";
 import { simulate, type SimulatedStep } from "./simulate.ts";
 import { signFlipTest, standardError } from "./statistics.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 export interface Spread {
   readonly mean: number;

@@ -4,7 +4,7 @@ import { batchOfRows } from "../recorded.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { simulatedSource } from "./source.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 import { groupsOf } from "../../algorithm/rewards/groups.ts";
 import { columnOf } from "../../algorithm/rewards/rewards.ts";
 import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";

@@ -1,5 +1,5 @@
 /** A simulated run: a config's curriculum and advantage, and a learner for a policy. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { Curriculum, type DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageBody } from "../../core/config/resolved.ts";

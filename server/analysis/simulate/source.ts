@@ -1,7 +1,7 @@
 /** The tasks of a simulated world: each is of a level, and a little harder or easier than that. */
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { SourceOf } from "../../core/slots/curriculum.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";

@@ -1,6 +1,6 @@
 /** What paired samples say. */
 import type { Random } from "../../lib/random.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** Standard error of a mean; NaN of fewer than two. */
 export const standardError = (values: readonly number[]): number => {

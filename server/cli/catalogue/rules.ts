@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { rulePageFile } from "../../config/text/rulePages.ts";
 import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";

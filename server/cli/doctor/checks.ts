@@ -5,7 +5,7 @@
 import { execFile, type ExecFileException } from "node:child_process";
 import { accessSync, constants, existsSync, mkdirSync, statfsSync } from "node:fs";
 import { dirname, join, parse, resolve } from "node:path";
-import { messageOf } from "../../../shared/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import type { WasmConstructor } from "../../store/drivers/wasmDriver.ts";
 import {
   carriedVersion,

@@ -1,7 +1,7 @@
 /** Whether the store's daemon answers: one that is there and does not keeps every command of the store from working. */
 import { placeText } from "../../../shared/daemon/place.ts";
 import type { DaemonState } from "../../../shared/daemon/state.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Check } from "./checks.ts";
 
 export async function checkDaemon(store: string, look: () => Promise<DaemonState>): Promise<Check> {

@@ -1,6 +1,6 @@
 /** The memory here, and what of it a run of a config needs. */
 import { resolve } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { loadConfig } from "../../rules/load.ts";
 import { admitMemory, arithmetic, limitOf } from "../../analysis/memory/estimate.ts";
 import { sizeText } from "../../analysis/memory/note.ts";

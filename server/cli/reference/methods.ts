@@ -1,5 +1,5 @@
 /** One page a slot: every method with its formula, parameters and sources, as its declaration tells it. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { paramsSchema } from "../../config/grammar/jsonSchema.ts";
 import type { Fields } from "../../core/blocks/field.ts";

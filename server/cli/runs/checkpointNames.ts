@@ -4,7 +4,7 @@
  * `@<step>`.
  */
 import { existsSync } from "node:fs";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { resolveCheckpoint } from "../../run/checkpoint/checkpoints.ts";
 import { readRunFile, runFolder, runIds } from "../../store/files.ts";
 import { storeOf } from "./store.ts";

@@ -1,7 +1,7 @@
 /** `gradus runs export --to hf|gguf|peft`: a checkpoint as a model that other programs load. */
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { openBase, readWeights, writeHuggingFace, type ModelHead } from "../../engine/formats/index.ts";
 import { writeGguf } from "../../engine/formats/gguf/index.ts";
 import { isPeft, peftBase, readPeft, writePeft } from "../../engine/formats/peft.ts";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { open, type FileHandle } from "node:fs/promises";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import {
   evaluationsQuery,
   eventsQuery,
@@ -12,8 +12,8 @@ import {
   runsShow,
   type EventRow,
   type RunSummary,
-} from "../../../shared/protocol.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+} from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { pastCurriculumOf } from "../../methods/curriculum/pastCurriculum.ts";
 import { historyOf } from "../../analysis/history/ofRollouts.ts";
 import { readReport, reportText } from "./reportRun.ts";

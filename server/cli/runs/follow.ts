@@ -12,11 +12,11 @@ import {
   type Change,
   type RunDetail,
   type RunSummary,
-} from "../../../shared/protocol.ts";
+} from "../../../shared/protocol/protocol.ts";
 import type { FeedListener } from "../../../shared/daemon/client.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import { isSettled } from "../../../shared/runStatus.ts";
-import { stageKind } from "../../../shared/stageKinds.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { isSettled } from "../../../shared/protocol/runStatus.ts";
+import { stageKind } from "../../../shared/run/stageKinds.ts";
 import type { PlannedStage, RunLine } from "../text/runLines.ts";
 
 /** Steps asked for at once when catching up. */

@@ -1,8 +1,8 @@
 /** `gradus run` and `gradus runs follow`: the follower on a connection that heals, shown in this terminal or as JSON lines. */
 import { setTimeout as wait } from "node:timers/promises";
 import { DaemonClient } from "../../../shared/daemon/client.ts";
-import { rolloutsQuery, runsControl } from "../../../shared/protocol.ts";
-import { fromWire } from "../../../shared/rollouts.ts";
+import { rolloutsQuery, runsControl } from "../../../shared/protocol/protocol.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import { exit } from "../command.ts";
 import { RunFollower } from "./follow.ts";
 import type { CompletionRow, RunLine, RunReporter } from "../text/runLines.ts";

@@ -1,9 +1,9 @@
 /** A store in a folder that cannot be written: its logs are read into tables in memory, and questions answered from there. */
 import type { Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { workerIsAlive } from "../../../shared/lease.ts";
-import * as protocol from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { workerIsAlive } from "../../../shared/run/lease.ts";
+import * as protocol from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { answers, type Handlers } from "../../daemon/answers.ts";
 import { runFolder } from "../../store/files.ts";
 import { Store } from "../../store/store.ts";

@@ -1,6 +1,6 @@
 /** `gradus runs export RUN --to report`: what a run did, as one Markdown page. */
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { metricNamed } from "../../../shared/metrics.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import {
   evaluationsQuery,
   eventsQuery,
@@ -11,8 +11,8 @@ import {
   type EvaluationRow,
   type RunDetail,
   type Series,
-} from "../../../shared/protocol.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+} from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { assignment, readSettings } from "../../run/loop/settings.ts";
 import { duration, sparkline, thinned } from "../text/terminal.ts";

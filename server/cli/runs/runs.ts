@@ -10,10 +10,10 @@ import {
   runsShow,
   type RunDetail,
   type RunSummary,
-} from "../../../shared/protocol.ts";
+} from "../../../shared/protocol/protocol.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { taskTree } from "../../../shared/taskTree.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { taskTree } from "../../../shared/run/taskTree.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";

@@ -1,9 +1,14 @@
 /** `gradus runs set`: values of a run that lives. */
 import { setTimeout as wait } from "node:timers/promises";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
-import { eventsQuery, runsControl, type EventRow, type RunSummary } from "../../../shared/protocol.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import {
+  eventsQuery,
+  runsControl,
+  type EventRow,
+  type RunSummary,
+} from "../../../shared/protocol/protocol.ts";
 import { parseAssignment } from "../../config/address.ts";
 import { child, toJson, type SourceNode } from "../../config/text/node.ts";
 import { complain, exit, print, printJson } from "../command.ts";

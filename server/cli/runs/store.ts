@@ -6,8 +6,8 @@ import { findStore, storeName } from "../../../shared/daemon/findStore.ts";
 import type { DaemonLink } from "../../../shared/daemon/handshake.ts";
 import { lookForDaemon, type DaemonState } from "../../../shared/daemon/state.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/errors.ts";
-import { runsList, type RunSummary } from "../../../shared/protocol.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { runsList, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { recordedNode } from "../../lib/natives.ts";
 
 declare const GRADUS_VERSION: string;

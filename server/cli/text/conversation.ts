@@ -1,5 +1,5 @@
 /** Talking to a policy: a prompt as its tokenizer wants it, and answers as text, also while they are written. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { PolicyTokenizer } from "../../engine/tokenizers/types.ts";
 import { TextStream, type ChatMessage } from "../../engine/tokenizers/index.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";

@@ -1,6 +1,6 @@
 /** What a curriculum would have done, for a person: each arm's share over the steps and at the end. */
-import { condensed } from "../../../shared/condensed.ts";
-import { fromWire } from "../../../shared/rollouts.ts";
+import { condensed } from "../../../shared/lib/condensed.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import type { ReplayFault } from "../../analysis/history/faults.ts";
 import type { ReplayedStep } from "../../analysis/history/replay.ts";
 import type { ReplayBand, WhatIfStep } from "../../analysis/history/whatIf.ts";

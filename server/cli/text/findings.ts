@@ -1,7 +1,7 @@
 /** How commands show diagnostics. */
 import { InvalidArgumentError } from "commander";
 import { relative } from "node:path";
-import { visibleText } from "../../../shared/visibleText.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { complain } from "../command.ts";
 

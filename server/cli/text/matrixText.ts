@@ -1,6 +1,6 @@
 /** What became of every stage's tasks, as a table: a row a stage's tasks, a column what was measured after a stage. */
-import { matrixRows, measureOf } from "../../../shared/matrix.ts";
-import type { StageEnd } from "../../../shared/protocol.ts";
+import { matrixRows, measureOf } from "../../../shared/metrics/matrix.ts";
+import type { StageEnd } from "../../../shared/protocol/protocol.ts";
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
 

@@ -1,7 +1,7 @@
 /** What `gradus run` and `gradus runs follow` say about a run as it goes: the same events as JSON lines, plain lines or a live picture. */
-import type { RunWarning } from "../../../shared/outcome.ts";
-import type { StageKind } from "../../../shared/stageKinds.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { RunWarning } from "../../../shared/run/outcome.ts";
+import type { StageKind } from "../../../shared/run/stageKinds.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
 export type Metrics = Readonly<Record<string, number | null>>;
 export type EvaluationMetrics = Readonly<Record<string, number>>;

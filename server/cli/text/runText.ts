@@ -1,7 +1,7 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
-import type { RunWarning } from "../../../shared/outcome.ts";
-import { visibleText } from "../../../shared/visibleText.ts";
+import type { RunWarning } from "../../../shared/run/outcome.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
 import { complain, print, printJson } from "../command.ts";
 import { Course } from "./course.ts";

@@ -1,6 +1,6 @@
 /** `gradus run` in a terminal: progress with the time left, the reward's curve, what the curriculum draws, a few completions. */
 import { colours } from "./colours.ts";
-import { fromWire } from "../../../shared/rollouts.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import { Course } from "./course.ts";
 import type { CompletionRow, RunLine, RunReporter } from "./runLines.ts";
 import { bar, byReward, duration, fixed, LiveBlock, oneLine, sparkline, wrapped } from "./terminal.ts";

@@ -1,5 +1,5 @@
 /** Pieces of text pictures: bar, sparkline, duration. Pure, so that tests read them without a terminal. */
-import { visibleLine, visibleText } from "../../../shared/visibleText.ts";
+import { visibleLine, visibleText } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
 
 const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;

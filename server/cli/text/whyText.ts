@@ -1,10 +1,10 @@
 /** `gradus explain --why` in a terminal: the sentences, with the numbers they speak of as bars and a table. Pure. */
-import { criterionName, metMark, pointsText, signOfCriterion } from "../../../shared/criteria.ts";
-import { formatChange, formatNumber } from "../../../shared/format.ts";
-import { fromWire, type MaybeNumber } from "../../../shared/rollouts.ts";
-import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../../shared/why.ts";
-import { alternativeTable } from "../../../shared/whyTable.ts";
-import { visibleLine } from "../../../shared/visibleText.ts";
+import { criterionName, metMark, pointsText, signOfCriterion } from "../../../shared/rollouts/criteria.ts";
+import { formatChange, formatNumber } from "../../../shared/lib/format.ts";
+import { fromWire, type MaybeNumber } from "../../../shared/rollouts/rollouts.ts";
+import type { Alternative, Span, TermShare, Why, WhyTopic } from "../../../shared/rollouts/why.ts";
+import { alternativeTable } from "../../../shared/rollouts/whyTable.ts";
+import { visibleLine } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
 import { oneLine } from "./terminal.ts";
 

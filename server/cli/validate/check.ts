@@ -1,7 +1,7 @@
 /** What one file is, and what is wrong with it. */
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { UserError, readFailure } from "../../../shared/errors.ts";
+import { UserError, readFailure } from "../../../shared/lib/errors.ts";
 import { foreignKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";

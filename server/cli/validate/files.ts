@@ -1,7 +1,7 @@
 /** Which files are meant: those that are named, those that a pattern matches, and every config below a folder. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { matcher, staticFolder } from "./pattern.ts";
 
 export interface SelectedFile {

@@ -1,12 +1,12 @@
 import { Option } from "commander";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Diagnostic, Severity } from "../../config/check/diagnostic.ts";
 import { releaseText } from "../../frameworks/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../text/findings.ts";
 import { whole } from "../options.ts";
 import { check, type Checked } from "./check.ts";
-import { visibleText } from "../../../shared/visibleText.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { wantedFiles } from "./files.ts";
 import { sarif } from "./sarif.ts";
 

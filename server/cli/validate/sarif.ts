@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { Diagnostic, Fix, Severity } from "../../config/check/diagnostic.ts";
 import { pageOfRule } from "../../language/hovers/rulePages.ts";

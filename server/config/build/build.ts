@@ -1,6 +1,6 @@
 /** From a checked config to what the run reads. Only called on a config without errors. */
 import { basename } from "node:path";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { body, config } from "../../core/blocks/body.ts";
 import { build, type CheckedValue } from "../../core/blocks/field.ts";
 import { laidOut, type RateSchedule } from "../../core/blocks/learningRate.ts";

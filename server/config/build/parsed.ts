@@ -1,6 +1,6 @@
 /** From checked nodes to what is resolved: names, absolute paths, clocks. */
 import { isAbsolute, resolve } from "node:path";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { fileReference, nameOf, type Chosen } from "../check/method.ts";
 import type { ListNode, SourceNode } from "../text/node.ts";
 import { perObject } from "../../lib/perObject.ts";

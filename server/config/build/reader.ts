@@ -1,5 +1,5 @@
 /** A checked tree as the declarations of its keys read it. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Checker } from "../check/check.ts";
 import { nameOf } from "../check/method.ts";
 import type { CheckedValue } from "../../core/blocks/field.ts";

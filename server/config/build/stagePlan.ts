@@ -1,5 +1,5 @@
 /** How many steps the stages take, and in which of them a step of the run lies. */
-import { stageKind, type StageKind } from "../../../shared/stageKinds.ts";
+import { stageKind, type StageKind } from "../../../shared/run/stageKinds.ts";
 import type { Clock } from "../../core/basics.ts";
 import { child, textOf, type MapNode, type SourceNode } from "../text/node.ts";
 import type { StageConfig, Turn } from "../../core/config/stageConfig.ts";

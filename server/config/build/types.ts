@@ -1,7 +1,7 @@
 /** What is built of a checked tree. */
 import type { CheckedTree } from "./reader.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import type { StageKind, WrittenKind } from "../../../shared/stageKinds.ts";
+import type { StageKind, WrittenKind } from "../../../shared/run/stageKinds.ts";
 import type { Turn } from "../../core/config/stageConfig.ts";
 import type { MapNode } from "../text/node.ts";
 

@@ -1,6 +1,6 @@
 /** Walks a merged config along the grammar: complaints, plain data with every default, origins, and chosen methods. */
 import { resolve } from "node:path";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { methodOf, methods } from "../../methods/index.ts";
 import type { Declaration, SlotName, Choice } from "../../core/declaration.ts";
 import { merge, nullable } from "../merge.ts";

@@ -1,7 +1,7 @@
 /** The names a reward's file offers, found without running it. */
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "../../../shared/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { requireEsbuild } from "../../lib/natives.ts";
 import { pythonNames } from "./pythonNames.ts";

@@ -1,6 +1,6 @@
 /** The JSON Schema of a config, for editors and tools that know nothing of Gradus: told by the same grammar. */
 import { z } from "zod";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { methods } from "../../methods/index.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { grammar } from "./grammar.ts";

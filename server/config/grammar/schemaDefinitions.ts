@@ -1,5 +1,5 @@
 /** Parts of a JSON Schema that are large or stand in several places, written once and referred to: `$defs`. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
 /** Characters from which on a part that is repeated is worth a definition, and one that is not. */
 const repeated = 300;

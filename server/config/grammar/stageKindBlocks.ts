@@ -1,6 +1,6 @@
 /** What a stage's kind says of its blocks, between the top level and the stage's own words. */
-import type { TextKind, WrittenKind } from "../../../shared/stageKinds.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { TextKind, WrittenKind } from "../../../shared/run/stageKinds.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { grammar } from "./grammar.ts";
 import { merge } from "../merge.ts";
 import {

@@ -3,7 +3,7 @@
  * nodes again (`pieces.ts`): what follows from the same nodes and is wrong in nothing is not worked out anew. All of it
  * follows from the text; what depends on other files is asked at every reading (`perObject.ts`).
  */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { BuiltTop } from "../build/types.ts";
 import type { Checker } from "../check/check.ts";
 import type { MapNode } from "./node.ts";

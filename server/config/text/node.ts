@@ -1,5 +1,5 @@
 /** A config's values together with where each was written. Trees are immutable: merging makes new ones. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 
 /** Who wrote a value. */

@@ -1,6 +1,6 @@
 /** The keys of `checkpoint`: when the run saves itself. */
 import { z } from "zod";
-import { metricNamed } from "../../../shared/metrics.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { refers } from "../references.ts";
 import { made, map, value, whole } from "./kinds.ts";
 

@@ -3,7 +3,7 @@
  * run is live. Checking, defaults, the JSON Schema, completion, hovers, the resolved config and its types follow from it.
  */
 import type { z } from "zod";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Choice, SlotName } from "../declaration.ts";
 
 /** The form a config may take, as data: what checking, completion, hover and the JSON Schema all walk. */

@@ -1,6 +1,6 @@
 /** The kinds of keys: values, schedules, choices of a method, and blocks, lists and maps of them. */
 import { z } from "zod";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Choice, SlotName } from "../declaration.ts";
 import { schedulable, type Scheduled } from "../schedule.ts";
 import {

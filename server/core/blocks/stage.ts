@@ -1,6 +1,6 @@
 /** The keys of a stage that are no block of the config: when it ends, what happens as it begins, how it passes over. */
 import { z } from "zod";
-import { writtenKinds } from "../../../shared/stageKinds.ts";
+import { writtenKinds } from "../../../shared/run/stageKinds.ts";
 import { refers } from "../references.ts";
 import { betterWay } from "./checkpoint.ts";
 import { made, value, whole } from "./kinds.ts";

@@ -3,7 +3,7 @@ import type { config } from "../blocks/body.ts";
 import type { Built } from "../blocks/field.ts";
 import type { ModelConfig, RegisteredModelConfig } from "../blocks/models.ts";
 import type { StageBody } from "./resolved.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { StageConfig } from "./stageConfig.ts";
 
 type Run = Built<typeof config>;

@@ -1,5 +1,5 @@
 /** A stage as the run reads it. */
-import type { StageKind } from "../../../shared/stageKinds.ts";
+import type { StageKind } from "../../../shared/run/stageKinds.ts";
 import type { Built } from "../blocks/field.ts";
 import type { stageOptions } from "../blocks/stage.ts";
 import type { StageBody } from "./resolved.ts";

@@ -1,5 +1,5 @@
 /** The columns that a batch may have, each in its turn; and one that a method reads, with an error that names what is missing. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { columnsWith } from "../../../shared/rollouts/columns.ts";
 import type { Batch, RowColumns, TokenColumns } from "../rollouts.ts";
 

@@ -1,5 +1,5 @@
 /** Runs of tokens for which something holds. */
-import type { Span } from "../../../shared/why.ts";
+import type { Span } from "../../../shared/rollouts/why.ts";
 
 /** Runs among the tokens [start, end), relative to `start`. */
 export function spansOf(start: number, end: number, holds: (token: number) => boolean): Span[] {

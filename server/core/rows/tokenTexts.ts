@@ -1,5 +1,5 @@
 /** Which token wrote which characters of a response. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Batch } from "../rollouts.ts";
 import type { Tokenizer } from "../policy.ts";
 

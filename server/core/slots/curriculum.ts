@@ -3,7 +3,7 @@
  * the order of appearance. Beliefs about arms are columns, one number an arm.
  */
 import type { Scheduled } from "../schedule.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../task.ts";
 import type { TaskSource } from "./tasks.ts";

@@ -2,7 +2,7 @@
  * The fast contract, which a sampler may implement beyond `Sampler`. Of a million tasks most have never
  * been drawn, and many others have the same numbers: a draw then costs as much as there are different arms.
  */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Clock } from "../basics.ts";
 import type { ArmBeliefs } from "./arms.ts";

@@ -1,5 +1,5 @@
 /** What a reward term gives. */
-import type { JudgedCriterion } from "../../../shared/criteria.ts";
+import type { JudgedCriterion } from "../../../shared/rollouts/criteria.ts";
 import type { Level } from "../basics.ts";
 
 /** Characters [from, to) of a response, by a name that masks read, e.g. `executed` or `error`. */

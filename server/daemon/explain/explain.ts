@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { UserError } from "../../../shared/errors.ts";
-import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
-import type { Why } from "../../../shared/why.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import type { Why } from "../../../shared/rollouts/why.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import type { ExplainAnswer, ExplainTask } from "./explainThread.ts";
 

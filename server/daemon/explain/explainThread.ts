@@ -1,9 +1,9 @@
 /** The thread that explains one recorded rollout: loading a config and counting coalitions would hold up the daemon. */
 import { dirname } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
-import type { Why } from "../../../shared/why.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import type { Why } from "../../../shared/rollouts/why.ts";
 import { why, type WhichRollout } from "../../analysis/explain/why.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { loadWith, readSettings } from "../../run/loop/settings.ts";

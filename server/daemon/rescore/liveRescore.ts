@@ -1,7 +1,7 @@
 /** One connection's rescoring: asks for the open configs whose reward is no longer that of their last run. */
 import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import { fileReference } from "../../config/check/method.ts";
 import { effective, isObject } from "../../analysis/evidence/json.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";

@@ -2,9 +2,9 @@
 import { limits, readText } from "../../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { ParamsOf, ResultOf, rescore, rescoreSweep } from "../../../shared/protocol.ts";
-import type { Rescored } from "../../../shared/rescore.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, ResultOf, rescore, rescoreSweep } from "../../../shared/protocol/protocol.ts";
+import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { pathsOf } from "../fileRuns.ts";
 import { Overtaken, type Rescorer } from "./rescorer.ts";

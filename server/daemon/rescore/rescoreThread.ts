@@ -1,6 +1,6 @@
 /** The thread in which rollouts are scored again: the daemon goes on answering meanwhile. One request at a time. */
 import { parentPort } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { loadConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

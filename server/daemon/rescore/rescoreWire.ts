@@ -1,6 +1,6 @@
 /** What the main thread and the thread that scores rollouts again say to each other. Plain data both ways. */
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 
 /** A run, as far as scoring its rollouts again needs it. */
 export interface RunToRescore {

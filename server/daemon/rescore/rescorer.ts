@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { Rescored, Sweep } from "../../../shared/rescore.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import type { FromThread, ToThread, RescoreRequest } from "./rescoreWire.ts";
 

@@ -3,7 +3,7 @@
  * where there is a GPU for it; else WebAssembly, with what would mend it. WebGPU runs op by op and was never measured
  * against native TensorFlow on a CPU, so it does not come before it.
  */
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { loadBinding, NativeRuntime, type Binding } from "./native.ts";
 import type { Backend } from "../policySetup.ts";
 import type { Precision } from "../graph/writer.ts";

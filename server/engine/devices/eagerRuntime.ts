@@ -1,6 +1,6 @@
 /** A runtime that carries programs out op by op with the kernels of a tfjs backend: WebAssembly or WebGPU. */
 import type { Tensor } from "@tensorflow/tfjs-core";
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { EagerOps, type Core } from "./eager.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 

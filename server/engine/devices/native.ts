@@ -2,7 +2,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { nativeRequire } from "../../lib/natives.ts";
 import { Graph } from "../graph/graph.ts";
 import type { Precision } from "../graph/writer.ts";

@@ -1,5 +1,5 @@
 /** The WebAssembly backend: the last resort, where no native library can be had. One thread, with SIMD. */
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { nativeRequire } from "../../lib/natives.ts";
 import type { Core } from "./eager.ts";
 import { EagerRuntime } from "./eagerRuntime.ts";

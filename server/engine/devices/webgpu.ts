@@ -3,7 +3,7 @@
  * tfjs's kernels. The packages are optional; without an adapter that is a real GPU the backend is not chosen by itself.
  */
 import { pathToFileURL } from "node:url";
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { nativeRequire } from "../../lib/natives.ts";
 import type { Core } from "./eager.ts";
 import { EagerRuntime } from "./eagerRuntime.ts";

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { messageOf, readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { take } from "../../core/ops.ts";
 import { SafetensorsFile, writeSafetensors } from "../weights/safetensors.ts";

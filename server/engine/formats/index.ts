@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { readFailure, UserError } from "../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { mergedWeight, type Adapter } from "../transformer/lowRank.ts";
 import type { Shape } from "../transformer/weights.ts";

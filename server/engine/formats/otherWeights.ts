@@ -1,7 +1,7 @@
 /** Weights in formats that are not read here: what they are called, and how safetensors are made of them. */
 import { closeSync, existsSync, readSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { openRegular } from "../../lib/inputFile.ts";
 
 interface OtherWeights {

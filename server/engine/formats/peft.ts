@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { join } from "node:path";
 import { z } from "zod";
-import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { messageOf, readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { readSafetensors, writeSafetensors, type StoredTensor } from "../weights/safetensors.ts";
 import { targets, type Target } from "../../core/blocks/models.ts";
 import { placesByMatrix, type Adapter, type TargetColumns } from "../transformer/lowRank.ts";

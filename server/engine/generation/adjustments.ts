@@ -1,5 +1,5 @@
 /** What is added to lanes' logits before the temperature, as rows of one table: biases, early ends, grammars. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { DecodeOptions, GrammarState } from "../../core/policy.ts";
 import type { DeviceTensor, Runtime } from "../devices/runtime.ts";
 

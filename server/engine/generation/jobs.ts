@@ -1,5 +1,5 @@
 /** Prompts on their way to a sample. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Finish } from "../../core/basics.ts";
 import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from "../../core/policy.ts";
 import type { Generator } from "./generator.ts";

@@ -1,5 +1,5 @@
 /** What tokens are drawn from, as the options of decoding say it. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { DecodeOptions } from "../../core/policy.ts";
 import { isAdjusted } from "./adjustments.ts";
 import { changesLogits, type Choosing } from "../transformer/choose.ts";

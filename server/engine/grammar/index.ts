@@ -5,7 +5,7 @@
  * without a token of their own would lead on: so there is always a token to come.
  */
 import type { GrammarSpec } from "../../core/blocks/rollout.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { GrammarState, Tokenizer } from "../../core/policy.ts";
 import { endsOf } from "../../core/rows/ends.ts";
 import { Automaton, type AutomatonState } from "../../lib/regex/automaton.ts";

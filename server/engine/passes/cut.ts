@@ -1,5 +1,5 @@
 /** Rows cut into micro-batches as the model's memory allows. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { microBatches, type MicroBatch, type TokenRow } from "./layout.ts";
 import { leanMicroTokens } from "../memory.ts";
 import type { PolicySetup } from "../policySetup.ts";

@@ -1,5 +1,5 @@
 /** Channels of a batch's tokens: which there are, their columns, and what programs are fed of a run's rows. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel } from "../../core/policy.ts";
 import { microRows, roundUp, type MicroBatch } from "./layout.ts";

@@ -7,7 +7,7 @@
  * Kept activations are plain device values that the forward run returns and the backward run is fed; they are freed
  * whether the step succeeds or not, so an aborted step leaves nothing behind.
  */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats, UpdatePlan, Weigh, Weighed } from "../../core/policy.ts";
 import { perRun, type MicroBatch } from "./layout.ts";

@@ -1,5 +1,5 @@
 /** A small network beside the policy, on its device: numbers from features, trained by whichever method names it. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";

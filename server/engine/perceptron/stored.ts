@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { readFailure, UserError } from "../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import type { OptimizerState } from "../weights/optimizer.ts";
 import type { Named } from "../../core/ops.ts";
 import { readSafetensors, writeSafetensors } from "../weights/safetensors.ts";

@@ -4,7 +4,7 @@
  * characters beyond the first plane, and bytes that make no character.
  */
 import { ByteFallbackDecoder, SequenceDecoder, Tokenizer } from "@huggingface/tokenizers";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
 /** How GPT-2 cuts text before bytes are paired. */
 export const GPT2_PATTERN = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;

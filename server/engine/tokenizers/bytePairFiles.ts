@@ -1,5 +1,5 @@
 /** A byte-level tokenizer of our own as the files that transformers reads. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 
 /** Names that no text of the `tiny` vocabulary contains, so that text is never read as one. */
 const SPECIAL = ["⟨pad⟩", "⟨bos⟩", "⟨eos⟩"] as const;

@@ -1,6 +1,6 @@
 /** One token a character: printable ASCII and newline, after pad, bos and eos. The vocabulary of the `tiny` models. */
-import type { JsonObject } from "../../../shared/json.ts";
-import { UserError } from "../../../shared/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { byteCharacters } from "./byteCharacters.ts";
 import { bytePairFiles } from "./bytePairFiles.ts";
 import type { PolicyTokenizer } from "./types.ts";

@@ -1,7 +1,7 @@
 /** A model's chat template: Jinja as transformers' `apply_chat_template` renders it. */
 import type { Template } from "@huggingface/jinja";
-import { messageOf, UserError } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { mendedTemplate } from "./mendedJinja.ts";
 
 export interface ChatMessage {

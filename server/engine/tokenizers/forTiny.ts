@@ -1,6 +1,6 @@
 /** The tokenizer of a new `tiny` model, as its config wants it. */
 import { statSync } from "node:fs";
-import { readFailure, UserError } from "../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import type { TokenizerConfig } from "../../core/blocks/models.ts";
 import { CharacterTokenizer } from "./characters.ts";

@@ -1,8 +1,8 @@
 /** A tokenizer from tokenizer.json, with the ids and the texts that transformers gives. */
 import type { Tokenizer as Pipeline } from "@huggingface/tokenizers";
 import { z } from "zod";
-import { messageOf, UserError } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { ChatTemplate, type ChatMessage, type ChatOptions } from "./chatTemplate.ts";
 import type { PolicyTokenizer } from "./types.ts";
 import { alike } from "./alike.ts";

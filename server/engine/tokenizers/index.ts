@@ -3,8 +3,8 @@ import type { PolicyTokenizer } from "./types.ts";
 import { existsSync, writeFileSync } from "node:fs";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { join } from "node:path";
-import type { Json, JsonObject } from "../../../shared/json.ts";
-import { readFailure, UserError } from "../../../shared/errors.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { CharacterTokenizer } from "./characters.ts";
 import { HuggingFaceTokenizer } from "./huggingFace.ts";
 

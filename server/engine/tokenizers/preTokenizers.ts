@@ -1,5 +1,5 @@
 /** How byte-level vocabularies cut text, by the names that GGUF files give (`tokenizer.ggml.pre`). */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { splitBy } from "./alike.ts";
 
 export interface PreTokenizer {

@@ -1,7 +1,7 @@
 /** Whether two tokenizers mean the same by the same ids: asked by whoever scores, compares or loads what the other wrote. */
 import { isDeepStrictEqual } from "node:util";
-import { UserError } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 
 interface Filed extends Tokenizer {

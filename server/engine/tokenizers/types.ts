@@ -1,5 +1,5 @@
 /** A tokenizer as a policy needs it. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
 

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { fingerprint } from "../formats/fingerprint.ts";
 import { openHuggingFaceWeights, readHuggingFaceHead, writeHuggingFace } from "../formats/huggingFace.ts";
 import { configOf } from "../formats/huggingFace/writeConfig.ts";

@@ -6,7 +6,7 @@
  * program for each distinct size: the next state of one weight replaces the former before the next weight's is made,
  * so that the state is never there twice.
  */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { Random } from "../../lib/random.ts";
 import type { UpdatePlan } from "../../core/policy.ts";

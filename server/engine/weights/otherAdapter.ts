@@ -1,5 +1,5 @@
 /** The adapter of another run's checkpoint, where it stands on the same base. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { readCheckpointHead, readCheckpointOf } from "./checkpoint.ts";
 import { baseOf, openWeights } from "../formats/index.ts";
 import type { OpenWeights, WeightReader } from "../formats/model.ts";

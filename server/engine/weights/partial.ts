@@ -1,6 +1,6 @@
 /** Paused generations as plain data, to be kept beside a checkpoint and continued by another process. */
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Saved } from "../../core/basics.ts";
 import type { PartialSample } from "../../core/policy.ts";
 

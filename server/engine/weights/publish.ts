@@ -5,7 +5,7 @@
 import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 
 /** Weights by their own names, flat, in the engine's layout. */

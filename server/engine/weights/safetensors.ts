@@ -4,7 +4,7 @@
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { z } from "zod";
-import { readFailure, UserError } from "../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { openRegular } from "../../lib/inputFile.ts";
 import { fresh, Scratch, type Room } from "../devices/scratch.ts";
 

@@ -1,6 +1,6 @@
 /** Keys and values that fit at the cursor. */
 import { CompletionItemKind, type CompletionItem } from "vscode-languageserver";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import type { FrameworkDocument } from "../document.ts";
 import { scheduleText } from "../facts/scheduleWords.ts";

@@ -1,5 +1,5 @@
 /** Whether a number is in the range that the framework accepts. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting } from "../document.ts";
 import { ranges, type NumberRange } from "../facts/ranges.ts";
 import type { DocumentModel } from "../model.ts";

@@ -1,5 +1,5 @@
 /** Values of TRL's keys with a special form: maps as text, options of FSDP, lists of datasets. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
 import { changeTo } from "../fix.ts";

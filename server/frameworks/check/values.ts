@@ -1,5 +1,5 @@
 /** Whether the framework accepts a value: by its type and its choices. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { nearest, listed } from "../../lib/suggest.ts";
 import type { Setting } from "../document.ts";
 import { registered } from "../facts/choices.ts";

@@ -1,5 +1,5 @@
 /** PPO's critic: weights of its own, which learn from each step's rollouts once the advantages are there. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { ConfigDraft } from "./draft.ts";
 
 /** The baseline of its values. */

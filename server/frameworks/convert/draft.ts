@@ -1,6 +1,6 @@
 /** The converted file: a config in the usual order, with comments, as YAML. */
 import { Document, isMap, isScalar, isSeq, visit, type Node } from "yaml";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { isObject } from "../values.ts";
 
 const order = [

@@ -1,5 +1,5 @@
 /** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Framework } from "../document.ts";
 import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";

@@ -1,6 +1,6 @@
 /** OpenRLHF 0.11 (dotted flags) → Gradus. `rollout.batch_size` counts prompts, `train.batch_size` rollouts. */
-import { plural } from "../../../shared/format.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { setCritic } from "./critic.ts";
 import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";

@@ -1,5 +1,5 @@
 /** OpenRLHF's estimators, losses, KL and corrections as Gradus' independent choices. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { criticBaseline } from "./critic.ts";
 import { fields, type ConfigDraft } from "./draft.ts";
 import type { Settings } from "./settings.ts";

@@ -1,5 +1,5 @@
 /** OpenRLHF's flags: defaults of 0.11. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 
 export const openrlhfDefaults: JsonObject = {
   "actor.adam.betas": [0.9, 0.95],

@@ -1,5 +1,5 @@
 /** Names of models and data in frameworks' configurations: files stay as they are, names of a hub are recognised. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname } from "node:path";

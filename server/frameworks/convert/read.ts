@@ -1,7 +1,7 @@
 /** A configuration as dotted settings with their values, and what reading it lost. */
 import { parseDocument } from "yaml";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Framework, Setting } from "../document.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
 import { standsForTooMuch } from "../composed.ts";

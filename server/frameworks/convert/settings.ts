@@ -1,5 +1,5 @@
 /** A framework's configuration: its settings over the framework's defaults, and which of them were understood. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
 export interface Unmapped {
   readonly key: string;

@@ -1,5 +1,5 @@
 /** Keys as their frameworks' parsers spell them out, before any of them is looked up. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { interpolated } from "../interpolation.ts";
 import type { Framework } from "../document.ts";
 import { verlDefaults } from "./verlDefaults.ts";

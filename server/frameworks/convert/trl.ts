@@ -1,6 +1,6 @@
 /** TRL 1.16 (`GRPOConfig`) → Gradus. TRL counts completions: batch sizes are of rollouts, not of prompts. */
-import { plural } from "../../../shared/format.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, modelName, stoodIn } from "./paths.ts";
 import { isObject } from "../values.ts";

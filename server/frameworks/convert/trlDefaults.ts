@@ -1,5 +1,5 @@
 /** TRL 1.16: the defaults of unset keys, and why some keys have no counterpart. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { reasonBy } from "./settings.ts";
 
 export const trlDefaults: JsonObject = {

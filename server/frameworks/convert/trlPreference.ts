@@ -1,6 +1,6 @@
 /** TRL 1.16 (`DPOConfig`) → Gradus: losses over preference pairs. */
-import { plural } from "../../../shared/format.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { ConfigDraft, fields } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 import { run, tasks, update, type GenerationSizes } from "./trl.ts";

@@ -1,5 +1,5 @@
 /** What the three converters share. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Framework } from "../document.ts";
 import type { Unmapped } from "./settings.ts";
 

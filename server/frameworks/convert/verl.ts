@@ -1,6 +1,6 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
-import { plural } from "../../../shared/format.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { ConfigDraft, fields } from "./draft.ts";
 import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";

@@ -1,5 +1,5 @@
 /** verl's advantage estimators as baselines, scales and what surrounds them. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { criticBaseline } from "./critic.ts";
 import type { ConfigDraft } from "./draft.ts";
 import type { Settings } from "./settings.ts";

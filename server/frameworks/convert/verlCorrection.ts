@@ -1,5 +1,5 @@
 /** verl's `rollout_correction`: importance weights and rejections between sampler and trainer. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { fields } from "./draft.ts";
 import type { Settings } from "./settings.ts";
 

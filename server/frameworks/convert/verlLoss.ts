@@ -1,5 +1,5 @@
 /** verl's losses and KLs as Gradus' independent choices. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { fields } from "./draft.ts";
 import { isObject } from "../values.ts";
 import type { Settings } from "./settings.ts";

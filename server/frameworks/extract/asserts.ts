@@ -1,5 +1,5 @@
 /** Values that a data class allows its fields: the asserts and refusals at the top level of its `__post_init__`. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { evaluated, ExpressionReader } from "../python/expression.ts";
 import { tokensOf } from "../python/tokens.ts";
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { isMap, isPair, isScalar, parseDocument, type YAMLMap } from "yaml";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
 
 /** Keys whose number is written with a point: `1.0` is not a whole number. */

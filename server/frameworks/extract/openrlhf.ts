@@ -1,7 +1,7 @@
 /** OpenRLHF's flags, from the calls of `add_argument` in its programs that train. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { argumentsOf, type ParserArgument } from "../python/classes.ts";
 import type { KeyFacts, KeyFact, KeyType, Release } from "../tables/table.ts";
 import { shortened } from "./types.ts";

@@ -1,5 +1,5 @@
 /** Python's annotations and Hydra's values as the few types that tables know. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { KeyType } from "../tables/table.ts";
 
 const plain = { int: "int", float: "float", bool: "bool", str: "str", list: "list", dict: "dict" } as const;

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { classesOf, type PythonClass } from "../python/classes.ts";
 import type { KeyFacts, KeyFact, Release } from "../tables/table.ts";
 import { flat, isObject, pythonic } from "../values.ts";

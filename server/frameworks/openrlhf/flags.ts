@@ -1,5 +1,5 @@
 /** OpenRLHF's flags by their dotted names, whether a script writes those or the flat ones from before 0.10.2. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting } from "../document.ts";
 import { flatNames } from "../facts/moves.ts";
 import type { RuleModel } from "../rule.ts";

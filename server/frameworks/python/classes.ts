@@ -1,5 +1,5 @@
 /** Fields of Python's data classes and arguments of its parsers, read from the source. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { evaluated, ExpressionReader, type PythonExpression } from "./expression.ts";
 import { unrolled } from "./loops.ts";
 import { tokensOf, type PythonToken } from "./tokens.ts";

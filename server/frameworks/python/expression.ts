@@ -1,5 +1,5 @@
 /** Python expressions as far as configurations use them: literals, containers, arithmetic, names and calls. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { CodeSpan } from "../shell/traced.ts";
 import type { PythonToken } from "./tokens.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { composed } from "../composed.ts";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
 import { ownTree } from "../verl/programs.ts";
 

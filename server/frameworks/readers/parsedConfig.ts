@@ -1,5 +1,5 @@
 /** What the readers parse, before the release is known. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { BrokenYaml, CutLaunch, Form, Framework, Setting, UnsetVariable } from "../document.ts";
 

@@ -1,5 +1,5 @@
 /** `GRPOConfig(…)`, or the config of another TRL trainer, in a Python file: its keywords as settings. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting } from "../document.ts";
 import { evaluated, ExpressionReader, type PythonExpression } from "../python/expression.ts";
 import { ownNames } from "../python/ownNames.ts";

@@ -1,6 +1,6 @@
 /** A launch script or a bare list of overrides or flags: the settings of the last command that trains. */
 import { dirname, join, resolve } from "node:path";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting, Sign, UnsetVariable } from "../document.ts";
 import { wordsWithin, type LaunchWord } from "../shell/launchWord.ts";
 import { readScript, type Script } from "../shell/script.ts";

@@ -14,7 +14,7 @@ import {
   type Pair,
   type YAMLMap,
 } from "yaml";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { BrokenYaml, Framework, Setting } from "../document.ts";
 import { isGrouped, pythonic, valueOf } from "../values.ts";
 import { baseOfDefaults } from "./base.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { extractors, type PackageName } from "../extract/index.ts";
 import type { KeyFact, VersionedFact, StoredFact, FrameworkTable } from "./table.ts";
 

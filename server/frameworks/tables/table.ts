@@ -1,5 +1,5 @@
 /** Tables of a framework's keys, one column a release. Written by scripts/frameworkTables.mjs. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 
 /** `?` at the end: may be null. `any`: its type is unknown. */
 export type KeyType =

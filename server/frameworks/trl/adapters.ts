@@ -1,7 +1,7 @@
 /** Whether TRL trains an adapter instead of the model, as far as the file shows. */
 import type { Setting } from "../document.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { RuleModel } from "../rule.ts";
 import { trainerOf } from "./python.ts";
 

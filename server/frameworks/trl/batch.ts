@@ -1,5 +1,5 @@
 /** How TRL cuts completions into batches: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. */
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { RuleModel } from "../rule.ts";
 
 /** How many processes train, if the file sets it. */

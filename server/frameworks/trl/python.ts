@@ -5,7 +5,7 @@ import { tokensOf } from "../python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import type { RuleModel } from "../rule.ts";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { trainerOfTree } from "./trainers.ts";
 
 export class TrainerCall {

@@ -1,7 +1,7 @@
 /** The prompts that a configuration trains on, if they are JSON lines or Parquet on this machine. */
 import { statSync } from "node:fs";
-import { UserError } from "../../../shared/errors.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { RuleModel } from "../rule.ts";
 import { isObject } from "../values.ts";
 import { isParquet, parquetSample, parquetShape } from "../../lib/parquet.ts";

@@ -1,6 +1,6 @@
 /** What the texts of a config may name, as offers. */
 import { basename, dirname } from "node:path";
-import { metricNamed } from "../../../shared/metrics.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { listPresets } from "../../config/presets.ts";
 import { child, type SourceNode } from "../../config/text/node.ts";
 import type { Reference } from "../../core/references.ts";

@@ -1,5 +1,5 @@
 /** The names that a config gives to things, read off a tree that may be half-written and off the one last resolved. */
-import { expandedMetrics } from "../../../shared/metrics.ts";
+import { expandedMetrics } from "../../../shared/metrics/metrics.ts";
 import { chosenOf, longForm, nameOf } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
 import { environmentOf } from "../../rules/tasks/environments.ts";

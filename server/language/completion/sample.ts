@@ -1,6 +1,6 @@
 /** A value that stands where one is needed and nothing is known of it but its form. */
 import type { z } from "zod";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { kindOf, unwrapped, wordsOf } from "../../config/check/values.ts";
 import { jsonSchemaOf } from "../../config/grammar/words.ts";
 

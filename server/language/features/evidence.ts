@@ -9,7 +9,7 @@ import {
   type InlayHint,
 } from "vscode-languageserver";
 import { z } from "zod";
-import { commands } from "../../../shared/contributions.ts";
+import { commands } from "../../../shared/editor/contributions.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { startOfFile } from "../../config/text/node.ts";

@@ -1,7 +1,7 @@
 /** What the curriculum of a config would draw over its steps: as blocks above the block, as a picture in its hover. */
 import type { CodeLens } from "vscode-languageserver";
-import { condensed } from "../../../shared/condensed.ts";
-import { blocksOf } from "../../../shared/rescoreText.ts";
+import { condensed } from "../../../shared/lib/condensed.ts";
+import { blocksOf } from "../../../shared/rollouts/rescoreText.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Range } from "../../lib/lines.ts";
 import { entry } from "../../config/text/node.ts";

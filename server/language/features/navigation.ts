@@ -6,7 +6,7 @@ import {
   type DocumentHighlight,
   type Location,
 } from "vscode-languageserver";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Feature, LanguageContext } from "../feature.ts";
 import { configFilesOf, type ConfigFile } from "../names/configFiles.ts";
 import { renameable, renames } from "../names/rename.ts";

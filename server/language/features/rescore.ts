@@ -7,12 +7,18 @@ import {
   type Position,
   type Range,
 } from "vscode-languageserver";
-import { commands } from "../../../shared/contributions.ts";
+import { commands } from "../../../shared/editor/contributions.ts";
 import { endOfLine, rangeOf } from "../../analysis/evidence/place.ts";
 import type { OpenConfig } from "../documents.ts";
 import type { LanguageContext } from "../feature.ts";
 import { locate } from "../locate.ts";
-import { changeLabel, changeText, overLabel, sweepText, termLabel } from "../../../shared/rescoreText.ts";
+import {
+  changeLabel,
+  changeText,
+  overLabel,
+  sweepText,
+  termLabel,
+} from "../../../shared/rollouts/rescoreText.ts";
 
 const prefix = "reward.terms.";
 

@@ -1,6 +1,6 @@
 /** What a run of the config would need of the memory, after the line that chooses the model. */
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { entry } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { OpenConfig } from "../documents.ts";

@@ -1,5 +1,5 @@
 /** What a scheduled number is now: at the last run's step, else at the start and at the end. */
-import { formatNumber } from "../../../shared/format.ts";
+import { formatNumber } from "../../../shared/lib/format.ts";
 import { scheduleSchema, valueAt, type ScheduleSpec } from "../../core/schedule.ts";
 import { toJson, type SourceNode } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -1,5 +1,5 @@
 /** How long a stage would take, by the last run's steps. */
-import { formatSeconds } from "../../../shared/format.ts";
+import { formatSeconds } from "../../../shared/lib/format.ts";
 import { entry } from "../../config/text/node.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LastRun } from "../../analysis/evidence/types.ts";

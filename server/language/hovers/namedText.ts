@@ -2,8 +2,8 @@
 import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
-import type { Metric } from "../../../shared/metric.ts";
-import { metricNamed } from "../../../shared/metrics.ts";
+import type { Metric } from "../../../shared/metrics/metric.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { presetNamed } from "../../config/presets.ts";
 import { chosenOf, fileReference, longForm, nameOf } from "../../config/check/method.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";

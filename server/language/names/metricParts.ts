@@ -1,6 +1,6 @@
 /** The names inside a metric's name: `curriculum/countdown/3/share` speaks of the task `countdown`. */
-import type { Metric } from "../../../shared/metric.ts";
-import { metrics } from "../../../shared/metrics.ts";
+import type { Metric } from "../../../shared/metrics/metric.ts";
+import { metrics } from "../../../shared/metrics/metrics.ts";
 import type { NameKind } from "./naming.ts";
 
 export interface MetricPart {

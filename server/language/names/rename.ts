@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { TextEdit } from "vscode-languageserver";
 import { parseDocument, isScalar } from "yaml";
 import type { Position, Range } from "../../lib/lines.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { ConfigFile, ConfigFiles } from "./configFiles.ts";
 import { policyWords, words } from "./naming.ts";
 import { readMetric } from "./metricParts.ts";

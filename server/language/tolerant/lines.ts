@@ -1,5 +1,5 @@
 /** The lines of a half-written text: which of them say something, and what they begin with. */
-import { firstWhere } from "../../../shared/firstWhere.ts";
+import { firstWhere } from "../../../shared/lib/firstWhere.ts";
 import { startOfFile, TextOrigin, type Origin } from "../../config/text/node.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, unquoted } from "./scalars.ts";

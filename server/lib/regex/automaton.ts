@@ -1,6 +1,6 @@
 /** A deterministic automaton over code points, its states made when they are first reached. */
-import { UserError } from "../../../shared/errors.ts";
-import { firstWhere } from "../../../shared/firstWhere.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { firstWhere } from "../../../shared/lib/firstWhere.ts";
 import type { CodePoints, Expression } from "./regex.ts";
 
 /** Thompson's construction: a state has one edge over characters, or some over nothing. */

@@ -1,5 +1,5 @@
 /** Regular expressions as trees: the part of JavaScript's syntax that an automaton can decide, whole texts only. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 /** Code points, inclusive, ascending and apart. */
 export type CodePoints = readonly (readonly [number, number])[];

@@ -1,5 +1,5 @@
 /** Columns that a baseline reads, with an error that says what is missing. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { FloatColumn } from "../../core/rows/columns.ts";
 import type { Channel, Stats } from "../../core/policy.ts";

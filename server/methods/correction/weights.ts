@@ -1,7 +1,7 @@
 /** What corrections share: log-ratios between two of the distributions that a token has a probability under. */
 import { gather } from "../../core/rows/rejection.ts";
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Matter } from "../../core/declaration.ts";
 import { sampledColumn } from "../../core/rows/columns.ts";
 import type { CorrectionInput } from "../../core/slots/correction.ts";

@@ -1,5 +1,5 @@
 /** Numbers in the data of tasks. */
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Task } from "../../core/task.ts";
 
 const isObject = (value: Json | undefined): value is JsonObject =>

@@ -1,5 +1,5 @@
 /** Arithmetic that several methods of the curriculum share. */
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** The largest number, NaN ignored; −∞: there is none. */
 export const largest = (values: ArrayLike<number>): number => {

@@ -1,8 +1,8 @@
 /** The curriculum of an earlier run: the mixtures it drew from, and what its policy could do at fixed points. */
 import { readText } from "../../lib/inputFile.ts";
 import { z } from "zod";
-import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { messageOf, readFailure, UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Knob } from "../../core/slots/tasks.ts";
 import type { CurriculumEvent } from "../../core/slots/curriculum.ts";
 

@@ -1,6 +1,6 @@
 /** What is known of the concepts that tasks need: named by their data, or by an author who was asked once. */
 import { z } from "zod";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Task } from "../../core/task.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 

@@ -1,6 +1,6 @@
 /** Tasks that the run makes: a source that is empty at first. */
 import { z } from "zod";
-import { formatFraction } from "../../../shared/format.ts";
+import { formatFraction } from "../../../shared/lib/format.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import type { TaskPool, TaskSource } from "../../core/slots/tasks.ts";

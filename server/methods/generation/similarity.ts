@@ -1,5 +1,5 @@
 /** How alike texts are: by their letters, or by a model's states of them. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Embed, Measure } from "../../core/slots/generation.ts";
 
 /** Texts as vectors of which only inner products are known. */

@@ -1,6 +1,6 @@
 /** A task as it is saved, and what a made one says of its origin. */
 import { z } from "zod";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Task } from "../../core/task.ts";
 
 const lineageSchema = z.object({

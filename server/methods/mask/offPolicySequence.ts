@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { mask } from "../../core/declaration.ts";
 import type { LossMask } from "../../core/loss.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 function keep(
   { batch, now, old, advantages, weights }: Parameters<LossMask["keep"]>[0],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { mask } from "../../core/declaration.ts";
 import { rejectionParams, within } from "../../core/rows/rejection.ts";
 import type { Batch } from "../../core/rollouts.ts";

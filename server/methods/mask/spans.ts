@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { mask } from "../../core/declaration.ts";
 import { isPattern, matchesIn } from "../../lib/textSpans.ts";
 import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";

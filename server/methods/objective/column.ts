@@ -1,4 +1,4 @@
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 
 /** A channel that a loss needs; what lacks it is named. */

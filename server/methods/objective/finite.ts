@@ -1,4 +1,4 @@
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Batch } from "../../core/rollouts.ts";
 
 /** A number that no loss can be made of, at a token that trains: which rollout, which token, what to do. */

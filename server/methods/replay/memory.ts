@@ -5,7 +5,7 @@ import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
 import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** What is drawn together: one rollout, or the kept ones of a group. */
 export interface DrawUnit {

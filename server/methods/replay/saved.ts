@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { joinBatches, joined, selectRows } from "../../core/rows/batch.ts";
 import { rowColumnsBy, tokenColumns } from "../../core/rows/columns.ts";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Level, Saved } from "../../core/basics.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { rewardTerm } from "../../core/declaration.ts";
 import { perRow, value } from "./perRow.ts";
 

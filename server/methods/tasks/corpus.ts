@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import type { Random } from "../../lib/random.ts";

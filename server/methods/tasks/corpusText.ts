@@ -1,7 +1,7 @@
 /** Plain text cut into what a model has to predict. */
 import { createHash } from "node:crypto";
 import { readText } from "../../lib/inputFile.ts";
-import { messageOf, readFailure, UserError } from "../../../shared/errors.ts";
+import { messageOf, readFailure, UserError } from "../../../shared/lib/errors.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 
 /** What separates the units of a text: they are cut after it, so that together they are the text again. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { template } from "../../core/references.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";

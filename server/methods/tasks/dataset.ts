@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { taskSource, type MethodContext } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
-import { isMeasured } from "../../../shared/rollouts.ts";
+import { isMeasured } from "../../../shared/rollouts/rollouts.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Saved } from "../../core/basics.ts";
 import { shuffled } from "./countdownExpressions.ts";

@@ -1,6 +1,6 @@
 /** The rows of a dataset's file, and what templates take of them. */
-import { messageOf, UserError } from "../../../shared/errors.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { fieldsBeside } from "../../core/datasetLines.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { textLines } from "../../lib/textLines.ts";

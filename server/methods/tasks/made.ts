@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { taskSource } from "../../core/declaration.ts";
 
 /** Chosen by the key `generate`; opened with the sources that it makes tasks of (`generation/open.ts`). */

@@ -1,4 +1,4 @@
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { boxOf, type Ranges, type Varied } from "../../methods/curriculum/arms/box.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";

@@ -1,5 +1,5 @@
 import type { Condition } from "../../core/blocks/stage.ts";
-import type { StageKind } from "../../../shared/stageKinds.ts";
+import type { StageKind } from "../../../shared/run/stageKinds.ts";
 import { conditionsOf } from "./conditionsOf.ts";
 import { keyOf, at as nodeAt, type Rule } from "../rule.ts";
 

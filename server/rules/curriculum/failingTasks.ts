@@ -1,4 +1,4 @@
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { ArmSet } from "../../core/slots/arms.ts";
 import type { Signal } from "../../core/slots/curriculum.ts";
 import type { ArmPool } from "../../core/slots/fastArms.ts";

@@ -4,7 +4,7 @@ import { perReading } from "../../lib/perObject.ts";
 import { comparesSiblings } from "../../config/siblings.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
-import { mean } from "../../../shared/mean.ts";
+import { mean } from "../../../shared/lib/mean.ts";
 
 /** Fields in which data sets say how often a model solved a task. */
 const measured = /(?:^|_)(?:pass|solve|success)_?rate$/i;

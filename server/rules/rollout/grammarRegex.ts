@@ -1,4 +1,4 @@
-import { messageOf } from "../../../shared/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import { parseRegex } from "../../lib/regex/regex.ts";
 import { placeOf, underneath, type Rule } from "../rule.ts";
 

@@ -1,4 +1,4 @@
-import { textKinds } from "../../../shared/stageKinds.ts";
+import { textKinds } from "../../../shared/run/stageKinds.ts";
 import { child, textOf } from "../../config/text/node.ts";
 import { placeIn } from "../placeIn.ts";
 import type { Rule } from "../rule.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { create } from "../../core/create.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import { perReading } from "../../lib/perObject.ts";

@@ -18,9 +18,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readBest, writeBest, type BestCheckpoint } from "../../../shared/bestCheckpoint.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
+import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/bestCheckpoint.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
 import { slots, type Identity } from "./identity.ts";
 

@@ -1,8 +1,8 @@
 /** A model as a person names it: a model's folder or .gguf file, a checkpoint's folder, the run's, or `RUN@best`. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readBest } from "../../../shared/bestCheckpoint.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { readBest } from "../../../shared/run/bestCheckpoint.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { refuseOtherWeights } from "../../engine/formats/index.ts";
 import { admitAnswers, type Answering } from "../../analysis/memory/ofAnswers.ts";
 import { adamwChoice } from "../../methods/optimizer/adamw.ts";

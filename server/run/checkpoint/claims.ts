@@ -2,8 +2,8 @@
  * Brings the state in a checkpoint to the parts of the run that resumes from it. Nothing starts from zero silently: state
  * that no part takes up is an error that says what has changed.
  */
-import { UserError } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
 import {
   differences,

@@ -9,7 +9,7 @@ import { fingerprint } from "../../core/fingerprint.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { madeTasks } from "../../algorithm/curriculum/openTasks.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
 /** Slots whose state a step that is given up puts back. */
 export const boundarySlots = ["generated", "curriculum", "algorithm", "start", "guidance"] as const;

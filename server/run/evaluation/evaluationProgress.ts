@@ -1,5 +1,5 @@
 /** What a long evaluation tells of itself while it goes on. */
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 
 /** Milliseconds between two messages; a shorter evaluation tells nothing. */
 const EVERY = 10_000;

@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { messageOf, UserError } from "../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { describeShape } from "../../engine/index.ts";
 import { isLean } from "../../engine/memory.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

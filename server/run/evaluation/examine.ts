@@ -1,6 +1,6 @@
 /** A model from anywhere, measured on a config's held-out tasks: what `gradus evaluate` does. */
 import { Algorithm } from "../../algorithm/algorithm.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";
 import {

@@ -1,6 +1,6 @@
 /** What is done about the lines of `control.jsonl`, and how each is answered. */
 import { setTimeout as wait } from "node:timers/promises";
-import type { ControlLine } from "../../../shared/run.ts";
+import type { ControlLine } from "../../../shared/run/run.ts";
 import type { Control } from "./control.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 import { Interrupted } from "./session.ts";

@@ -1,7 +1,7 @@
 /** `control.jsonl`: what the daemon or a command line asks of a run that lives. Read at step boundaries and between decode runs. */
 import { z } from "zod";
-import { readControl } from "../../../shared/controlFile.ts";
-import type { ControlLine } from "../../../shared/run.ts";
+import { readControl } from "../../../shared/run/controlFile.ts";
+import type { ControlLine } from "../../../shared/run/run.ts";
 
 const schema: z.ZodType<ControlLine> = z.union([
   z.object({ id: z.string(), action: z.enum(["stop", "pause", "continue", "checkpoint"]) }),

@@ -3,11 +3,11 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import { runIdSchema } from "../../../shared/runId.ts";
-import type { RunFile } from "../../../shared/run.ts";
-import { configPlace } from "../../../shared/runPlace.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { runIdSchema } from "../../../shared/run/runId.ts";
+import type { RunFile } from "../../../shared/run/run.ts";
+import { configPlace } from "../../../shared/run/runPlace.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { differences, type Difference } from "../checkpoint/identity.ts";

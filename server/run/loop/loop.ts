@@ -1,6 +1,6 @@
 /** A run from where it stands to its end: stages, steps, evaluations, checkpoints, and what it is told on the way. */
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { turnAt } from "../../config/build/stagePlan.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Clock } from "../../core/basics.ts";

@@ -5,9 +5,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
-import type { RunFile } from "../../../shared/run.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
+import type { RunFile } from "../../../shared/run/run.ts";
 import { isLive, liveKeys } from "../../config/grammar/live.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

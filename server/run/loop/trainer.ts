@@ -1,5 +1,5 @@
 /** What the loop drives, on a real policy: stages, steps, evaluations, checkpoints. */
-import type { StageKind } from "../../../shared/stageKinds.ts";
+import type { StageKind } from "../../../shared/run/stageKinds.ts";
 import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
 import { join, relative } from "node:path";
 import { z } from "zod";

@@ -1,10 +1,10 @@
 /** A run's process: opens what the run needs, works through it, and leaves an `end` record whatever happens. */
 import { join } from "node:path";
-import { UserError, messageOf } from "../../../shared/errors.ts";
-import { takeLease, type Lease } from "../../../shared/lease.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { takeLease, type Lease } from "../../../shared/run/lease.ts";
 import type { EndRecord, StartRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
-import type { RunFile } from "../../../shared/run.ts";
+import type { RunFile } from "../../../shared/run/run.ts";
 import { stepsInAll } from "../../config/build/stagePlan.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../../analysis/memory/estimate.ts";

@@ -1,5 +1,5 @@
 /** Actions that the policy takes now in the place of recorded ones, and what the heads of a model say of them. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { drawnHead } from "../../methods/objective/values/otherHeads.ts";
 import { firstTrained, spansOf } from "../../core/rows/spans.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";

@@ -1,5 +1,5 @@
 /** One model of a run as methods see it: other models may be named wherever a model is, whoever holds their weights. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { comparedModel } from "../../core/channelNames.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkSameTokens } from "../../engine/tokenizers/index.ts";

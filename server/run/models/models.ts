@@ -1,7 +1,7 @@
 /** The models of a run: what methods reach by name, what follows their updates, what checkpoints hold besides the policy. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -1,5 +1,5 @@
 /** One multilayer perceptron of a run as methods see it: itself, or a copy that follows it. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { TrainablePerceptron } from "../../engine/perceptron/index.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";

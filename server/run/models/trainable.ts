@@ -2,8 +2,8 @@
  * Which rows of a recorded log may train: none that was written to be measured or to try a task, and none of a task that
  * this run's evaluation asks. Of what is left out the run says how much, and why.
  */
-import { UserError } from "../../../shared/errors.ts";
-import { isMeasured } from "../../../shared/rollouts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { isMeasured } from "../../../shared/rollouts/rollouts.ts";
 import type { RecordedRow } from "../../analysis/recorded.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";
 

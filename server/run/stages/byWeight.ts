@@ -4,7 +4,7 @@ import { byWeight } from "../../methods/curriculum/arms/division.ts";
 import type { Random } from "../../lib/random.ts";
 import type { SourceOf } from "../../core/slots/curriculum.ts";
 import type { Clock } from "../../core/basics.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 /** Tasks by task weight alone: what supervised stages learn from. */
 export function drawByWeight(curriculum: Curriculum, n: number, random: Random, clock: Clock): DrawnTask[] {

@@ -1,7 +1,7 @@
 /** Recorded rollouts and plain text as rows to learn from. */
 import { readFileSync } from "node:fs";
-import { UserError, readFailure } from "../../../shared/errors.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts.ts";
+import { UserError, readFailure } from "../../../shared/lib/errors.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Algorithm } from "../../algorithm/algorithm.ts";
 import { columnOf } from "../../algorithm/rewards/rewards.ts";
 import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";

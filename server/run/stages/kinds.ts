@@ -1,5 +1,5 @@
 /** What a step of each kind of stage is. */
-import type { StageKind } from "../../../shared/stageKinds.ts";
+import type { StageKind } from "../../../shared/run/stageKinds.ts";
 import type { StepContext } from "../step/context.ts";
 import { step } from "../step/step.ts";
 import { solutionStep, textStep } from "./likelihood.ts";

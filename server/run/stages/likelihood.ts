@@ -1,5 +1,5 @@
 /** Steps of supervised stages: written solutions (`sft`), and plain text of which every token trains (`pretrain`). */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";

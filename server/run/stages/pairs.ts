@@ -1,5 +1,5 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { raggedOf, selectRows } from "../../core/rows/batch.ts";
 import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import { create } from "../../core/create.ts";

@@ -1,5 +1,5 @@
 /** One step of an `sft` stage: written solutions, loss on the response, mean over all tokens of the batch. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Task } from "../../core/task.ts";
 import { type Batch, type RolloutRecord, origin } from "../../core/rollouts.ts";
 import type { Tokenizer, Weigh } from "../../core/policy.ts";

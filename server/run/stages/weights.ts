@@ -1,7 +1,7 @@
 /** Weights of a run that are kept under a name, and the mean of several of them. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

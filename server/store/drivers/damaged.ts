@@ -1,6 +1,6 @@
 /** A database that is damaged: known by SQLite's answer, kept under another name, and built again out of the logs. */
 import { existsSync, renameSync } from "node:fs";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { databasePath } from "../files.ts";
 
 /** SQLite, or whoever passes its answer on, says that the file is not what it was. */

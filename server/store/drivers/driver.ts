@@ -5,7 +5,7 @@
  */
 import type BetterSqlite from "better-sqlite3";
 import { isMainThread } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import {
   carriedVersion,
   nativeRequire,

@@ -5,7 +5,7 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { isAlive, ownIdentity } from "../../../shared/daemon/process.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 export type DriverKind = "native" | "wasm";
 export interface Hold {

@@ -16,7 +16,7 @@ import {
   worksOn,
   type ProcessIdentity,
 } from "../../../shared/daemon/process.ts";
-import { UserError, messageOf } from "../../../shared/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Database } from "./database.ts";
 
 const ownerSchema = z.object({ pid: z.number(), process_start: z.string() }).nullish();

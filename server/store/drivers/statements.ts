@@ -25,7 +25,7 @@ export class Statements {
   }
 }
 
-/** Condition: the column holds an id of a run (see shared/runId.ts). A file that came from elsewhere may hold others. */
+/** Condition: the column holds an id of a run (see shared/run/runId.ts). A file that came from elsewhere may hold others. */
 export const isRunIdSql = (column: string): string =>
   `${column} GLOB '[A-Za-z0-9_-]*' AND ${column} NOT GLOB '*[^A-Za-z0-9._-]*' AND length(${column}) <= 200`;
 

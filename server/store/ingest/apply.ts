@@ -7,7 +7,7 @@ import type {
 } from "../../../shared/log/records.ts";
 import type { PlainRecord } from "../../../shared/log/codec.ts";
 import type { CommittedStep, LogProblem } from "../../../shared/log/reader.ts";
-import { fromWire } from "../../../shared/rollouts.ts";
+import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import { Changes } from "./changes.ts";
 import type { Database } from "../drivers/database.ts";
 import { controlAction } from "../files.ts";

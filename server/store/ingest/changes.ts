@@ -1,5 +1,5 @@
 /** Writes the feed of changes. Inside a transaction only. */
-import type { Change } from "../../../shared/protocol.ts";
+import type { Change } from "../../../shared/protocol/protocol.ts";
 import type { Statements } from "../drivers/statements.ts";
 
 /** Changes kept for clients that were away. */

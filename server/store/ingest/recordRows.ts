@@ -9,7 +9,7 @@ import type {
 } from "../../../shared/log/records.ts";
 import type { RolloutHead } from "../../../shared/log/codec.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import { fromWire, type MaybeNumber } from "../../../shared/rollouts.ts";
+import { fromWire, type MaybeNumber } from "../../../shared/rollouts/rollouts.ts";
 import type { Changes } from "./changes.ts";
 import type { Ids } from "./ids.ts";
 import { PointWriter } from "./points.ts";

@@ -1,5 +1,5 @@
 /** The row of a run while its log is applied: read at the start of a transaction, written once at its end. */
-import type { RunStatus } from "../../../shared/protocol.ts";
+import type { RunStatus } from "../../../shared/protocol/protocol.ts";
 import type { Database, Statement } from "../drivers/database.ts";
 
 export interface RunState {

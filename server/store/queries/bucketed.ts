@@ -2,8 +2,8 @@
  * Series as charts draw them: all in buckets with the same borders, whatever each of them has recorded. Read window by
  * window, so that a series of a million points is never held whole, and others may ask in between.
  */
-import { Buckets, widthFor, type Stack } from "../../../shared/buckets.ts";
-import type { RecordedPoints, Series } from "../../../shared/protocol.ts";
+import { Buckets, widthFor, type Stack } from "../../../shared/lib/buckets.ts";
+import type { RecordedPoints, Series } from "../../../shared/protocol/protocol.ts";
 import { joined, type PointArrays } from "../ingest/points.ts";
 
 export interface BucketsWanted {

@@ -7,7 +7,7 @@ import type {
   ParamsOf,
   TaskOrigin,
   curriculumQuery,
-} from "../../../shared/protocol.ts";
+} from "../../../shared/protocol/protocol.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import { laneColumns } from "./steps.ts";

@@ -1,7 +1,7 @@
 /** What evidence on a config's lines is made of: one answer for all of it, of the last run that has made a step. */
 import { constantSince } from "../../analysis/evidence/kinds/constant.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
-import type { Json, JsonObject } from "../../../shared/json.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import {
   longest,
   type GroupTally,
@@ -10,7 +10,7 @@ import {
   type TermSpread,
 } from "../../analysis/evidence/record.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import type { RunSummary } from "../../../shared/protocol.ts";
+import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { OutcomeQueries } from "./outcomeQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";

@@ -1,5 +1,5 @@
 /** The feed of changes that clients follow by cursor. */
-import type { Change, ParamsOf, ResultOf, subscribe } from "../../../shared/protocol.ts";
+import type { Change, ParamsOf, ResultOf, subscribe } from "../../../shared/protocol/protocol.ts";
 import type { RunQueries } from "./runQueries.ts";
 import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";
 

@@ -1,5 +1,11 @@
 /** Questions about metrics: which there are, and their series. */
-import type { ParamsOf, ResultOf, Series, metricsNames, metricsSeries } from "../../../shared/protocol.ts";
+import type {
+  ParamsOf,
+  ResultOf,
+  Series,
+  metricsNames,
+  metricsSeries,
+} from "../../../shared/protocol/protocol.ts";
 import { bucketed, type ReadWindow } from "./bucketed.ts";
 import { joined, readPoints, type PointArrays } from "../ingest/points.ts";
 import type { RunQueries } from "./runQueries.ts";

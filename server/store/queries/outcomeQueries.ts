@@ -1,9 +1,14 @@
 /** What reward terms failed with, and what a run that has ended came to. */
-import type { JsonObject } from "../../../shared/json.ts";
-import { isSettled } from "../../../shared/runStatus.ts";
-import { readFailure, readFailureEvent } from "../../../shared/failureText.ts";
-import { warningsOf, type RewardFailure, type RunFacts, type RunWarning } from "../../../shared/outcome.ts";
-import type { ParamsOf, ResultOf, rewardErrors } from "../../../shared/protocol.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { isSettled } from "../../../shared/protocol/runStatus.ts";
+import { readFailure, readFailureEvent } from "../../../shared/rollouts/failureText.ts";
+import {
+  warningsOf,
+  type RewardFailure,
+  type RunFacts,
+  type RunWarning,
+} from "../../../shared/run/outcome.ts";
+import type { ParamsOf, ResultOf, rewardErrors } from "../../../shared/protocol/protocol.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";

@@ -1,6 +1,6 @@
 /** Questions about what a run recorded step by step: groups, rollouts, events, evaluations. */
-import { UserError } from "../../../shared/errors.ts";
-import type { Json } from "../../../shared/json.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import type {
   EvaluationRow,
   EventRow,
@@ -12,10 +12,10 @@ import type {
   eventsQuery,
   groupsQuery,
   rolloutsQuery,
-} from "../../../shared/protocol.ts";
-import type { Criterion } from "../../../shared/criteria.ts";
+} from "../../../shared/protocol/protocol.ts";
+import type { Criterion } from "../../../shared/rollouts/criteria.ts";
 import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { rowOf } from "./rolloutRow.ts";
 import { runFolder } from "../files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";

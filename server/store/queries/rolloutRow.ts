@@ -1,8 +1,8 @@
 /** A recorded rollout as it stands in a rollouts file: `origin` as words, null where a value does not exist. */
-import type { Criterion, TermDetails } from "../../../shared/criteria.ts";
+import type { Criterion, TermDetails } from "../../../shared/rollouts/criteria.ts";
 import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { origins } from "../../../shared/rollouts/fields.ts";
-import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts.ts";
+import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
 export type CriteriaById = (id: string) => readonly Criterion[] | undefined;
 

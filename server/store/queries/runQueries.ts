@@ -1,9 +1,9 @@
 /** Questions about runs as wholes. */
 import { resolve } from "node:path";
-import { readBest } from "../../../shared/bestCheckpoint.ts";
-import { UserError } from "../../../shared/errors.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import type { RunWarning } from "../../../shared/outcome.ts";
+import { readBest } from "../../../shared/run/bestCheckpoint.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { RunWarning } from "../../../shared/run/outcome.ts";
 import type {
   ConfigLens,
   ParamsOf,
@@ -12,9 +12,9 @@ import type {
   RunStatus,
   RunSummary,
   runsList,
-} from "../../../shared/protocol.ts";
-import { isLive } from "../../../shared/runStatus.ts";
-import { readWorker, workerIsAlive } from "../../../shared/lease.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { readWorker, workerIsAlive } from "../../../shared/run/lease.ts";
 import { runFolder } from "../files.ts";
 import { asRun, type RunState } from "../ingest/runState.ts";
 import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";

@@ -1,5 +1,11 @@
 /** Tasks that runs have made of others: where they come from, and what came of them. */
-import type { MadeTask, ParamsOf, ResultOf, TaskOrigin, tasksQuery } from "../../../shared/protocol.ts";
+import type {
+  MadeTask,
+  ParamsOf,
+  ResultOf,
+  TaskOrigin,
+  tasksQuery,
+} from "../../../shared/protocol/protocol.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { rows, textOf, wholeText, type Statements, type WholeText } from "../drivers/statements.ts";
 

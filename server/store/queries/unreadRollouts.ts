@@ -1,5 +1,5 @@
 /** Rows of rollouts, made a step at a time out of the logs: when somebody asks for them, or when the run has ended. */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { readRollouts, type LogProblem } from "../../../shared/log/reader.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
 import type { Apply } from "../ingest/apply.ts";

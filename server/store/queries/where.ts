@@ -7,7 +7,7 @@
  *   length(response) >= 200 && admitted == false
  *   criteria.style["names the dose"] == 0
  */
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 export interface Compiled {
   readonly sql: string;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { batchOfSamples, miniBatches, selectRows, selectTokens } from "../../../server/core/rows/batch.ts";
 import { origin, type RolloutRecord } from "../../../server/core/rollouts.ts";
-import { parseRollout, writeRollout } from "../../../shared/rollouts.ts";
+import { parseRollout, writeRollout } from "../../../shared/rollouts/rollouts.ts";
 import { batchOf, row } from "../support.ts";
 
 const record = (group: string, index: number): RolloutRecord => ({

@@ -4,8 +4,8 @@ import { columnOf } from "../../../server/algorithm/rewards/rewards.ts";
 import { describeCriteria, detailsOf } from "../../../server/algorithm/rewards/criteria.ts";
 import { joinColumns, selectColumn } from "../../../server/run/step/score/rewardColumns.ts";
 import type { TermValue } from "../../../server/core/slots/reward.ts";
-import type { JudgedCriterion, Met } from "../../../shared/criteria.ts";
-import { metricNamed } from "../../../shared/metrics.ts";
+import type { JudgedCriterion, Met } from "../../../shared/rollouts/criteria.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { batchOf, row } from "../support.ts";
 
 const one = (text: string, met: Met, name?: string): JudgedCriterion => ({

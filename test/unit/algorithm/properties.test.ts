@@ -7,7 +7,7 @@ import {
   type ExplainedStep,
 } from "../../../server/analysis/explain/explain.ts";
 import { randomStream, type Random } from "../../../server/lib/random.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { Algorithm, contextOf } from "../../../server/algorithm/algorithm.ts";
 import { configOf } from "../support.ts";
 import { batchOf as engineBatch, open, plan, randomRows, stir } from "../engine/support.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { matrixText } from "../../../server/cli/text/matrixText.ts";
-import { matrixRows } from "../../../shared/matrix.ts";
+import { matrixRows } from "../../../shared/metrics/matrix.ts";
 
 const ends = [
   {

@@ -7,7 +7,13 @@ import { test } from "node:test";
 import { readOnly } from "../../../server/cli/runs/readOnly.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { ask } from "../../../shared/daemon/request.ts";
-import { metricsSeries, rolloutsQuery, runsControl, runsList, runsShow } from "../../../shared/protocol.ts";
+import {
+  metricsSeries,
+  rolloutsQuery,
+  runsControl,
+  runsList,
+  runsShow,
+} from "../../../shared/protocol/protocol.ts";
 import { end, start } from "../log/sample.ts";
 import { plain, write } from "../store/support.ts";
 

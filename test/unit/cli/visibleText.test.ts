@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { eventLine, startedLines, summaryLines } from "../../../server/cli/text/runText.ts";
 import { forTerminal, oneLine } from "../../../server/cli/text/terminal.ts";
-import { plainMarkdown, visibleLine, visibleText } from "../../../shared/visibleText.ts";
+import { plainMarkdown, visibleLine, visibleText } from "../../../shared/lib/visibleText.ts";
 import { gradus } from "../../support/cli.ts";
 
 const range = (from: number, to: number): number[] =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
 /** Parameters of the clipped surrogate that nobody wrote. */

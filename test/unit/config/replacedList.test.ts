@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import type { Json } from "../../../shared/json.ts";
+import type { Json } from "../../../shared/lib/json.ts";
 import { loadConfig, type LoadedConfig } from "../../../server/rules/load.ts";
 import { isObject } from "../../../server/config/stages.ts";
 import { applyEdits } from "../../../server/config/text/textEdits.ts";

@@ -17,7 +17,7 @@ import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { decodeRecord, encodeRecord, prefixBytes } from "../../../shared/log/codec.ts";
 import { readCommitted, logStart } from "../../../shared/log/reader.ts";
 import { kinds, type RolloutRecordLog } from "../../../shared/log/records.ts";
-import { parseRollout, writeRollout, type RolloutRow } from "../../../shared/rollouts.ts";
+import { parseRollout, writeRollout, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import {
   columns,
   columnsWith,

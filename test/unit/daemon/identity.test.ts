@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { isHolding, readLock, takeLock } from "../../../shared/daemon/lock.ts";
 import { ownPlace, samePlace } from "../../../shared/daemon/place.ts";
 import { isAlive, isRunning, ownIdentity, processStart, worksOn } from "../../../shared/daemon/process.ts";
-import { holderOf, leasePath, takeLease, writeWorker } from "../../../shared/lease.ts";
+import { holderOf, leasePath, takeLease, writeWorker } from "../../../shared/run/lease.ts";
 import { until } from "../../support/until.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-identity-"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stageSteps } from "../../../server/daemon/stageSteps.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 const file = "/project/a.gradus.yaml";
 const authored = `tasks: [{ env: countdown }]

@@ -1,7 +1,7 @@
 /** Whether two tokenizers mean the same by the same ids, and in what words the difference is told. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import { checkSameTokens, tokenDifference } from "../../../server/engine/tokenizers/index.ts";
 import type { Tokenizer } from "../../../server/core/policy.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { z } from "zod";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { readHeader } from "../../../server/engine/formats/gguf/header.ts";
 import { tokenizerOf } from "../../../server/engine/formats/gguf/tokenizer.ts";
 import { ChatTemplate } from "../../../server/engine/tokenizers/chatTemplate.ts";

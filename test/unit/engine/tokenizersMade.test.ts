@@ -1,7 +1,7 @@
 /** Small made tokenizers in which the JavaScript pipeline and the Rust one differed; ids are those of `tokenizers` 0.23. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../../shared/json.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { HuggingFaceTokenizer } from "../../../server/engine/tokenizers/index.ts";
 import { byteCharacters } from "../../../server/engine/tokenizers/byteCharacters.ts";
 

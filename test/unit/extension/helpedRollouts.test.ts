@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";
-import { branchText } from "../../../shared/branchText.ts";
-import { helpText } from "../../../shared/helpText.ts";
-import { responseParts } from "../../../shared/responseParts.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import { branchText } from "../../../shared/rollouts/branchText.ts";
+import { helpText } from "../../../shared/rollouts/helpText.ts";
+import { responseParts } from "../../../shared/rollouts/responseParts.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
 const help: NonNullable<RolloutRow["help"]> = {
   use: "solution",

@@ -3,7 +3,14 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { commands, contextKeys, language, panels, settings, views } from "../../../shared/contributions.ts";
+import {
+  commands,
+  contextKeys,
+  language,
+  panels,
+  settings,
+  views,
+} from "../../../shared/editor/contributions.ts";
 
 const item = z.object({ command: z.string(), when: z.string().optional(), group: z.string() });
 const manifestShape = z.object({
@@ -66,7 +73,7 @@ const sources = readdirSync("extension", { recursive: true })
 
 const sorted = (names: Iterable<string>): readonly string[] => [...names].sort();
 
-test("the manifest's commands are those of shared/contributions.ts, and each is registered once", () => {
+test("the manifest's commands are those of shared/editor/contributions.ts, and each is registered once", () => {
   assert.deepEqual(
     sorted(contributes.commands.map(({ command }) => command)),
     sorted(Object.values(commands)),

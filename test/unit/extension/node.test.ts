@@ -10,7 +10,7 @@ import {
   recordedNode,
   requireNode,
 } from "../../../extension/features/connection/node.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { contentSecurityPolicy, page } from "../../../extension/features/panel/html.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-node-"));

@@ -3,9 +3,9 @@ import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
 import { evaluationUnderWay } from "../../../extension/features/panel/readEvents.ts";
-import type { Change, EventRow, RunDetail, RunSummary } from "../../../shared/protocol.ts";
+import type { Change, EventRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
-import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/runPanel.ts";
+import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/editor/runPanel.ts";
 import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
 
 const run = summaryAt(0).id;

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changedText, exportLine, sweepTable } from "../../../extension/features/rescore/document.ts";
-import type { Rescored, Sweep } from "../../../shared/rescore.ts";
-import { changeLabel, changeText, overLabel, sweepText, termLabel } from "../../../shared/rescoreText.ts";
+import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
+import {
+  changeLabel,
+  changeText,
+  overLabel,
+  sweepText,
+  termLabel,
+} from "../../../shared/rollouts/rescoreText.ts";
 
 const rescored: Rescored = {
   run: "one",

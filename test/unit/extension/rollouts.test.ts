@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";
-import type { GroupRow } from "../../../shared/protocol.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { GroupRow } from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
 const group = (id: string, changes: Partial<GroupRow> = {}): GroupRow => ({
   step: 12,

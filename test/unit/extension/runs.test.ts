@@ -14,7 +14,7 @@ import {
   statusText,
 } from "../../../extension/features/runs/treeModel.ts";
 import { lastRunTitle } from "../../../extension/features/configs/lastRun.ts";
-import type { Change, RunDetail, RunSummary } from "../../../shared/protocol.ts";
+import type { Change, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
 
 const now = Date.parse("2026-11-21T20:00:00Z");
 const summary = (id: string, changes: Partial<RunSummary> = {}): RunSummary => ({

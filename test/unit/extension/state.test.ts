@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConnectionMachine, waitBefore, type Session } from "../../../extension/features/connection/state.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 class FakeSession implements Session {
   closed = false;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { test } from "node:test";
-import { trainerIn, type Trainer } from "../../../shared/trainers.ts";
+import { trainerIn, type Trainer } from "../../../shared/editor/trainers.ts";
 
 const cases: readonly (readonly [string, string, Trainer | undefined])[] = [
   ["shellscript", "set -x\npython3 -m verl.trainer.main_ppo \\\n  data.train_batch_size=8\n", "verl"],

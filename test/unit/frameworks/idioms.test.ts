@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { convert } from "../../../server/frameworks/convert/index.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 const folder = "test/fixtures/foreign/idioms";
 

@@ -1,10 +1,10 @@
 /** What goes over the wire and into files: fields may be added, none may go or change its type. */
 import { test } from "node:test";
 import { z } from "zod";
-import { requests } from "../../../shared/protocol.ts";
+import { requests } from "../../../shared/protocol/protocol.ts";
 import { assertFrozen, readSources, schemaLines } from "../../support/frozen.ts";
 
-const protocol = "shared/protocol.ts";
+const protocol = "shared/protocol/protocol.ts";
 const records = "shared/log/records.ts";
 const lines = "server/cli/text/runLines.ts";
 

@@ -6,7 +6,7 @@ import type { LastRun } from "../../../server/analysis/evidence/types.ts";
 import { hintsOf } from "../../../server/language/hints/index.ts";
 import { chartLenses, lastRunTitle, runLenses } from "../../../server/language/lenses.ts";
 import { namesIn } from "../../../server/language/names/occurrences.ts";
-import { trendOf } from "../../../shared/trend.ts";
+import { trendOf } from "../../../shared/lib/trend.ts";
 
 const text = `tasks: [{ env: countdown }]
 model: { base: tiny }

@@ -11,7 +11,7 @@ import { defaultText } from "../../../server/language/completion/keys.ts";
 import { setApart } from "../../../server/language/features/hints.ts";
 import { hoverAt } from "../../../server/language/hovers/hover.ts";
 import { sweepPicture } from "../../../server/analysis/rescore/sweepPicture.ts";
-import { sweepText } from "../../../shared/rescoreText.ts";
+import { sweepText } from "../../../shared/rollouts/rescoreText.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-looks-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

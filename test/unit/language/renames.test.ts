@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import fc from "fast-check";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { OpenConfigs, type OpenConfig } from "../../../server/language/documents.ts";
 import { formatting } from "../../../server/language/format/index.ts";
 import { hintsOf } from "../../../server/language/hints/index.ts";

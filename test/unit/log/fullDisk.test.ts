@@ -10,7 +10,7 @@ import { logStart, readCommitted } from "../../../shared/log/reader.ts";
 /** A process whose files cannot grow past 8 KiB fails as on a full disk, after part of the step has been written. */
 const script = (source: string): string => `
 import { openAttempt } from ${JSON.stringify(join(source, "shared/log/writer.ts"))};
-import { UserError } from ${JSON.stringify(join(source, "shared/errors.ts"))};
+import { UserError } from ${JSON.stringify(join(source, "shared/lib/errors.ts"))};
 const log = openAttempt(process.argv[2] ?? "", 0);
 const fill = (step: number, size: number): void => {
   log.append({ kind: "event", step, time: 0, severity: "info", name: "fill", message: "x".repeat(size) });

@@ -72,7 +72,9 @@ test("no page links to a page that is not there", () => {
 
 test("every field of a recorded rollout has its row in docs/rollouts.md, and no row is of anything else", () => {
   const [, fields = ""] =
-    /^export interface RolloutRow [^{]*\{\n(.*?)^\}/ms.exec(readFileSync("shared/rollouts.ts", "utf8")) ?? [];
+    /^export interface RolloutRow [^{]*\{\n(.*?)^\}/ms.exec(
+      readFileSync("shared/rollouts/rollouts.ts", "utf8"),
+    ) ?? [];
   const own = [...fields.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, name]) => name!);
   const declared = [...own, ...Object.keys(columns)];
   assert.ok(declared.length > 30);

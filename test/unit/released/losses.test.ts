@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { valueAt } from "../../../server/core/schedule.ts";
-import type { RolloutRow } from "../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { explained, close } from "../analysis/explain/support.ts";
 import { configOf, row } from "../support.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readBest } from "../../../shared/bestCheckpoint.ts";
+import { readBest } from "../../../shared/run/bestCheckpoint.ts";
 import { checkpointFolder } from "../../../server/run/checkpoint/checkpoint.ts";
 import { resolveCheckpoint } from "../../../server/run/checkpoint/checkpoints.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { appendControl, readControl } from "../../../shared/controlFile.ts";
+import { appendControl, readControl } from "../../../shared/run/controlFile.ts";
 import { openControl } from "../../../server/run/loop/control.ts";
 import { controlAction } from "../../../server/store/files.ts";
 

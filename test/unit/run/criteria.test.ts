@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { Recorder, type Appended } from "../../../server/run/step/log/recorder.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { Store } from "../../../server/store/store.ts";
-import type { JudgedCriterion } from "../../../shared/criteria.ts";
+import type { JudgedCriterion } from "../../../shared/rollouts/criteria.ts";
 import { rewardHost } from "../../support/rewardHost.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 import { temporary } from "../support.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { metricNamed } from "../../../shared/metrics.ts";
+import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { measureUpdates } from "../../../server/run/step/log/measure.ts";
 import { bandOf, Calibration } from "../../../server/run/step/score/calibration.ts";
 import { Touched } from "../../../server/run/step/update/touched.ts";

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { batchOfSamples } from "../../../server/core/rows/batch.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import type { RunConfig } from "../../../server/core/config/runConfig.ts";

@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFile
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { metrics as known } from "../../../shared/metrics.ts";
+import { metrics as known } from "../../../shared/metrics/metrics.ts";
 import { essence, ofKind, testRun } from "../../support/runFolder.ts";
 
 const temporary = (prefix: string): string => mkdtempSync(join(tmpdir(), prefix));

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curriculumQuery, type InputOf } from "../../../shared/protocol.ts";
+import { curriculumQuery, type InputOf } from "../../../shared/protocol/protocol.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { group, metrics, rollout, start, type Written } from "../log/sample.ts";
 import { ingestWhole, newStore, write } from "./support.ts";

@@ -1,6 +1,6 @@
 /** The store's tests again, on the SQLite package that is taken where no compiler is. */
 import { test } from "node:test";
-import { messageOf } from "../../../shared/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import { nativeRequire } from "../../../server/lib/natives.ts";
 
 const reason = whyNot();

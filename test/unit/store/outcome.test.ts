@@ -1,8 +1,8 @@
 /** What a run that has ended came to: the rules, and a store that reads the facts out of logs. */
 import assert from "node:assert/strict";
 import { describe, it, test } from "node:test";
-import { fellBeyondChance, warningsOf, type RunFacts } from "../../../shared/outcome.ts";
-import { placeText, readFailure, readFailureEvent } from "../../../shared/failureText.ts";
+import { fellBeyondChance, warningsOf, type RunFacts } from "../../../shared/run/outcome.ts";
+import { placeText, readFailure, readFailureEvent } from "../../../shared/rollouts/failureText.ts";
 import type { Store } from "../../../server/store/store.ts";
 import { end, metrics, start, type Written } from "../log/sample.ts";
 import { newStore, write } from "./support.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import { z } from "zod";
-import { errorCodes, protocolVersion, requests } from "../../../shared/protocol.ts";
+import { errorCodes, protocolVersion, requests } from "../../../shared/protocol/protocol.ts";
 
 const path = "docs/protocol.md";
 

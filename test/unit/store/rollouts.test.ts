@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { databasePath, runFolder } from "../../../server/store/files.ts";
 import { migrate } from "../../../server/store/schema.ts";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
 import { end, start } from "../log/sample.ts";
 import { close, newStore, plain, values, write } from "./support.ts";

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { removeTrash, toTrash } from "../../../server/daemon/trash.ts";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { readRunFile, runFolder, runIds } from "../../../server/store/files.ts";
-import { requests } from "../../../shared/protocol.ts";
-import { isRunId } from "../../../shared/runId.ts";
+import { requests } from "../../../shared/protocol/protocol.ts";
+import { isRunId } from "../../../shared/run/runId.ts";
 import { newFolder, newStore, plain, write } from "./support.ts";
 
 const bad = [

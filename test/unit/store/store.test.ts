@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { groupsQuery } from "../../../shared/protocol.ts";
+import { groupsQuery } from "../../../shared/protocol/protocol.ts";
 import { openAttempt, segmentPath } from "../../../shared/log/writer.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { runFolder } from "../../../server/store/files.ts";

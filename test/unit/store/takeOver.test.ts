@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { UserError } from "../../../shared/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { ownIdentity, processStart } from "../../../shared/daemon/process.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { holdPath, type DriverKind } from "../../../server/store/drivers/hold.ts";

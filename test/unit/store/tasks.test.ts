@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curriculumQuery, groupsQuery, rolloutsQuery, tasksQuery } from "../../../shared/protocol.ts";
+import {
+  curriculumQuery,
+  groupsQuery,
+  rolloutsQuery,
+  tasksQuery,
+} from "../../../shared/protocol/protocol.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { databasePath } from "../../../server/store/files.ts";
 import { migrate } from "../../../server/store/schema.ts";

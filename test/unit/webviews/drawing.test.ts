@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { chartOf } from "../../../shared/runPanel.ts";
+import { chartOf } from "../../../shared/editor/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import { constants } from "../../../webviews/run/constants.ts";
 import { withinPossible } from "../../../webviews/run/rewardRange.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { CurriculumLane, CurriculumOverview } from "../../../shared/protocol.ts";
+import type { CurriculumLane, CurriculumOverview } from "../../../shared/protocol/protocol.ts";
 import {
   above,
   areasOf,

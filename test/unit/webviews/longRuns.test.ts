@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Series } from "../../../shared/protocol.ts";
-import { mostBuckets } from "../../../shared/runPanel.ts";
+import type { Series } from "../../../shared/protocol/protocol.ts";
+import { mostBuckets } from "../../../shared/editor/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import type { ChartModel, ChartLine } from "../../../webviews/shared/chartModel.ts";
 import { pixelColumns } from "../../../webviews/shared/envelope.ts";

@@ -8,8 +8,8 @@ import {
   formatFraction,
   formatNumber,
   formatSeconds,
-} from "../../../shared/format.ts";
-import { chartOf, readPanelState, wantedMetric } from "../../../shared/runPanel.ts";
+} from "../../../shared/lib/format.ts";
+import { chartOf, readPanelState, wantedMetric } from "../../../shared/editor/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import { awaited, warmingUp } from "../../../webviews/run/models.ts";
 import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";

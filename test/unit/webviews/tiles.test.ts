@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { RunSummary, Series } from "../../../shared/protocol.ts";
+import type { RunSummary, Series } from "../../../shared/protocol/protocol.ts";
 import type { RunView } from "../../../webviews/run/models.ts";
 import { tiles } from "../../../webviews/run/tiles.ts";
 import { RunSeries } from "../../../webviews/shared/series.ts";

@@ -1,4 +1,4 @@
-import { formatFraction, plural } from "../../../../shared/format.ts";
+import { formatFraction, plural } from "../../../../shared/lib/format.ts";
 import type { EvidenceKind } from "../kind.ts";
 import type { GroupTally } from "../record.ts";
 

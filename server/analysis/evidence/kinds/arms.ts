@@ -1,4 +1,4 @@
-import { formatFraction } from "../../../../shared/format.ts";
+import { formatFraction } from "../../../../shared/lib/format.ts";
 import { isObject } from "../json.ts";
 import type { EvidenceKind, Sighting } from "../kind.ts";
 import type { GroupTally } from "../record.ts";

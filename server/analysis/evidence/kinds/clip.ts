@@ -1,7 +1,7 @@
-import { formatFraction } from "../../../../shared/format.ts";
+import { formatFraction } from "../../../../shared/lib/format.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 import { finite } from "../numbers.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 export const clip: EvidenceKind = {
   id: "run-clip",

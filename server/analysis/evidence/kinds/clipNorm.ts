@@ -1,4 +1,4 @@
-import { formatFraction, formatNumber } from "../../../../shared/format.ts";
+import { formatFraction, formatNumber } from "../../../../shared/lib/format.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 import { finite, median } from "../numbers.ts";
 

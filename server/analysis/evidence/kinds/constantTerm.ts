@@ -1,4 +1,4 @@
-import { formatNumber } from "../../../../shared/format.ts";
+import { formatNumber } from "../../../../shared/lib/format.ts";
 import { constantSince } from "./constant.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 

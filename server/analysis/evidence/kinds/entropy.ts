@@ -1,7 +1,7 @@
-import { formatNumber } from "../../../../shared/format.ts";
+import { formatNumber } from "../../../../shared/lib/format.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 import { finite } from "../numbers.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** Nats a token below which sampling writes nearly the same answer each time, and how far it must have fallen to get there. */
 const [collapsed, fallen] = [0.05, 0.1];

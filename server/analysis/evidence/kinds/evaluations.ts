@@ -1,5 +1,5 @@
-import { formatFraction } from "../../../../shared/format.ts";
-import { fellBeyondChance, heldOutNames } from "../../../../shared/outcome.ts";
+import { formatFraction } from "../../../../shared/lib/format.ts";
+import { fellBeyondChance, heldOutNames } from "../../../../shared/run/outcome.ts";
 import type { EvidenceKind } from "../kind.ts";
 
 export const evaluations: EvidenceKind = {

@@ -1,4 +1,4 @@
-import { formatNumber, plural } from "../../../../shared/format.ts";
+import { formatNumber, plural } from "../../../../shared/lib/format.ts";
 import type { EvidenceKind } from "../kind.ts";
 import { median } from "../numbers.ts";
 import type { MetricPoints } from "../record.ts";

@@ -1,4 +1,4 @@
-import { formatNumber } from "../../../../shared/format.ts";
+import { formatNumber } from "../../../../shared/lib/format.ts";
 import { isObject } from "../json.ts";
 import { enough, type EvidenceKind, type Sighting } from "../kind.ts";
 import { finite, lastWhere } from "../numbers.ts";

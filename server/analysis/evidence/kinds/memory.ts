@@ -1,4 +1,4 @@
-import { formatBytes } from "../../../../shared/format.ts";
+import { formatBytes } from "../../../../shared/lib/format.ts";
 import type { EvidenceKind } from "../kind.ts";
 
 /** A prediction that was this much too small is worth telling of. */

@@ -1,5 +1,5 @@
-import type { Json } from "../../../../shared/json.ts";
-import { formatNumber } from "../../../../shared/format.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
+import { formatNumber } from "../../../../shared/lib/format.ts";
 import { effective, isObject } from "../json.ts";
 import type { EvidenceKind, Sighting } from "../kind.ts";
 import type { RunView } from "../view.ts";

@@ -1,7 +1,7 @@
 import { pathToFileURL } from "node:url";
-import { plural } from "../../../../shared/format.ts";
-import { placeText } from "../../../../shared/failureText.ts";
-import { mostRewards, said } from "../../../../shared/outcome.ts";
+import { plural } from "../../../../shared/lib/format.ts";
+import { placeText } from "../../../../shared/rollouts/failureText.ts";
+import { mostRewards, said } from "../../../../shared/run/outcome.ts";
 import type { EvidenceKind, DiagnosticSighting } from "../kind.ts";
 import { lastWhere } from "../numbers.ts";
 import type { RunRecord } from "../record.ts";

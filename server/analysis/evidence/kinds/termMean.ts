@@ -1,7 +1,7 @@
-import { formatNumber } from "../../../../shared/format.ts";
+import { formatNumber } from "../../../../shared/lib/format.ts";
 import type { EvidenceKind } from "../kind.ts";
 import { finite } from "../numbers.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 export const termMean: EvidenceKind = {
   id: "run-term-mean",

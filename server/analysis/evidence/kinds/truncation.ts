@@ -1,4 +1,4 @@
-import { formatFraction } from "../../../../shared/format.ts";
+import { formatFraction } from "../../../../shared/lib/format.ts";
 import type { EvidenceKind } from "../kind.ts";
 import { lastWhere } from "../numbers.ts";
 

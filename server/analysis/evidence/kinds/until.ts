@@ -1,5 +1,5 @@
-import { formatNumber, plural } from "../../../../shared/format.ts";
-import type { Json } from "../../../../shared/json.ts";
+import { formatNumber, plural } from "../../../../shared/lib/format.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import { isObject, valueAt } from "../json.ts";
 import type { EvidenceKind, Sighting } from "../kind.ts";
 import { finite } from "../numbers.ts";

@@ -1,8 +1,8 @@
-import { formatFraction } from "../../../../shared/format.ts";
+import { formatFraction } from "../../../../shared/lib/format.ts";
 import { enough, type EvidenceKind } from "../kind.ts";
 import { finite } from "../numbers.ts";
 import { training } from "../where.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** More than half of the work for nothing. */
 const notable = 0.5;

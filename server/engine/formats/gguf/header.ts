@@ -3,7 +3,7 @@
  * version, u64 tensors, u64 keys, then the keys and the tensors, one after the other. Only the header is read, in pieces.
  */
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { readFailure, UserError } from "../../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../../shared/lib/errors.ts";
 import { openRegular } from "../../../lib/inputFile.ts";
 import { blockTypes, bytesOf, type BlockType } from "./blocks.ts";
 import { kindInWords } from "./otherKinds.ts";

@@ -1,5 +1,5 @@
 /** The tokenizer that a GGUF header describes, as the files of a Hugging Face folder. */
-import type { JsonObject } from "../../../../shared/json.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { HuggingFaceTokenizer, type TokenizerParts } from "../../tokenizers/huggingFace.ts";
 import { preTokenizerByName, preTokenizers } from "../../tokenizers/preTokenizers.ts";
 import { ggufError, type Header } from "./header.ts";

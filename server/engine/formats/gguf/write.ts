@@ -2,7 +2,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { messageOf, UserError } from "../../../../shared/errors.ts";
+import { messageOf, UserError } from "../../../../shared/lib/errors.ts";
 import type { PolicyTokenizer } from "../../tokenizers/types.ts";
 import type { Shape } from "../../transformer/weights.ts";
 import type { Weights } from "../model.ts";

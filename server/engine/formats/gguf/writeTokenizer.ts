@@ -1,7 +1,7 @@
 /** A tokenizer as GGUF metadata: byte-level vocabularies whose way to cut text has a name there, and SentencePiece's. */
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
-import type { JsonObject } from "../../../../shared/json.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { PolicyTokenizer } from "../../tokenizers/types.ts";
 import { preTokenizerName } from "../../tokenizers/preTokenizers.ts";
 import type { Typed } from "./file.ts";

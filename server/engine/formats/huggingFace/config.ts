@@ -3,7 +3,7 @@ const mostLayers = 4096;
 /** What is read of a `config.json`: its keys, what each family takes where it is silent, and what is refused. */
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { z } from "zod";
-import { readFailure, UserError } from "../../../../shared/errors.ts";
+import { readFailure, UserError } from "../../../../shared/lib/errors.ts";
 import type { Family } from "../../transformer/weights.ts";
 import { familyName, featuresOf } from "./otherFamilies.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { baseline } from "../../../core/declaration.ts";
 
 export const greedy = baseline({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { admission } from "../../../core/declaration.ts";
 import { eachGroup, no, yes } from "./verdicts.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 

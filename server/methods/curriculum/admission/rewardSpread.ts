@@ -5,7 +5,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import { deviation } from "../numbers.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 import { no, unscored, yes } from "./verdicts.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { admission } from "../../../core/declaration.ts";
 import { eachGroup, no, yes } from "./verdicts.ts";
 

@@ -1,5 +1,5 @@
 /** The box of an environment's parameters whose points are arms. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Knob } from "../../../core/slots/tasks.ts";
 
 export type Ranges = Readonly<Record<string, readonly [number, number]>>;

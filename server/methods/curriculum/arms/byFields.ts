@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { valueAt } from "../../../core/schedule.ts";
 import { arms } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { estimator, type MethodContext } from "../../../core/declaration.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Clock, Saved } from "../../../core/basics.ts";

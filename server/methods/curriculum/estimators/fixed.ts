@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";

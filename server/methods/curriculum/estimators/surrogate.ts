@@ -1,7 +1,7 @@
 import { readText } from "../../../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf, readFailure } from "../../../../shared/errors.ts";
+import { UserError, messageOf, readFailure } from "../../../../shared/lib/errors.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOfSamples, type SampledRow } from "../../../core/rows/batch.ts";
 import { estimator } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
@@ -16,7 +16,7 @@ import type {
   PromptModel,
 } from "../../../core/slots/curriculum.ts";
 import { promptFeatures } from "./features.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** Predicts the mean reward of tasks. */
 interface ValueModel {

@@ -3,7 +3,7 @@ import { estimator } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
 import { LastFew } from "../lastFew.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 class Window implements Estimator {
   private readonly kept: LastFew;

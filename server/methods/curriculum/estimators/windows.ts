@@ -4,7 +4,7 @@ import type { Saved } from "../../../core/basics.ts";
 import { deviation } from "../numbers.ts";
 import { LastFew } from "../lastFew.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** Of the two windows' means, and the standard deviation of the last. */
 const comparisons = {

@@ -1,5 +1,5 @@
 /** Draws for samplers that only give probabilities: one arm after the other, from the probabilities of the arms left. */
-import { firstWhere } from "../../../../shared/firstWhere.ts";
+import { firstWhere } from "../../../../shared/lib/firstWhere.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Clock } from "../../../core/basics.ts";
 import type { ArmBeliefs } from "../../../core/slots/arms.ts";

@@ -1,5 +1,5 @@
 /** Arms in an order of which a few change at a time. Arms by position, and positions of arms, take logarithmic time. */
-import { firstWhere } from "../../../../shared/firstWhere.ts";
+import { firstWhere } from "../../../../shared/lib/firstWhere.ts";
 import { lastAtMost } from "../../../lib/ordering.ts";
 
 const capacity = 1024;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Json } from "../../../../shared/json.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Saved } from "../../../core/basics.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { sampler } from "../../../core/declaration.ts";
 import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
 import type { Columns } from "../fast/columns.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { signal } from "../../../core/declaration.ts";
 import { largest } from "../numbers.ts";
 import { byGroup } from "./measured.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 export const bestMinusMean = signal({
   name: "best_minus_mean",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { refers } from "../../../core/references.ts";
 import { signal } from "../../../core/declaration.ts";
 import { numberIn } from "../fields.ts";

@@ -4,7 +4,7 @@ import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../column.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /**
  * Single groups differ by chance, and an absolute difference would count that as progress. So the means of steps are

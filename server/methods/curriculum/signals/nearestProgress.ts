@@ -5,7 +5,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import { nearestOf, unitPoint } from "../points.ts";
 import type { ArmSet } from "../../../core/slots/arms.ts";
 import type { GroupOf, Signal } from "../../../core/slots/curriculum.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** The signal is 0 up to this number of past tasks. */
 const least = 5;

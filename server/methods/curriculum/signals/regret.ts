@@ -5,7 +5,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../column.ts";
 import { largest } from "../numbers.ts";
 import type { Signal } from "../../../core/slots/curriculum.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 class Regret implements Signal {
   private readonly best = new Column(Number.NEGATIVE_INFINITY);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { objective } from "../../../core/declaration.ts";
 import { exp, log } from "../../../lib/exponential.ts";

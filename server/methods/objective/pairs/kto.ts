@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { objective } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";

@@ -1,6 +1,6 @@
 /** What every surrogate shares: a ratio, over which unit it is, and how gradients flow back. */
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { exp } from "../../../lib/exponential.ts";
 import type { LossSlice } from "../../../core/loss.ts";
 import { column } from "../column.ts";

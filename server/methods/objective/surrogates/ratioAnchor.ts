@@ -1,7 +1,7 @@
 /** Which distribution a ratio is against, and where its log-probs are. */
 import { sampledColumn } from "../../../core/rows/columns.ts";
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Model } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { ObjectiveInput } from "../../../core/loss.ts";

@@ -1,5 +1,5 @@
 /** Rewards and returns per token, for the losses that regress on them. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { status, type Combined, type RewardColumn } from "../../../core/reward.ts";
 import type { ObjectiveInput, LossSlice, WholeInput } from "../../../core/loss.ts";
 import { lastTrained } from "../../../core/rows/spans.ts";

@@ -1,5 +1,5 @@
 /** Draws without and with replacement. */
-import { firstWhere } from "../../../../shared/firstWhere.ts";
+import { firstWhere } from "../../../../shared/lib/firstWhere.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { ReplayDrawn } from "../../../core/slots/replay.ts";
 

@@ -1,7 +1,7 @@
 /** Terms whose model learns from the rollouts it scores: which labels it learns from, and one update of it. */
 import { z } from "zod";
 import type { MethodContext } from "../../../core/declaration.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
 import type { Clock, Model } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";

@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
-import { UserError, messageOf, readFailure } from "../../../../shared/errors.ts";
+import { UserError, messageOf, readFailure } from "../../../../shared/lib/errors.ts";
 import { regularFile } from "../../../lib/inputFile.ts";
 import { requireEsbuild } from "../../../lib/natives.ts";
 

@@ -4,7 +4,7 @@
  */
 import { pathToFileURL } from "node:url";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
-import type { JudgedCriterion } from "../../../../shared/criteria.ts";
+import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "../../../core/slots/reward.ts";
 import { cut } from "./cut.ts";
 import { endGroup, markName } from "./processGroup.ts";

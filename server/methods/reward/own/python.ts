@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { rewardTerm } from "../../../core/declaration.ts";
 
 /** Chosen by `use: PATH.py[:function]`. The rule `python-reward` says on its line that no run starts with it. */

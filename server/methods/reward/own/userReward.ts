@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
-import { UserError } from "../../../../shared/errors.ts";
-import type { JsonObject } from "../../../../shared/json.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Tokenizer } from "../../../core/policy.ts";

@@ -1,5 +1,5 @@
 /** What the parent and the reward's process say to each other, over the IPC channel alone (structured clones, so NaN survives). */
-import type { JsonObject } from "../../../../shared/json.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { Finish } from "../../../../shared/rollouts/fields.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 

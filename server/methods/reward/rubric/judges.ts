@@ -1,7 +1,7 @@
 /** Who says whether a response meets a criterion: a model of the run, a server, a program of the workspace. */
 import { chatChoices, inParallel, type Asker, type Chat } from "../../../lib/chatCompletions.ts";
-import type { Criterion } from "../../../../shared/criteria.ts";
-import { messageOf } from "../../../../shared/errors.ts";
+import type { Criterion } from "../../../../shared/rollouts/criteria.ts";
+import { messageOf } from "../../../../shared/lib/errors.ts";
 import { selectRows } from "../../../core/rows/batch.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";

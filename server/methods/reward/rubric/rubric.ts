@@ -4,7 +4,7 @@ import { chatParams } from "../../../lib/chatCompletions.ts";
 import { rewardTerm, type MethodContext } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
-import { isBroken, type Criterion, type JudgedCriterion } from "../../../../shared/criteria.ts";
+import { isBroken, type Criterion, type JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import { rubricOf, type RubricCriterion } from "../../../core/rubrics.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";

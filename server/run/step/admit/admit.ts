@@ -1,7 +1,7 @@
 /** A step's rollouts, round by round: draw, generate, score, help, admit. */
 import type { Admitted, Drawn, Scored, StepContext } from "../context.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { concatenate } from "../generate/assemble.ts";
 import { startedGroups } from "../draw/startStates.ts";

@@ -1,5 +1,5 @@
 /** Tasks that a stage makes of those it has rolled out: before the step's own are drawn, so that nothing is trained yet. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { create } from "../../../core/create.ts";
 import type { GenerateConfig } from "../../../core/config/resolved.ts";
 import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";

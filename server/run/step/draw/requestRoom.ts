@@ -1,5 +1,5 @@
 /** Whether what a model of the run is asked in the making of tasks leaves it room to write. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Policy } from "../../../core/policy.ts";
 import { asked, type Asking } from "../generate/prompts.ts";

@@ -8,7 +8,7 @@ import type { Arm } from "../../../core/basics.ts";
 import type { Batch, RolloutRecord, RolloutSource, RolloutUse } from "../../../core/rollouts.ts";
 import type { Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
 import { responseText } from "../../../core/rows/ends.ts";
-import { joinedTexts } from "../../../../shared/turnTexts.ts";
+import { joinedTexts } from "../../../../shared/rollouts/turnTexts.ts";
 
 /** A rollout that is about to be written: everything but its tokens. */
 export interface Draft {

@@ -1,5 +1,5 @@
 /** Fresh continuations from the beginning of each step of each rollout: what every such state is worth (VinePPO). */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { origin, type Batch } from "../../../core/rollouts.ts";
 import type { Draft } from "./assemble.ts";
 import type { Admitted, StepContext } from "../context.ts";

@@ -1,5 +1,5 @@
 /** From the config's rollout block to what the policy is asked for. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { valueAt } from "../../../core/schedule.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { annealed } from "../../../core/blocks/rollout.ts";

@@ -1,12 +1,12 @@
 /** Prompts to a batch of rollouts. Each has its own random stream, whatever else is generated at the same time. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { HelpRecord } from "../../../core/help.ts";
 import type { StartState, EpisodeState, Help } from "../../../core/slots/guidance.ts";
 import type { Batch, RolloutUse } from "../../../core/rollouts.ts";
 import type { DecodeOptions, Policy, Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
 import { assemble, tokensOf, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
-import { joinedTexts } from "../../../../shared/turnTexts.ts";
+import { joinedTexts } from "../../../../shared/rollouts/turnTexts.ts";
 import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 

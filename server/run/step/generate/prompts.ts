@@ -1,5 +1,5 @@
 /** A task as the tokens a model is asked with. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Prompt, Tokenizer } from "../../../core/policy.ts";
 

@@ -1,6 +1,6 @@
 /** A stage's guidance, made of its choices. */
 import { z } from "zod";
-import type { Json } from "../../../../shared/json.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import { create } from "../../../core/create.ts";
 import type { GuidanceConfig, StageBody } from "../../../core/config/resolved.ts";
 import type { GuidanceAmount, GuidanceSource, GuidanceTrigger } from "../../../core/slots/guidance.ts";

@@ -1,6 +1,6 @@
 /** Criteria of rollouts as a log has them: their texts once a commit, and of each rollout only what is met. */
 import { createHash } from "node:crypto";
-import type { Criterion, TermDetails } from "../../../../shared/criteria.ts";
+import type { Criterion, TermDetails } from "../../../../shared/rollouts/criteria.ts";
 import type { CriteriaRecord, RolloutRecordLog } from "../../../../shared/log/records.ts";
 
 const asked = ({ name, text, points, veto }: Criterion): Criterion => ({

@@ -1,4 +1,4 @@
-/** The metrics of a step, named as in shared/metrics.ts. */
+/** The metrics of a step, named as in shared/metrics/metrics.ts. */
 import { describeStep } from "../../../algorithm/advantages/describe.ts";
 import { columnsInStretches } from "../../../algorithm/advantages/tokenColumn.ts";
 import type { Group } from "../../../core/rollouts.ts";
@@ -10,7 +10,7 @@ import type { Selected, StepContext, StepAdvantages } from "../context.ts";
 import { measureBranching } from "./measureBranching.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "../../loop/session.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 /** Of several updates the extreme counts where a metric is one, else their mean. */
 const over = (name: string): ((values: readonly number[]) => number) =>

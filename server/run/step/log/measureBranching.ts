@@ -1,6 +1,6 @@
 /** Where branches left, and what became of them. */
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 import type { Selected, StepContext } from "../context.ts";
 
 export function measureBranching(

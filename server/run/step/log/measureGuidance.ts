@@ -1,7 +1,7 @@
 /** What help did in a step. */
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import type { Selected, GuidanceTally } from "../context.ts";
-import { mean } from "../../../../shared/mean.ts";
+import { mean } from "../../../../shared/lib/mean.ts";
 
 const orNothing = (name: string, value: number): Record<string, number> =>
   Number.isFinite(value) ? { [name]: value } : {};

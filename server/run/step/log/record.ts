@@ -8,7 +8,12 @@ import type { CurriculumRecord } from "../../../algorithm/curriculum/curriculumR
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
-import { toWire, type MaybeNumber, type RolloutRow, type WireReward } from "../../../../shared/rollouts.ts";
+import {
+  toWire,
+  type MaybeNumber,
+  type RolloutRow,
+  type WireReward,
+} from "../../../../shared/rollouts/rollouts.ts";
 import { columnsWith } from "../../../../shared/rollouts/columns.ts";
 import type { Task } from "../../../core/task.ts";
 import { origin, type Batch, type Group } from "../../../core/rollouts.ts";

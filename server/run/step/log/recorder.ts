@@ -2,8 +2,8 @@
  * A run's log, record by record. It only collects; `commit` ends a step, all or none. Without a log (a dry
  * run) the same records go to the listener alone.
  */
-import { toWire } from "../../../../shared/rollouts.ts";
-import type { JsonObject } from "../../../../shared/json.ts";
+import { toWire } from "../../../../shared/rollouts/rollouts.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { EventRecord, LogRecord } from "../../../../shared/log/records.ts";
 import type { LogWriter } from "../../../../shared/log/writer.ts";
 import { CriteriaOfCommit } from "./criteria.ts";

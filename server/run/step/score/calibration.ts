@@ -1,7 +1,7 @@
 /** What the first look at sampler and trainer found, and how later looks compare with it. */
 import { z } from "zod";
-import { formatNumber, plural } from "../../../../shared/format.ts";
-import type { JsonObject } from "../../../../shared/json.ts";
+import { formatNumber, plural } from "../../../../shared/lib/format.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { Saved, Stateful } from "../../../core/basics.ts";
 
 export const looksAt = 32;

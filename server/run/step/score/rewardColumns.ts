@@ -1,7 +1,7 @@
 /** Reward columns of some rows, and of several rounds. */
 import type { Scores } from "../../../algorithm/rewards/rewards.ts";
 import { areAll, selectValues } from "../../../core/rows/batch.ts";
-import type { JudgedCriterion } from "../../../../shared/criteria.ts";
+import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { RewardColumn } from "../../../core/reward.ts";
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */

@@ -1,5 +1,5 @@
 /** Models that learn in addition to the policy: trained around the advantage in declared order, the policy last. */
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { selectRows } from "../../../core/rows/batch.ts";
 import type { Scorer } from "../../../algorithm/rewards/scoring.ts";
 import type { Learner } from "../../../core/reward.ts";

@@ -1,5 +1,5 @@
 /** Which tokens the rules of a step's updates touched: what says afterwards why a token did not move. */
-import type { Span } from "../../../../shared/why.ts";
+import type { Span } from "../../../../shared/rollouts/why.ts";
 import { spansOf } from "../../../core/rows/tokenSpans.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Weigh } from "../../../core/policy.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { see } from "../../../../server/analysis/evidence/index.ts";
 import type { RunRecord } from "../../../../server/analysis/evidence/record.ts";
-import type { JsonObject } from "../../../../shared/json.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { end, evaluation, group, metrics, rollout, start, type Written } from "../../log/sample.ts";
 import { newStore, write } from "../../store/support.ts";
 

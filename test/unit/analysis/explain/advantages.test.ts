@@ -1,8 +1,8 @@
 /** `explain` with advantages that read more than a step's rewards. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";
 
 test("a baseline that remembers knows the earlier steps of its run, and of no other", async () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { keyOf, recordedChannel } from "../../../../server/analysis/explain/channels.ts";
 import type { Channel } from "../../../../server/core/policy.ts";
 import { close, explained, oneTerm as one, paidRow as row } from "./support.ts";

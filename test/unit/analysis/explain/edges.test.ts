@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { it } from "node:test";
 import { explain } from "../../../../server/analysis/explain/explain.ts";
-import { UserError } from "../../../../shared/errors.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { configOf, row } from "../../support.ts";
 import { close, explained } from "./support.ts";
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { writeRollout, type RolloutRow } from "../../../../shared/rollouts.ts";
+import { writeRollout, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { explain, type ExplainedRollout } from "../../../../server/analysis/explain/explain.ts";
 import { readRollouts } from "../../../../server/analysis/recorded.ts";
 import { configOf, temporary } from "../../support.ts";

@@ -1,6 +1,6 @@
 /** Presets of published methods on recorded rollouts, against their formulas written out in plain arithmetic. */
 import { it } from "node:test";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { row } from "../../support.ts";
 import { close, explained } from "./support.ts";
 

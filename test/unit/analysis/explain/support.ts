@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeRollout, type RolloutRow } from "../../../../shared/rollouts.ts";
+import { writeRollout, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import {
   explain,
   type ExplainedRollout,

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
-import type { TermShares, Why } from "../../../../shared/why.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import type { TermShares, Why } from "../../../../shared/rollouts/why.ts";
 import { whyText, wrapped } from "../../../../server/cli/text/whyText.ts";
 import { shapley } from "../../../../server/analysis/explain/shapley.ts";
 import { parseWhich, why } from "../../../../server/analysis/explain/why.ts";

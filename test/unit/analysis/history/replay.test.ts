@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { Curricula, type Divisions } from "../../../../server/analysis/history/curricula.ts";
 import { historyOf } from "../../../../server/analysis/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../../server/analysis/history/read.ts";
 import { replay, type ReplayedStep } from "../../../../server/analysis/history/replay.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { configOf, near, temporary } from "../../support.ts";
 
 const base = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { right: equation } }\n";

@@ -8,8 +8,8 @@ import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { RescoreSession, type RescoreOptions } from "../../../../server/analysis/rescore/session.ts";
 import { rangeOf, sampleOf, sweep } from "../../../../server/analysis/rescore/sweep.ts";
 import { runFolder } from "../../../../server/store/files.ts";
-import type { Rescored } from "../../../../shared/rescore.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { Rescored } from "../../../../shared/rollouts/rescore.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { storedRun, type StoredRun } from "../../../support/storedRun.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
 

@@ -9,7 +9,7 @@ import { allDiagnostics, loadConfig } from "../../../../server/rules/load.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
 import type { Framework } from "../../../../server/frameworks/index.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 
 const fixtures = "test/fixtures/convert";
 const folder = mkdtempSync(join(tmpdir(), "gradus-convert-"));

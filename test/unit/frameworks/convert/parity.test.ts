@@ -9,7 +9,7 @@ import { loadConfig } from "../../../../server/rules/load.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
 import { explain, type ExplainedRollout } from "../../../../server/analysis/explain/explain.ts";
 import type { RecordedRow } from "../../../../server/analysis/recorded.ts";
-import { parseRollout } from "../../../../shared/rollouts.ts";
+import { parseRollout } from "../../../../shared/rollouts/rollouts.ts";
 
 const numbers = z.array(z.number());
 const vectors = z.object({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchMean } from "../../../../server/methods/advantage/baselines/batchMean.ts";
 import { batchStd } from "../../../../server/methods/advantage/scales/batchStd.ts";
 import { bestMinusSecond } from "../../../../server/methods/advantage/baselines/bestMinusSecond.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Stats } from "../../../../server/core/policy.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { row } from "../../support.ts";
 import { Chain, close, paid } from "./support.ts";
 

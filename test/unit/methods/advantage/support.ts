@@ -13,7 +13,7 @@ import { recordedValue } from "../../../../server/analysis/recorded.ts";
 import type { Clock } from "../../../../server/core/basics.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
 import type { Stats } from "../../../../server/core/policy.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { batchOf, configOf, context, row } from "../../support.ts";
 
 export const start: Clock = { step: 0, stageStep: 0 };

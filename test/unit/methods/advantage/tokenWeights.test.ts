@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tokensOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { Chain, paid, start } from "./support.ts";
 
 /** Per row, the weights that a list of token weights gives. */

@@ -4,7 +4,7 @@ import { mask } from "../../../../server/methods/correction/mask.ts";
 import { reject } from "../../../../server/methods/correction/reject.ts";
 import { truncate } from "../../../../server/methods/correction/truncate.ts";
 import type { CorrectionInput } from "../../../../server/core/slots/correction.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOf, made, near, row } from "../../support.ts";
 
 /** Two rollouts of three and two tokens; the ratios old / sampled are 2, 1, ½ and 3, 1. */

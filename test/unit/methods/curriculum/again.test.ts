@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
 import {
   pastCurriculumOf,

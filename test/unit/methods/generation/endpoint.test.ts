@@ -1,7 +1,7 @@
 /** Servers that write tasks and answer them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { vote } from "../../../../server/methods/generation/answers/vote.ts";
 import { endpoint } from "../../../../server/methods/generation/authors/endpoint.ts";
 import { round } from "../../../../server/methods/generation/round.ts";

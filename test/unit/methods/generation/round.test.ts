@@ -1,7 +1,7 @@
 /** Rounds of making tasks: what is chosen, refused and taken in, and what a resumed source still knows. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { goldPasses } from "../../../../server/methods/generation/gates/goldPasses.ts";
 import { judges } from "../../../../server/methods/generation/gates/judges.ts";
 import { notTrivial } from "../../../../server/methods/generation/gates/notTrivial.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { MadeTask } from "../../../../shared/protocol.ts";
-import { taskTree } from "../../../../shared/taskTree.ts";
+import type { MadeTask } from "../../../../shared/protocol/protocol.ts";
+import { taskTree } from "../../../../shared/run/taskTree.ts";
 
 const task = (id: string, changes: Partial<MadeTask>): MadeTask => ({
   id,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { rejected } from "../../../../server/methods/mask/rejected.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOf, made, row } from "../../support.ts";
 
 const rows = [

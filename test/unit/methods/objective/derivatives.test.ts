@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { objectives } from "../../../../server/methods/objective/index.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { ObjectiveInput } from "../../../../server/core/loss.ts";
 import { some } from "../../../support/thorough.ts";
 import { context } from "../../support.ts";

@@ -4,7 +4,7 @@
  * reward, columns that are NaN where nothing trains; `extreme` adds ratios of e^±30 and log-probs of −∞.
  */
 import assert from "node:assert/strict";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { randomStream, type Random } from "../../../../server/lib/random.ts";
 import { countsOf } from "../../../../server/algorithm/advantages/tokenColumn.ts";
 import { everything, factorsInto } from "../../../../server/core/rows/batchParts.ts";
@@ -14,7 +14,7 @@ import { origin, type Batch } from "../../../../server/core/rollouts.ts";
 import type { Channel, Stats } from "../../../../server/core/policy.ts";
 import type { Combined } from "../../../../server/core/reward.ts";
 import type { Aggregate, Objective, ObjectiveInput } from "../../../../server/core/loss.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { batchOf, made, row } from "../../support.ts";
 
 export interface Wishes {

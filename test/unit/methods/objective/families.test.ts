@@ -28,7 +28,7 @@ import { weightedLikelihood } from "../../../../server/methods/objective/likelih
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
 import { leaveOneOut } from "../../../../server/methods/advantage/baselines/leaveOneOut.ts";
 import type { ObjectiveInput } from "../../../../server/core/loss.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { made, near } from "../../support.ts";
 import { factorsOf, randomInput } from "./differences.ts";
 import { close, inputOf, weigh } from "./support.ts";

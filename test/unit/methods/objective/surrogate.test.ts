@@ -16,7 +16,7 @@ import { vespo } from "../../../../server/methods/objective/surrogates/vespo.ts"
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Weighed } from "../../../../server/core/policy.ts";
 import type { ObjectiveInput } from "../../../../server/core/loss.ts";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOf, configOf, made, near, row } from "../../support.ts";
 import { factorsOf, randomInput } from "./differences.ts";
 

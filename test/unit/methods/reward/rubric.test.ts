@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { z } from "zod";
-import type { Json } from "../../../../shared/json.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import { verdictOf } from "../../../../server/methods/reward/rubric/judges.ts";
 import { rubric, rubricScore } from "../../../../server/methods/reward/rubric/rubric.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";

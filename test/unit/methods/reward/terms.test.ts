@@ -8,7 +8,7 @@ import { randomStream } from "../../../../server/lib/random.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
 import type { RewardContext, RewardTerm } from "../../../../server/core/reward.ts";
-import type { RolloutRow } from "../../../../shared/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { equation } from "../../../../server/methods/reward/equation.ts";
 import { exactMatch } from "../../../../server/methods/reward/exactMatch.ts";
 import { equals, parseExpression } from "../../../../server/methods/reward/expression.ts";

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { build } from "esbuild";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import type { RewardContext, RewardTerm } from "../../../../server/core/reward.ts";
 import { user } from "../../../../server/methods/reward/own/user.ts";
 import { batchOf, made, temporary } from "../../support.ts";

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { keyedRandom } from "../../../../server/core/config/keyedRandom.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";

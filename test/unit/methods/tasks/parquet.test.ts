@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { datasetLines, hasField } from "../../../../server/core/datasetLines.ts";
 import { parquetRows, parquetSample, parquetShape } from "../../../../server/lib/parquet.ts";
 import { randomStream } from "../../../../server/lib/random.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { UserError } from "../../../../shared/errors.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { equals, parseExpression } from "../../../../server/methods/reward/expression.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";

@@ -2,7 +2,7 @@ import type { Setting } from "../../../document.ts";
 import type { RuleModel, FrameworkRule } from "../../../rule.ts";
 import { allWritten } from "../../../placed.ts";
 import { isObject } from "../../../values.ts";
-import type { Json } from "../../../../../shared/json.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { batchKeys, batchOf } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { rewarded } from "../../trainers.ts";

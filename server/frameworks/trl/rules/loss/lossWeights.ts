@@ -1,6 +1,6 @@
 import type { RuleModel, FrameworkRule } from "../../../rule.ts";
-import { plural } from "../../../../../shared/format.ts";
-import type { Json } from "../../../../../shared/json.ts";
+import { plural } from "../../../../../shared/lib/format.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { placed } from "../../../placed.ts";
 
 export const lossWeights: FrameworkRule = {

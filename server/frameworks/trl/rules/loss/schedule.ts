@@ -1,4 +1,4 @@
-import type { Json } from "../../../../../shared/json.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { isObject } from "../../../values.ts";
 import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";

@@ -1,5 +1,5 @@
-import { plural } from "../../../../../shared/format.ts";
-import type { Json } from "../../../../../shared/json.ts";
+import { plural } from "../../../../../shared/lib/format.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import type { Setting } from "../../../document.ts";
 import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";

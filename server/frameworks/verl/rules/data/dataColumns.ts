@@ -3,7 +3,7 @@ import { found, shortName, verlRule } from "../../rule.ts";
 import { rewardFunction } from "../../reward.ts";
 import { rowsOf } from "../../dataset.ts";
 import { isObject } from "../../../values.ts";
-import type { JsonObject } from "../../../../../shared/json.ts";
+import type { JsonObject } from "../../../../../shared/lib/json.ts";
 import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
 const [files, prompt] = ["data.train_files", "data.prompt_key"];

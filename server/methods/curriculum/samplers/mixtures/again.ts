@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { Json } from "../../../../../shared/json.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { sampler } from "../../../../core/declaration.ts";
 import { refers } from "../../../../core/references.ts";
 import type { Random } from "../../../../lib/random.ts";

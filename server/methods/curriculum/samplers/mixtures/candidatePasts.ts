@@ -1,5 +1,5 @@
 /** Past curricula that a run can follow: of its box, and with measurements to compare. */
-import { UserError } from "../../../../../shared/errors.ts";
+import { UserError } from "../../../../../shared/lib/errors.ts";
 import { boxOf, sameBox, type Box, type PastCurriculum, type ReadCurriculum } from "../../pastCurriculum.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";
 import { worthFollowing } from "./replayedMixtures.ts";

@@ -1,6 +1,6 @@
 /** Mixtures over point and signal that are refitted during a run, and the rewards of groups drawn from them. */
 import { z } from "zod";
-import type { Json } from "../../../../../shared/json.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { randomStream } from "../../../../lib/random.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";
 import { boxOf, type Fitted } from "../../pastCurriculum.ts";

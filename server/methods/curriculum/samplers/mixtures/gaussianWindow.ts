@@ -11,7 +11,7 @@ import { armColumns, classColumns, Columns, shares } from "../../fast/columns.ts
 import { drawApart } from "../../fast/independent.ts";
 import { drawFrom } from "../../fast/lifted.ts";
 import { SumTree } from "../../fast/sumTree.ts";
-import { mean } from "../../../../../shared/mean.ts";
+import { mean } from "../../../../../shared/lib/mean.ts";
 
 interface Options {
   readonly order: "descending" | "ascending";

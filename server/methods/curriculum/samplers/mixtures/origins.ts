@@ -1,4 +1,4 @@
-import { mean } from "../../../../../shared/mean.ts";
+import { mean } from "../../../../../shared/lib/mean.ts";
 import { unitPoint } from "../../points.ts";
 import type { ArmSet } from "../../../../core/slots/arms.ts";
 import type { Outcome } from "../../../../core/slots/curriculum.ts";

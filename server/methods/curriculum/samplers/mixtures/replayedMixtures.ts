@@ -1,7 +1,7 @@
 /** A past run's mixtures as a curriculum: one after the other, or all at once, without their components of little signal. */
 import { z } from "zod";
-import { mean } from "../../../../../shared/mean.ts";
-import type { Json } from "../../../../../shared/json.ts";
+import { mean } from "../../../../../shared/lib/mean.ts";
+import type { Json } from "../../../../../shared/lib/json.ts";
 import { cholesky } from "../../../../lib/linear.ts";
 import type { PastCurriculum } from "../../pastCurriculum.ts";
 import type { Component, Mixture } from "./gaussianMixture.ts";

@@ -4,7 +4,7 @@ import { implicitPrm } from "../../../../../server/methods/reward/models/implici
 import { rewardModel } from "../../../../../server/methods/reward/models/rewardModel.ts";
 import type { TermValue } from "../../../../../server/core/slots/reward.ts";
 import type { RewardColumn, RewardTerm, Rewards } from "../../../../../server/core/reward.ts";
-import { UserError } from "../../../../../shared/errors.ts";
+import { UserError } from "../../../../../shared/lib/errors.ts";
 import { batchOf } from "../../../../support/batch.ts";
 import { FakeModels, fakeTokenizer } from "../../../../support/fakePolicy.ts";
 import { made } from "../../../support.ts";

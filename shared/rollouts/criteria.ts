@@ -1,5 +1,5 @@
 /** What a reward term says of a response criterion by criterion: those of a rubric, or a reward function's own. */
-import { formatChange, formatNumber } from "./format.ts";
+import { formatChange, formatNumber } from "../lib/format.ts";
 
 export interface Criterion {
   /** What charts and conditions call it; absent: its text. */

@@ -1,5 +1,5 @@
 /** The family tree of the tasks that a run has made, as text. */
-import type { MadeTask } from "./protocol.ts";
+import type { MadeTask } from "../protocol/protocol.ts";
 
 const oneLine = (text: string): string => {
   const line = text.trim().replace(/\s+/g, " ");

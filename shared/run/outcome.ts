@@ -2,8 +2,8 @@
  * What a run that has ended came to, as far as its numbers alone tell: three rules, computed once in the store and reported
  * in the same words everywhere. `finished` says that a run got to its end, not that it trained anything.
  */
-import { formatFraction, plural } from "./format.ts";
-import { placeText, shortFailure } from "./failureText.ts";
+import { formatFraction, plural } from "../lib/format.ts";
+import { placeText, shortFailure } from "../rollouts/failureText.ts";
 
 export type WarningReason = "nothing-trained" | "rewards-failed" | "held-out-worse";
 export interface RunWarning {

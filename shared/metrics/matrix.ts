@@ -1,5 +1,5 @@
 /** What became of every stage's tasks as each stage ended: the numbers of the regression matrix. */
-import type { StageEnd } from "./protocol.ts";
+import type { StageEnd } from "../protocol/protocol.ts";
 
 /** Of one stage's tasks: what was measured after each stage, and what it has lost or gained since its own end. */
 export interface MatrixRow {

@@ -1,7 +1,7 @@
 /** A response as the pieces it is made of: what was prefilled or taken over, and what the policy generated before and after it. */
-import { plural } from "./format.ts";
+import { plural } from "../lib/format.ts";
 import type { RolloutRow } from "./rollouts.ts";
-import type { Origin } from "./rollouts/fields.ts";
+import type { Origin } from "./fields.ts";
 import { onLines } from "./turnTexts.ts";
 
 /** observed: said to the policy between two attempts. */

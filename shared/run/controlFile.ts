@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "./errors.ts";
+import { UserError } from "../lib/errors.ts";
 
 const pathOf = (runFolder: string): string => join(runFolder, "control.jsonl");
 const direct = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { UserError, messageOf } from "./errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 
 const schema = z.object({ step: z.int().nonnegative(), metric: z.string(), value: z.number() });
 /** `value` of `metric` at the evaluation after `step`. */

@@ -3,10 +3,10 @@
  * the daemon checks parameters at its boundary. Not `RequestType` objects: those of another copy of vscode-jsonrpc
  * are refused at run time ("Unknown parameter structure auto").
  */
-import { subscribe, unsubscribe } from "./protocol/changes.ts";
-import { configLens, rescore, rescoreSweep, stageSteps } from "./protocol/config.ts";
-import { curriculumQuery, groupsQuery, tasksQuery } from "./protocol/curriculum.ts";
-import { daemonShutdown, daemonStatus, hello } from "./protocol/daemon.ts";
+import { subscribe, unsubscribe } from "./changes.ts";
+import { configLens, rescore, rescoreSweep, stageSteps } from "./config.ts";
+import { curriculumQuery, groupsQuery, tasksQuery } from "./curriculum.ts";
+import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import {
   eventsQuery,
   evaluationsQuery,
@@ -16,16 +16,16 @@ import {
   rewardErrors,
   rolloutsQuery,
   rolloutsWhy,
-} from "./protocol/recorded.ts";
-import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart } from "./protocol/runs.ts";
+} from "./recorded.ts";
+import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart } from "./runs.ts";
 
-export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./protocol/descriptor.ts";
-export * from "./protocol/changes.ts";
-export * from "./protocol/config.ts";
-export * from "./protocol/curriculum.ts";
-export * from "./protocol/daemon.ts";
-export * from "./protocol/recorded.ts";
-export * from "./protocol/runs.ts";
+export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./descriptor.ts";
+export * from "./changes.ts";
+export * from "./config.ts";
+export * from "./curriculum.ts";
+export * from "./daemon.ts";
+export * from "./recorded.ts";
+export * from "./runs.ts";
 export { liveStatuses, type RunStatus } from "./runStatus.ts";
 
 /** Grows when a change is not additive. */

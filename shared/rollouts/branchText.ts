@@ -1,4 +1,4 @@
-import { formatNumber, plural } from "./format.ts";
+import { formatNumber, plural } from "../lib/format.ts";
 import type { RolloutRow } from "./rollouts.ts";
 
 /**

@@ -6,11 +6,11 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { z } from "zod";
-import { keepTouched } from "./daemon/heartbeat.ts";
-import { readLock, takeLock, touchedWithin } from "./daemon/lock.ts";
-import { placeSchema, placeText, type Place } from "./daemon/place.ts";
-import { isAlive, isElsewhere, ownIdentity, worksOn, type ProcessIdentity } from "./daemon/process.ts";
-import { UserError } from "./errors.ts";
+import { keepTouched } from "../daemon/heartbeat.ts";
+import { readLock, takeLock, touchedWithin } from "../daemon/lock.ts";
+import { placeSchema, placeText, type Place } from "../daemon/place.ts";
+import { isAlive, isElsewhere, ownIdentity, worksOn, type ProcessIdentity } from "../daemon/process.ts";
+import { UserError } from "../lib/errors.ts";
 import { workerCommand, type WorkerFile } from "./run.ts";
 
 const workerPath = (runFolder: string): string => join(runFolder, "worker.json");

@@ -2,10 +2,10 @@
  * Recorded rollouts: one JSON object a line. Writers never emit bare NaN: non-finite numbers are the strings "NaN",
  * "Infinity" and "-Infinity"; readers accept both. Unknown keys are kept.
  */
-import { UserError, messageOf } from "./errors.ts";
+import { UserError, messageOf } from "../lib/errors.ts";
 import type { TermDetails } from "./criteria.ts";
-import type { JsonObject } from "./json.ts";
-import { tokenKeys, type Column, type ColumnWith, type TokenKey } from "./rollouts/columns.ts";
+import type { JsonObject } from "../lib/json.ts";
+import { tokenKeys, type Column, type ColumnWith, type TokenKey } from "./columns.ts";
 import {
   origins,
   type Finish,
@@ -13,7 +13,7 @@ import {
   type ResponseOrigin,
   type RolloutSource,
   type RolloutUse,
-} from "./rollouts/fields.ts";
+} from "./fields.ts";
 
 /** A number that may be non-finite on the wire, or null where no value exists. */
 export type WireNumber = number | "NaN" | "Infinity" | "-Infinity";

@@ -1,8 +1,8 @@
 /** What an edit would have changed, in words: labels at the end of lines, and Markdown for the labels. */
-import { formatChange, formatFraction, formatNumber, plural } from "./format.ts";
+import { formatChange, formatFraction, formatNumber, plural } from "../lib/format.ts";
 import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./rescore.ts";
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
-import { plainMarkdown, visibleLine } from "./visibleText.ts";
+import { plainMarkdown, visibleLine } from "../lib/visibleText.ts";
 
 const number = (value: MaybeNumber): string => formatNumber(fromWire(value));
 const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${number(now)}`;

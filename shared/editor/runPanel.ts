@@ -1,5 +1,5 @@
 /** What the run panel's webview and its host in the extension say to each other. */
-import type { Stack } from "./buckets.ts";
+import type { Stack } from "../lib/buckets.ts";
 import type {
   CurriculumOverview,
   EvaluationRow,
@@ -8,9 +8,9 @@ import type {
   RunSummary,
   Series,
   rewardErrors,
-} from "./protocol.ts";
-import type { ResponsePart } from "./responseParts.ts";
-import type { Why } from "./why.ts";
+} from "../protocol/protocol.ts";
+import type { ResponsePart } from "../rollouts/responseParts.ts";
+import type { Why } from "../rollouts/why.ts";
 
 /** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
 export const panelVersion = 1;
