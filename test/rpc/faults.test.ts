@@ -67,7 +67,7 @@ test("what is wrong before a run is told with its file, and its line where there
       assert.doesNotMatch(stderr, /gone.*:1:1:/);
     }
     const { stderr } = await workspace.finish("sample", path("nowhere"));
-    assert.match(stderr, /nowhere: error: .*no checkpoint/);
+    assert.match(stderr, /nowhere: error: .*is not a checkpoint/);
   }));
 
 test("what only the worker finds out reaches its end record, the follower and the exit code", () =>
