@@ -218,7 +218,7 @@ replay: { use: file, path: ./old.jsonl }
       put("shadow.yaml", "root:$6$SECRET$hash:19000:0\nSECRETKEY:x\n");
       const { diagnostics } = loadConfig(put("leak.gradus.yaml", `extends: ${name}\n${config}`));
       assert.equal(diagnostics.length, 1);
-      assert.match(diagnostics[0]!.message, /is no config/);
+      assert.match(diagnostics[0]!.message, /is not a config/);
       assert.doesNotMatch(JSON.stringify(diagnostics), /SECRET/);
     }
   });
