@@ -73,7 +73,7 @@ test("headers and messages have bounds, narrow ones before hello, and who passes
     ["a header", [Buffer.alloc(70_000, "x")], /header is longer than 65536/],
     ["a header after hello", [hello, Buffer.alloc(70_000, "x")], /header is longer than 65536/],
     ["a length", [Buffer.from("Content-Length: -5\r\n\r\n")], /must be a number/],
-    ["no JSON", [framed("{")], /no JSON/],
+    ["no JSON", [framed("{")], /is not JSON/],
   ];
   for (const [what, bytes, reason] of bounds) {
     const socket = await opened(socketPath);

@@ -119,7 +119,12 @@ export function batchOfSamples(rows: readonly SampledRow[]): Batch {
 }
 
 /** Token ranges of the chosen rows, one after the other. */
-function gathered<T extends TypedColumn>(values: T, offsets: Int32Array, rows: readonly number[], result: T): T {
+function gathered<T extends TypedColumn>(
+  values: T,
+  offsets: Int32Array,
+  rows: readonly number[],
+  result: T,
+): T {
   let at = 0;
   for (const row of rows) {
     result.set(values.subarray(offsets[row]!, offsets[row + 1]!), at);
@@ -265,7 +270,8 @@ const joinedRagged = (parts: readonly Ragged[]): Ragged => ({
  */
 export function joinBatches(batches: readonly Batch[], groups: readonly string[]): Batch {
   const size = batches.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const column = <T extends TypedColumn>(of: (batch: Batch) => T, result: T): T => joined(batches.map(of), result);
+  const column = <T extends TypedColumn>(of: (batch: Batch) => T, result: T): T =>
+    joined(batches.map(of), result);
   return {
     rows: batches.reduce((sum, { rows }) => sum + rows, 0),
     offsets: offsetsOf(batches.flatMap(lengthsOf)),

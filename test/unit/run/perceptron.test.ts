@@ -165,7 +165,10 @@ test("the config says what belongs to a perceptron and what does not", () => {
   assert.match(wrong("{ a: { kind: mlp, inputs: 3, trains: true } }")[0]!, /needs an `optimizer`/);
   assert.match(wrong("{ a: { base: tiny, widths: [3] } }")[0]!, /write `kind: mlp`/);
   assert.deepEqual(wrong("{ a: { kind: mlp, inputs: 3 }, b: { ema: { of: a } } }"), []);
-  assert.match(wrong("{ a: { kind: mlp, inputs: 3 } }", "kl-model")[0]!, /measures against `a`, but there is no such model/);
+  assert.match(
+    wrong("{ a: { kind: mlp, inputs: 3 } }", "kl-model")[0]!,
+    /measures against `a`, but there is no such model/,
+  );
   assert.match(wrong("{ a: { kind: mlp, inputs: 0 } }", "type").join(), /at least 1/);
   const [one] = configOf("{ a: { kind: mlp, inputs: 3 } }").models;
   assert.deepEqual(one, {
