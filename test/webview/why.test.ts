@@ -110,7 +110,7 @@ test("criteria stand beside those of the siblings, and say so in words, too", { 
   assert.equal(await table.locator("answer").count(), 0, "a criterion is text, whatever it holds");
   assert.match(
     (await panel.page.locator('[data-topic="criteria"]').textContent())!,
-    /By style it meets 2 of 4 criteria, and breaks one that may veto/,
+    /By style it meets 2 of 4 criteria, and fails one with a veto/,
   );
   assert.deepEqual(panel.faults, []);
   await panel.close();
