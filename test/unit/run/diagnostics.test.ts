@@ -26,7 +26,7 @@ test("leaving the band is told once, again after it was entered again, and goes 
   assert.match(first?.message ?? "", /agree to 1\.5e-9 nats a token \(k3 over 2 rollouts\)/);
   assert.equal(calibration.compare(5e-7), undefined);
   const left = calibration.compare(0.02);
-  assert.match(left?.message ?? "", /drifted apart: k3 is 0\.020 .* under 1\.0e-6/);
+  assert.match(left?.message ?? "", /drifted apart: k3 is 0\.020 .* below 1\.0e-6/);
   assert.ok(left?.severity === "warning" && left.action !== undefined);
   const resumed = new Calibration();
   resumed.load(calibration.save());

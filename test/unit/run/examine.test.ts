@@ -72,7 +72,7 @@ test("a run of the store is named by id, beginning, name or last, with a step", 
     assert.throws(() => find("alph"), /2 runs begin with alph: alpha-1, alpha-2/);
     assert.throws(() => find("gamma"), /does not exist/);
     assert.throws(() => find("beta@best"), /keeps no best checkpoint/);
-    assert.throws(() => find("beta@3"), /no checkpoint/);
+    assert.throws(() => find("beta@3"), /is not a checkpoint/);
   } finally {
     run.remove();
     rmSync(workspace, { recursive: true });
