@@ -47,9 +47,14 @@ export async function stopEverything(api: Api): Promise<void> {
   }
   for (const store of api.stores.all) {
     const session = store.machine.session;
-    // A worker that has written its end may take a moment to leave.
+    // A worker that has written its end may take a moment to leave. A daemon that ends may close before its answer arrives.
     await until(
-      async () => session === undefined || (await session.ask(daemonShutdown, { force: false })).accepted,
+      async () =>
+        session === undefined ||
+        (await session.ask(daemonShutdown, { force: false }).then(
+          ({ accepted }) => accepted,
+          () => true,
+        )),
       "the daemon to end",
     );
     store.machine.stop();
