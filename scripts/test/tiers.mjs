@@ -93,19 +93,16 @@ export const checkJob = ({ name, limit, run }, node) => ({
   },
 });
 
-const fileJob = (tier, file, built, node, more = {}) => ({
+/** `ends`: when the tier's time is over, in milliseconds; a file gets what is left of it. */
+const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) => ({
   tier: tier.name,
   name: file,
   group: tier.waits ? "waits" : undefined,
-  run: async (env) =>
-    outcome(
-      await runProgram(node, ["--enable-source-maps", "--test-reporter=spec", built], {
-        env: { ...env, ...more },
-        limit: tier.file,
-        quiet: true,
-      }),
-      tier.file,
-    ),
+  run: async (env) => {
+    const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+    const flags = ["--enable-source-maps", "--test-reporter=spec", built];
+    return outcome(await runProgram(node, flags, { env: { ...env, ...more }, limit, quiet: true }), limit);
+  },
 });
 
 const suiteJob = (tier, label, node) => ({
@@ -156,7 +153,9 @@ export async function tierJobs(tier, node, available) {
 export async function longJobs(passed, node) {
   const files = longFiles();
   const built = await buildNodeTests(files);
-  const jobs = files.map((file, index) => fileJob(long, file, built[index], node, { GRADUS_THOROUGH: "1" }));
+  const ends = Date.now() + long.limit * 1000;
+  const more = { GRADUS_THOROUGH: "1" };
+  const jobs = files.map((file, index) => fileJob(long, file, built[index], node, { more, ends }));
   const open = jobs.filter(({ name }) => !passed.has(name));
   return {
     jobs: open.map((job) => ({

@@ -53,7 +53,10 @@ export async function stopEverything(api: Api): Promise<void> {
         session === undefined ||
         (await session.ask(daemonShutdown, { force: false }).then(
           ({ accepted }) => accepted,
-          () => true,
+          (error: unknown) => {
+            if (/connection got disposed/.test(String(error))) return true;
+            throw error;
+          },
         )),
       "the daemon to end",
     );
