@@ -9,10 +9,9 @@ import { home } from "./setup/places.mjs";
 import { report, setUp } from "./setup.mjs";
 import { Passed, sourcesNow } from "./test/passed.mjs";
 import { runPool } from "./test/pool.mjs";
-import { buildPrograms } from "./test/programs.mjs";
 import { printFailures, printJob, printTable } from "./test/print.mjs";
 import { endAll, sweep } from "./test/runner.mjs";
-import { checkJob, checks, long, longJobs, tierJobs, tiers } from "./test/tiers.mjs";
+import { checks, long, tiers } from "./test/tiers.mjs";
 
 process.chdir(home);
 
@@ -33,6 +32,7 @@ function chosen(words) {
 
 /** Rows of the table, one a check or tier, each with its jobs still to run. */
 async function rowsOf({ checks, tiers, long: runsLong }, record, again) {
+  const { checkJob, longJobs, tierJobs } = await import("./test/jobs.mjs");
   const row = (name, { jobs, skipped = 0, notes = [] }) => ({
     name,
     jobs,
@@ -117,6 +117,8 @@ async function main(given) {
   const record = await setUp({
     tests: asked.tiers.some(({ needs, likes }) => needs !== undefined || likes !== undefined),
   });
+  // What imports packages is loaded now that set-up has installed them.
+  const { buildPrograms } = await import("./test/programs.mjs");
   const own = ownRun(record, asked.tiers.length > 0 || asked.long ? await buildPrograms() : {});
   process.on("exit", own.end);
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])

@@ -102,3 +102,18 @@ test("a page of a room names files that are there", () => {
     }
   }
 });
+
+test("the commands that install packages load none before they have", () => {
+  const loaded = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|\}) .*"([^"]+)";$/gm)) {
+      assert.match(name, /^(node:|\.)/, `${file} imports ${name}, which a fresh clone has not installed yet`);
+      if (name.startsWith(".")) load(join(dirname(file), name));
+    }
+  };
+  load(join("scripts", "test.mjs"));
+  load(join("scripts", "setup.mjs"));
+  assert.ok(loaded.has(join("scripts", "setup", "places.mjs")), [...loaded].join(", "));
+});

@@ -1,0 +1,133 @@
+// The jobs that the checks and tiers come to: one a check, a suite of the workbench, or a file of tests. It imports
+// packages, so that a fresh clone can load it only once they are installed.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildNodeTests, buildWorkbenchTests, filesOf } from "../testFiles.mjs";
+import { runProgram } from "./runner.mjs";
+import { bin, long } from "./tiers.mjs";
+
+/** Unit tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
+const thoroughFiles = () =>
+  filesOf("unit").filter((file) => readFileSync(file, "utf8").includes("support/thorough.ts"));
+
+export const longFiles = () => [...filesOf("long"), ...thoroughFiles()];
+
+/** Counts of one program and, where the program itself went wrong, why. */
+function outcome({ status, timedOut, seconds, counter, output }, limit) {
+  const notes = counter.reasons.map((reason) => `skipped: ${reason}`);
+  const { passed, skipped, failures } = counter;
+  const wrong = timedOut
+    ? `did not end within ${limit} s`
+    : status !== 0 && counter.failed === 0
+      ? `ended with status ${status}`
+      : passed + counter.failed + skipped === 0
+        ? "ran no test"
+        : undefined;
+  if (wrong !== undefined) notes.push(wrong);
+  const failed = Math.max(counter.failed, wrong === undefined ? 0 : 1);
+  return {
+    passed,
+    failed,
+    skipped,
+    seconds,
+    notes,
+    failures: failed > 0 && failures.length === 0 ? output.trimEnd().split("\n") : failures,
+  };
+}
+
+export const checkJob = ({ name, limit, run }, node) => ({
+  tier: name,
+  name,
+  run: async (env) => {
+    const { status, timedOut, seconds, output } = await runProgram(node, run, { env, limit, quiet: true });
+    const failed = status === 0 && !timedOut ? 0 : 1;
+    return {
+      passed: 1 - failed,
+      failed,
+      skipped: 0,
+      seconds,
+      notes: timedOut ? [`did not end within ${limit} s`] : [],
+      failures: failed === 0 ? [] : output.trimEnd().split("\n"),
+    };
+  },
+});
+
+/** `ends`: when the tier's time is over, in milliseconds; a file gets what is left of it. */
+const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) => ({
+  tier: tier.name,
+  name: file,
+  group: tier.waits ? "waits" : undefined,
+  run: async (env) => {
+    const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
+    const flags = ["--enable-source-maps", "--test-reporter=spec", built];
+    return outcome(await runProgram(node, flags, { env: { ...env, ...more }, limit, quiet: true }), limit);
+  },
+});
+
+const suiteJob = (tier, label, node) => ({
+  tier: tier.name,
+  name: `workbench ${label}`,
+  group: "waits",
+  run: async (env) =>
+    outcome(
+      await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], {
+        env,
+        limit: tier.file,
+        style: "mocha",
+        quiet: true,
+      }),
+      tier.file,
+    ),
+});
+
+async function workbenchJobs(tier, node) {
+  await buildWorkbenchTests();
+  const { suites } = await import("../../.vscode-test.mjs");
+  return suites
+    .filter(({ label }) => existsSync(join("out", "test", "workbench", label)))
+    .map(({ label }) => suiteJob(tier, label, node));
+}
+
+/** A tier's jobs; without any, `notes` says why. */
+export async function tierJobs(tier, node, available) {
+  const files = filesOf(tier.name);
+  const reason =
+    files.length === 0
+      ? `no tests in test/${tier.name}`
+      : tier.needs === undefined
+        ? undefined
+        : available[tier.needs].skip;
+  if (reason !== undefined)
+    return { jobs: [], skipped: Math.max(1, files.length), notes: [`skipped: ${reason}`] };
+  if (tier.name === "workbench") return { jobs: await workbenchJobs(tier, node), skipped: 0, notes: [] };
+  const built = await buildNodeTests(files);
+  return {
+    jobs: files.map((file, index) => fileJob(tier, file, built[index], node)),
+    skipped: 0,
+    notes: [],
+  };
+}
+
+/** Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does. */
+export async function longJobs(passed, node) {
+  const files = longFiles();
+  const built = await buildNodeTests(files);
+  const ends = Date.now() + long.limit * 1000;
+  const more = { GRADUS_THOROUGH: "1" };
+  const jobs = files.map((file, index) => fileJob(long, file, built[index], node, { more, ends }));
+  const open = jobs.filter(({ name }) => !passed.has(name));
+  return {
+    jobs: open.map((job) => ({
+      ...job,
+      run: async (env) => {
+        const result = await job.run(env);
+        if (result.failed === 0) passed.add(job.name);
+        return result;
+      },
+    })),
+    skipped: jobs.length - open.length,
+    notes: jobs
+      .filter((job) => !open.includes(job))
+      .map(({ name }) => `skipped: ${name} passed for these sources; --again runs it once more`),
+  };
+}
