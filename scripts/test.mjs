@@ -126,11 +126,9 @@ async function main(given) {
   const started = Date.now();
   const rows = await rowsOf(asked, record, again);
   // Tiers that wait come first: what computes fills the other processors, and at the end all of them.
-  const jobs = rows
-    .flatMap((row) => row.jobs)
-    .sort((a, b) => Number(b.group !== undefined) - Number(a.group !== undefined));
+  const jobs = rows.flatMap((row) => row.jobs).sort((a, b) => Number(b.waits ?? false) - Number(a.waits ?? false));
   await runPool(jobs, {
-    slots: availableParallelism(),
+    processors: availableParallelism(),
     run: (job) => runJob(job, own),
     done: (job, result) => {
       printJob(job, result);

@@ -56,7 +56,7 @@ export const checkJob = ({ name, limit, run }, node) => ({
 const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) => ({
   tier: tier.name,
   name: file,
-  group: tier.waits ? "waits" : undefined,
+  waits: tier.waits,
   run: async (env) => {
     const limit = Math.max(1, Math.min(tier.file, Math.floor((ends - Date.now()) / 1000)));
     const flags = ["--enable-source-maps", "--test-reporter=spec", built];
@@ -67,7 +67,7 @@ const fileJob = (tier, file, built, node, { more = {}, ends = Infinity } = {}) =
 const suiteJob = (tier, label, node) => ({
   tier: tier.name,
   name: `workbench ${label}`,
-  group: "waits",
+  waits: true,
   run: async (env) =>
     outcome(
       await runProgram(node, [bin("@vscode/test-cli", "out/bin.mjs"), "--label", label], {

@@ -1,23 +1,25 @@
-// Runs jobs side by side, one a processor.
+// Runs jobs side by side: what waits for other processes leaves room for one more than there are processors.
 
 /**
- * Takes the next job that may start whenever a slot is free; of a group, one job runs at a time. Jobs start in the order
- * of the list. `done(job, result)` is called once a job, when it ends.
+ * Takes the next job that may start whenever a slot is free: `processors` of those that compute, as many of those that
+ * wait, and one more than `processors` in all. Jobs start in the order of the list. `done(job, result)` is called once a
+ * job, when it ends.
  */
-export async function runPool(jobs, { slots, run, done }) {
+export async function runPool(jobs, { processors, run, done }) {
   const open = [...jobs];
-  const running = new Set();
+  const running = { computing: 0, waiting: 0 };
+  const kindOf = ({ waits }) => (waits ? "waiting" : "computing");
   const next = () => {
-    const index = open.findIndex(({ group }) => group === undefined || !running.has(group));
+    const index = open.findIndex((job) => running[kindOf(job)] < processors);
     return index < 0 ? undefined : open.splice(index, 1)[0];
   };
   const slot = async () => {
     for (let job = next(); job !== undefined; job = next()) {
-      running.add(job.group);
+      running[kindOf(job)] += 1;
       const result = await run(job);
-      running.delete(job.group);
+      running[kindOf(job)] -= 1;
       done(job, result);
     }
   };
-  await Promise.all(Array.from({ length: slots }, slot));
+  await Promise.all(Array.from({ length: processors + 1 }, slot));
 }

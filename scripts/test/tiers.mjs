@@ -30,8 +30,8 @@ export const checks = [
 
 /**
  * `file`: seconds that one file may take, several times what it does on two cores. `needs`: what set-up may not have
- * found. `likes`: what single tests look for themselves, and say why they were skipped. Tiers that `wait` spend most of
- * their time waiting for other processes: one of their jobs runs at a time, next to jobs that compute.
+ * found. `likes`: what single tests look for themselves, and say why they were skipped. Tiers that `wait` spend about half
+ * of their time waiting for other processes, so that their jobs run next to those that compute (pool.mjs).
  */
 export const tiers = [
   { name: "rpc", file: 300, waits: true },
