@@ -19,15 +19,11 @@ import {
   type Origin,
   type SourceNode,
 } from "./text/node.ts";
-import { parsedInPieces } from "./text/pieces.ts";
 import { formerPreset } from "./papers.ts";
 import { presetFile, presetIds } from "./presets.ts";
 import { unknownName, type Report } from "./check/report.ts";
 import { parsedBefore, parseSource, type SourceFile } from "./text/source.ts";
 import type { Diagnostic } from "./check/diagnostic.ts";
-
-/** Letters from which on a text is parsed in pieces; shorter ones take no time worth remembering them for. */
-const long = 6_000;
 
 interface Frame {
   readonly file: string;
@@ -72,9 +68,8 @@ export class Extender {
     this.files.push(file);
     const origin: Omit<Origin, "range"> = { file, folder: dirname(file), via, layer };
     const whole: Origin = { ...origin, range: startOfFile };
-    const pieces = text.length < long ? undefined : parsedInPieces(file, text, origin);
     const parse = via.length === 0 ? parseSource : parsedBefore;
-    const parsed = pieces === undefined ? parse(file, text, origin) : { ...pieces, diagnostics: [] };
+    const parsed = parse(file, text, origin);
     if (via.length > 0 && isNoConfig(file, parsed)) return this.noConfig(whole);
     if (this.isBeyond(parsed.aliased, whole)) return mapNode(whole, []);
     if (parsed.diagnostics.length > 0) {

@@ -52,34 +52,13 @@ export function merge(
   return mergeEntries(start, over, shape, report, path);
 }
 
-interface Merged {
-  readonly base: SourceNode | undefined;
-  readonly shape: Shape | undefined;
-  readonly value: SourceNode;
-}
-const lastMerged = new WeakMap<SourceNode, Merged>();
-
-/** The same nodes again give the same node again, so that who knows it knows that nothing has changed. */
-const mergeOnce: typeof merge = (base, over, shape, report, path) => {
-  const known = lastMerged.get(over);
-  if (known !== undefined && known.base === base && known.shape === shape) return known.value;
-  let clean = true;
-  const spoil: Report = (problem) => {
-    clean = false;
-    report(problem);
-  };
-  const value = merge(base, over, shape, spoil, path);
-  if (clean) lastMerged.set(over, { base, shape, value });
-  return value;
-};
-
-/** A whole config over another one, block by block. */
+/** A whole config over another one. */
 export const mergeBlocks = (
   base: MapNode | undefined,
   over: MapNode,
   shape: Shape & { kind: "map" },
   report: Report,
-): MapNode => mergeEntries(base ?? mapNode(over.origin, []), over, shape, report, "", mergeOnce);
+): MapNode => mergeEntries(base ?? mapNode(over.origin, []), over, shape, report, "");
 
 const shapeOf = (shape: Shape | undefined, key: string): Shape | undefined => {
   if (shape?.kind === "map") return shape.fields[key]?.shape;
@@ -102,7 +81,6 @@ function mergeEntries(
   shape: Shape | undefined,
   report: Report,
   path: string,
-  mergeOne = merge,
 ): MapNode {
   const keeps = shape?.kind === "slot" ? nullable(shape.slot) : undefined;
   const entries = new Map(base.entries);
@@ -112,7 +90,7 @@ function mergeEntries(
     else
       entries.set(key, {
         key: at,
-        value: mergeOne(base.entries.get(key)?.value, value, shapeOf(shape, key), report, join(path, key)),
+        value: merge(base.entries.get(key)?.value, value, shapeOf(shape, key), report, join(path, key)),
       });
   }
   return { kind: "map", entries, origin: over.origin };

@@ -8,7 +8,6 @@ import { defaultOrigin } from "./check/check.ts";
 import { grammar, stageBlocks, defaults } from "./grammar/grammar.ts";
 import { merge, mergeBlocks, type MergeProblem } from "./merge.ts";
 import { fileReference, taskFileKeys } from "./check/method.ts";
-import { keptStage, type KeptTop } from "./text/kept.ts";
 import { decidedBy, refreshedBy, underKind } from "./grammar/stageKindBlocks.ts";
 import { numberOf, planned } from "./build/stagePlan.ts";
 import {
@@ -40,21 +39,14 @@ const defaultTree = mapNode(
 );
 
 /** Fills what nobody wrote, or somebody removed, with the defaults. */
-export function withDefaults(root: MapNode): MapNode {
-  const merged = merge(defaultTree, root, grammar, () => undefined);
-  return merged.kind === "map" ? { ...merged, origin: root.origin } : root;
-}
+export const withDefaults = (root: MapNode): MapNode =>
+  mergeBlocks(defaultTree, root, grammar, () => undefined);
 
-/** The same of a whole config, of which most is as it was the last time. */
-export const filled = (root: MapNode): MapNode => mergeBlocks(defaultTree, root, grammar, () => undefined);
-
-/** @param kept the top level of `root`, where it is checked already */
 export function stageTrees(
   root: MapNode,
   report: (problem: MergeProblem, stage: string) => void,
-  kept?: KeptTop,
 ): StageTree[] {
-  const top = kept?.blocks ?? bodyOf(root);
+  const top = bodyOf(root);
   const fallback = numberOf(child(root, "steps")) ?? defaultSteps;
   const items = itemsOf(root);
   if (items.length === 0)
@@ -75,15 +67,7 @@ export function stageTrees(
   return items.map((item, index): StageTree => {
     const name = textOf(child(item, "name")) ?? String(index);
     const writtenKind = writtenKindOf(item);
-    const known = kept && keptStage(item, kept);
-    let clean = true;
-    const body =
-      known?.body ??
-      stageBody(item, name, top, (problem) => {
-        clean = false;
-        report(problem, name);
-      });
-    if (known !== undefined && clean) known.body = body;
+    const body = stageBody(item, name, top, (problem) => report(problem, name));
     return { name, writtenKind, written: item, body, refreshes: refreshedBy(writtenKind), ...plans[index]! };
   });
 }

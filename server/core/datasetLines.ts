@@ -3,7 +3,7 @@ import { closeSync, readSync, statSync } from "node:fs";
 import { UserError } from "../../shared/lib/errors.ts";
 import { openRegular } from "../lib/inputFile.ts";
 import { isParquet, parquetShape } from "../lib/parquet.ts";
-import { perReading } from "../lib/perObject.ts";
+import { perObject } from "../lib/perObject.ts";
 import type { Choice } from "./declaration.ts";
 
 export interface DatasetLine {
@@ -41,7 +41,7 @@ export const hasNoLines = (file: string): boolean =>
   datasetLines(file)?.length === 0 && statSync(file).size <= bytes;
 
 /** Of a task that is a dataset. */
-export const linesOfTask = perReading(
+export const linesOfTask = perObject(
   ({ declaration, params: { dataset } }: Choice<"task">): readonly DatasetLine[] | undefined =>
     declaration.name === "dataset" && typeof dataset === "string" ? datasetLines(dataset) : undefined,
 );

@@ -15,7 +15,6 @@ import { grammar } from "../config/grammar/grammar.ts";
 import { merge, type MergeProblem } from "../config/merge.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
 import type { ModelFacts } from "../core/config/modelFacts.ts";
-import { newReading } from "../lib/perObject.ts";
 import { withPolicyModel } from "../config/policyModel.ts";
 import { withStageModels } from "../config/grammar/stageKindBlocks.ts";
 import { Collector, unknownName, type Report } from "../config/check/report.ts";
@@ -107,7 +106,6 @@ class Loader {
   }
 
   load(): LoadedConfig {
-    newReading();
     const { text } = this;
     if (isTooLong(text)) return this.tooLong();
     const kind = foreignKind(text);

@@ -5,7 +5,6 @@ import { buildBody, buildRun, buildStage, isOwnCourse, stemOf } from "../build/b
 import { Checker } from "./check.ts";
 import { grammar, stageBlocks } from "../grammar/grammar.ts";
 import { stageItem } from "../../core/blocks/body.ts";
-import { isSamePlan, keepTop, keptStage, keptTop, type KeptTop } from "../text/kept.ts";
 import type { MergeProblem } from "../merge.ts";
 import { child, isNull, mapNode, withoutEntry, type MapNode, type Origin } from "../text/node.ts";
 import type { CheckedTree } from "../build/reader.ts";
@@ -14,10 +13,9 @@ import { crossfaded } from "../build/crossfade.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { StageView } from "./model.ts";
-import { bodyOf, filled, isObject, stageTrees, writtenJson } from "../stages.ts";
+import { bodyOf, isObject, stageTrees, withDefaults, writtenJson } from "../stages.ts";
 
 export interface Examined {
-  readonly kept: KeptTop;
   /** The tree with its defaults, and what checking it gave. */
   readonly top: CheckedTree;
   readonly stages: readonly StageTree[];
@@ -29,58 +27,26 @@ export interface Examined {
 type MergeReport = (problem: MergeProblem) => void;
 
 export function examine(root: MapNode, file: string, report: Report, merging: MergeReport): Examined {
-  const full = filled(root);
-  const kept = checkTop(file, full, report);
-  const stages = stageTrees(
-    full,
-    (problem, stage) => merging({ ...problem, path: problem.path || stage }),
-    child(full, "stages") === undefined ? undefined : kept,
-  );
+  const full = withDefaults(root);
+  const checker = new Checker(report);
+  const json = checkTop(full, checker, report);
+  const stages = stageTrees(full, (problem, stage) => merging({ ...problem, path: problem.path || stage }));
   // Without stages the one there is has the top level's blocks: they have been checked.
   const checked = stages.map((stage) =>
-    stage.written === undefined ? undefined : checkStage(stage, kept, report),
+    stage.written === undefined ? undefined : checkBlocks(stage, checker, report),
   );
-  const written = stagesJson(stages, kept, report);
-  const { json, checker } = kept;
+  const written = stagesJson(stages, report);
   const tree = complete(file, { ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
-  return { kept, top: { node: full, json: tree, checker }, stages, checked, written };
+  return { top: { node: full, json: tree, checker }, stages, checked, written };
 }
 
 /** Everything but the stages. */
-function checkTop(file: string, full: MapNode, report: Report): KeptTop {
+function checkTop(full: MapNode, checker: Checker, report: Report): JsonObject {
   const stages = child(full, "stages");
   const { shape } = grammar.fields["stages"]!;
   if (stages !== undefined && stages.kind !== "list") new Checker(report).visit(shape, stages, "stages");
-  const node = withoutEntry(full, "stages");
-  const known = keptTop(file, node);
-  if (known !== undefined) return known;
-  const complaints = counting(report);
-  const checker = new Checker(complaints.report);
-  const json = checker.visit(grammar, node, "");
-  const top = { node, blocks: bodyOf(full), json: isObject(json) ? json : {}, checker, built: undefined };
-  if (complaints.count() === 0) keepTop(file, top);
-  return top;
-}
-
-/** Tells how many complaints there were. */
-function counting(report: Report): { readonly report: Report; count(): number } {
-  let count = 0;
-  return {
-    report: (finding) => {
-      count += 1;
-      report(finding);
-    },
-    count: () => count,
-  };
-}
-
-function checkStage(stage: StageTree, top: KeptTop, report: Report): CheckedTree {
-  const kept = stage.written && keptStage(stage.written, top);
-  if (kept?.checked !== undefined) return kept.checked;
-  const complaints = counting(report);
-  const checked = checkBlocks(stage, top.checker, complaints.report);
-  if (kept !== undefined && kept.body === stage.body && complaints.count() === 0) kept.checked = checked;
-  return checked;
+  const json = checker.visit(grammar, withoutEntry(full, "stages"), "");
+  return isObject(json) ? json : {};
 }
 
 /** A stage's blocks: what it inherits has been complained about at the top level already. */
@@ -102,18 +68,11 @@ function checkBlocks({ name, body }: StageTree, top: Checker, report: Report): C
 }
 
 /** Each stage as written: its own keys checked, its overrides as they are. */
-function stagesJson(stages: readonly StageTree[], top: KeptTop, report: Report): JsonObject[] {
-  const complaints = counting(report);
-  const checker = new Checker(complaints.report);
-  return stages.flatMap((stage) => {
-    if (stage.written === undefined) return [];
-    const kept = keptStage(stage.written, top);
-    if (kept.written !== undefined && isSamePlan(kept.written.plan, stage)) return [kept.written.json];
-    const before = complaints.count();
-    const json = stageJson(stage, stage.written, checker);
-    if (complaints.count() === before) kept.written = { plan: stage, json };
-    return [json];
-  });
+function stagesJson(stages: readonly StageTree[], report: Report): JsonObject[] {
+  const checker = new Checker(report);
+  return stages.flatMap((stage) =>
+    stage.written === undefined ? [] : [stageJson(stage, stage.written, checker)],
+  );
 }
 
 function stageJson(
@@ -178,12 +137,11 @@ function complete(file: string, json: JsonObject, full: MapNode): JsonObject {
 /** Only of what was examined without an error. */
 export function assemble(
   file: string,
-  { kept, top, stages, checked, written }: Examined,
+  { top, stages, checked, written }: Examined,
 ): { readonly config: RunConfig; readonly views: readonly StageView[] } {
   const total = stages.reduce((sum, { kind, steps }) => sum + (kind === "rl" ? steps : 0), 0);
-  const shared = builtTop(kept, top, total);
-  const { body } = shared;
-  const built = stages.map((stage, index) => builtStage(kept, stage, checked[index], written[index], shared));
+  const shared: BuiltTop = { tree: top, steps: total, body: buildBody(top, total) };
+  const built = stages.map((stage, index) => builtStage(stage, checked[index], written[index], shared));
   const views = crossfaded(built).map((config, index): StageView => {
     const stage = stages[index]!;
     const path = stage.written === undefined ? "" : `stages.${stage.name}`;
@@ -193,33 +151,20 @@ export function assemble(
     config: buildRun(
       file,
       top,
-      body,
+      shared.body,
       views.map(({ config }) => config),
     ),
     views,
   };
 }
 
-/** The node of what was kept is that of a top level without stages, as far as a block of it is asked for the same. */
-function builtTop(kept: KeptTop, top: CheckedTree, total: number): BuiltTop {
-  if (kept.built?.steps === total) return kept.built;
-  return (kept.built = { tree: top, steps: total, body: buildBody(top, total) });
-}
-
 function builtStage(
-  kept: KeptTop,
   stage: StageTree,
   checked: CheckedTree | undefined,
   written: JsonObject = {},
   shared: BuiltTop,
 ): StageConfig {
-  const known = stage.written && keptStage(stage.written, kept);
-  if (known?.built !== undefined && known.built.total === shared.steps && isSamePlan(known.built.plan, stage))
-    return known.built.config;
   const tree = checked ?? shared.tree;
   const own = stage.written !== undefined && isOwnCourse(tree) ? stage.steps : shared.steps;
-  const config = buildStage(written, tree.checker, stage, buildBody(tree, own, shared));
-  if (known?.checked === checked && known?.written?.json === written)
-    known.built = { plan: stage, total: shared.steps, config };
-  return config;
+  return buildStage(written, tree.checker, stage, buildBody(tree, own, shared));
 }

@@ -1,6 +1,7 @@
 /**
  * A config that tells when a value is read that was put aside: keys as a person writes them, two levels deep. What
- * nothing was put aside of is not watched.
+ * nothing was put aside of is not watched. The plain form, each rule declaring the keys that it reads, would write down
+ * again what every rule's code says already, and a key that one forgets would be a wrong diagnostic that no test notices.
  */
 import { neverOnce } from "../../lib/perObject.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -30,8 +30,6 @@ export class TextOrigin implements Origin {
     private readonly start: number,
     private readonly end: number,
     private readonly rangeOf: RangeOf,
-    /** Lines by which its text has moved down since it was read. */
-    private readonly down = 0,
   ) {}
 
   get file(): string {
@@ -47,22 +45,9 @@ export class TextOrigin implements Origin {
     return this.base.layer;
   }
   get range(): Range {
-    return (this.found ??= moved(this.rangeOf(this.start, this.end), this.down));
-  }
-
-  movedBy(lines: number): TextOrigin {
-    return new TextOrigin(this.base, this.start, this.end, this.rangeOf, this.down + lines);
+    return (this.found ??= this.rangeOf(this.start, this.end));
   }
 }
-
-/** A range so many lines further down. */
-export const moved = (range: Range, by: number): Range =>
-  by === 0
-    ? range
-    : {
-        start: { line: range.start.line + by, character: range.start.character },
-        end: { line: range.end.line + by, character: range.end.character },
-      };
 
 /** The same origin with something changed. An origin is not spread: its parts may be computed. */
 export const changed = (

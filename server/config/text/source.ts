@@ -33,13 +33,7 @@ export interface SourceFile {
 /** Deeper nesting than this is refused: an alias that holds itself would never end. */
 const deepest = 64;
 
-/** @param placed counts the lines of a text that is a piece of another one */
-export function parseSource(
-  file: string,
-  text: string,
-  origin: Omit<Origin, "range">,
-  placed: (rangeOf: SourceFile["rangeOf"]) => SourceFile["rangeOf"] = (rangeOf) => rangeOf,
-): SourceFile {
+export function parseSource(file: string, text: string, origin: Omit<Origin, "range">): SourceFile {
   const lines = new LineTable(text);
   const document = parseDocument(text, {
     // The parser would compare each key of a block with all before it: `repeatedKeys` looks each one up.
@@ -48,7 +42,7 @@ export function parseSource(
     // "silent" would also keep quiet about a second document; nothing is printed at this level either.
     logLevel: "error",
   });
-  const rangeOf = placed((start, end) => lines.between(start, end));
+  const rangeOf: SourceFile["rangeOf"] = (start, end) => lines.between(start, end);
   const diagnostics = syntaxErrors(file, text, repeatedKeys(document), rangeOf);
   const convert = new Converter(document, origin, rangeOf);
   const root = document.contents === null ? undefined : convert.node(document.contents, 0);

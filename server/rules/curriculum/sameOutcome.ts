@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { linesOfTask } from "../../core/datasetLines.ts";
-import { perReading } from "../../lib/perObject.ts";
+import { perObject } from "../../lib/perObject.ts";
 import { comparesSiblings } from "../../config/siblings.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
@@ -19,7 +19,7 @@ interface Rates {
 }
 
 /** What a data set says of its lines' pass rates; undefined where it says nothing. */
-const ratesOf = perReading((source: TaskConfig["source"]): Rates | undefined => {
+const ratesOf = perObject((source: TaskConfig["source"]): Rates | undefined => {
   const { dataset: file } = source.params;
   const lines = linesOfTask(source);
   const field = Object.keys(lines?.[0]?.row ?? {}).find((key) => measured.test(key));

@@ -1,5 +1,5 @@
 import { hasField, linesOfTask } from "../../core/datasetLines.ts";
-import { perReading } from "../../lib/perObject.ts";
+import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import { appliesTo } from "../ranges.ts";
@@ -22,7 +22,7 @@ const reads: ReadonlyMap<string, TaskNeed> = new Map([
 type TaskSourceConfig = TaskConfig["source"];
 
 /** What tasks of a source have not. */
-const lackOf = perReading((source: TaskSourceConfig): ReadonlySet<TaskNeed> => {
+const lackOf = perObject((source: TaskSourceConfig): ReadonlySet<TaskNeed> => {
   const found = new Set<TaskNeed>();
   if (!hasAnswer(source)) found.add("answer");
   if (!hasFields(source, ["numbers", "target"])) found.add("equation");

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { create } from "../../core/create.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
-import { perReading } from "../../lib/perObject.ts";
+import { perObject } from "../../lib/perObject.ts";
 import type { Task } from "../../core/task.ts";
 import type { Knob, TaskSource } from "../../core/slots/tasks.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
@@ -35,7 +35,7 @@ const mostKnown = 2_000;
 
 export const environmentOf = ({ source }: Pick<TaskConfig, "source">): Environment => environmentIn(source);
 
-const environmentIn = perReading((source: TaskConfig["source"]): Environment => {
+const environmentIn = perObject((source: TaskConfig["source"]): Environment => {
   if (["dataset", "generated"].includes(source.declaration.name)) return { kind: "unread" };
   const { corpus } = source.params;
   const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
