@@ -53,7 +53,7 @@ const comparing: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */
-function modelsOfTerm({ declaration, params }: StageBody["reward"]["terms"][number]["term"]): Model[] {
+const modelsOfTerm = perObject(({ declaration, params }: StageBody["reward"]["terms"][number]["term"]) => {
   const [read, asked] = [named.safeParse(params), judged.safeParse(params)];
   const other = params[comparing.get(declaration.name) ?? ""];
   return [
@@ -61,7 +61,7 @@ function modelsOfTerm({ declaration, params }: StageBody["reward"]["terms"][numb
     ...(asked.success ? [asked.data.judge.of] : []),
     ...(typeof other === "string" && other !== "none" && other !== "policy" ? [other] : []),
   ];
-}
+});
 
 const written = z.object({ model: z.string() });
 
@@ -70,9 +70,10 @@ const compared = z.object({ similarity: z.object({ by: z.literal("embedding"), m
 /** Models that write new tasks, or compare texts for them. */
 const authors = ({ tasks }: StageBody): Model[] =>
   tasks.flatMap(({ generate }) => {
-    const author = generate?.author;
+    if (generate === undefined) return [];
+    const { author, transform } = generate;
     const read = author?.declaration.name === "model" ? written.safeParse(author.params) : undefined;
-    const near = compared.safeParse(generate?.transform.params);
+    const near = compared.safeParse(transform.params);
     const models = [
       ...(read?.success === true ? [read.data.model] : []),
       ...(near.success ? [near.data.similarity.model] : []),

@@ -57,15 +57,11 @@ const usesReference = ({ stages }: RunConfig): boolean =>
 const copiesOf = ({ models }: RunConfig, name: string): number =>
   models.filter((model) => model.kind === "copy" && model.of === name).length;
 
-function optimizerOf({ body }: Pick<StageConfig, "body">, seed: number): ModelNeeds["optimizer"] {
-  const context = contextOf(body, { random: randomStream(seed, "optimizer") });
-  return create(body.update.optimizer, context);
-}
-
 function policyNeeds(config: RunConfig, shape: Shape): ModelNeeds {
   const { heads = [], adapter } = config.model;
   const stages = config.stages.length > 0 ? config.stages : [{ body: config.top }];
-  const optimizers = stages.map((stage) => optimizerOf(stage, config.seed));
+  const random = randomStream(config.seed, "optimizer");
+  const optimizers = stages.map(({ body }) => create(body.update.optimizer, contextOf(body, { random })));
   const kept = (optimizer: ModelNeeds["optimizer"]): number =>
     Object.keys(optimizer.rule.state([2, 2])).length;
   return {

@@ -1,17 +1,19 @@
 /** What follows from `rollout.shape`, for rules and the memory estimate. */
+import { perObject } from "../../lib/perObject.ts";
 import { keyedRandom } from "./keyedRandom.ts";
 import type { StageBody } from "./resolved.ts";
 import type { EpisodeShape } from "../slots/episodes.ts";
 
 type ShapeBlock = Pick<StageBody["rollout"], "shape" | "max_tokens" | "group" | "prefix">;
 
-const shapeOf = ({ shape, max_tokens, group }: ShapeBlock): EpisodeShape =>
+const shapeOf = perObject(({ shape, max_tokens, group }: ShapeBlock): EpisodeShape =>
   shape.declaration.create(shape.params, {
     folder: shape.folder,
     random: keyedRandom("shape"),
     max_tokens,
     group,
-  });
+  }),
+);
 
 /** Most attempts of an episode; 1: rollouts are single responses. */
 export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;

@@ -6,6 +6,7 @@ import { lifted } from "../../methods/curriculum/fast/lifted.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { create } from "../../core/create.ts";
 import type { Failing, SlotName, Choice, CreateContext } from "../../core/declaration.ts";
+import { perObject } from "../../lib/perObject.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
@@ -62,17 +63,24 @@ function poolOf(estimates: Float64Array): ArmPool {
 const failingOf = <Slot extends SlotName>({ declaration, params }: Choice<Slot>): Failing | undefined =>
   declaration.failing?.(params);
 
-/** The sampler's own share of what always fails, beside what half succeeds; undefined: it is not by outcomes. */
-function shareOf(body: StageBody): number | undefined {
-  const { signal, estimator, sampler } = body.curriculum;
+/** Shares of a curriculum that stages have in common, by their longest responses. */
+const sharesOf = perObject((_: StageBody["curriculum"]) => new Map<number, number | undefined>());
+
+/** The share of draws that a task gets that always fails, if another half succeeds; undefined: not by outcomes. */
+function shareOf({ curriculum, rollout: { max_tokens } }: StageBody): number | undefined {
+  const known = sharesOf(curriculum);
+  if (!known.has(max_tokens)) known.set(max_tokens, computedShare(curriculum, max_tokens));
+  return known.get(max_tokens);
+}
+
+function computedShare(
+  { signal, estimator, sampler }: StageBody["curriculum"],
+  max_tokens: number,
+): number | undefined {
   const takes = [signal, estimator, sampler].flatMap(({ declaration }) => declaration.takes ?? []);
   const own = [failingOf(signal), failingOf(estimator), failingOf(sampler)];
   if (takes.includes("points") || own.some((one) => one !== undefined)) return undefined;
-  const context: CreateContext = {
-    random: keyedRandom("failing"),
-    max_tokens: body.rollout.max_tokens,
-    group: rollouts,
-  };
+  const context: CreateContext = { random: keyedRandom("failing"), max_tokens, group: rollouts };
   try {
     const scores = [rollouts / 2, 0].map((right) => scoreOf(create(signal, context), right));
     const pool = poolOf(Float64Array.from(scores));
