@@ -37,8 +37,8 @@ export const tiers = [
   { name: "rpc", file: 300, waits: true },
   { name: "scenario", file: 420, waits: true, needs: "workbench" },
   { name: "workbench", file: 300, waits: true, needs: "workbench" },
-  { name: "webview", file: 120, waits: true, needs: "browser" },
-  { name: "lsp", file: 120, likes: ["neovim", "preCommit"] },
+  { name: "webview", file: 300, waits: true, needs: "browser" },
+  { name: "lsp", file: 300, likes: ["neovim", "preCommit"] },
   { name: "unit", file: 300 },
 ];
 

@@ -114,7 +114,7 @@ if (process.env[CHILD] === "1") {
             VK_ICD_FILENAMES: join(found.folder, driver),
             XDG_RUNTIME_DIR: runtime,
           },
-          timeout: 170_000,
+          timeout: 270_000,
         });
         const result = JSON.parse(stdout.trim().split("\n").at(-1)!);
         assert.ok(result.adapter?.software, stdout);
