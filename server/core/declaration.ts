@@ -187,6 +187,10 @@ export interface Choice<Slot extends SlotName> {
 /** What a choice's method needs from outside, apart from the folder that the choice itself knows. */
 export type CreateContext = Omit<MethodContext, "folder">;
 
+/** A parameter: what it may be, its default included, and what the schema, hovers and pages say of it. */
+export const param = <Schema extends z.ZodType>(schema: Schema, summary: string): Schema =>
+  schema.describe(summary);
+
 const declare =
   <Slot extends SlotName>(slot: Slot) =>
   <Params extends z.ZodObject>(

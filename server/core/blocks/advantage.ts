@@ -1,40 +1,34 @@
 /** The keys of `advantage`: from rewards to advantages. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { advantageLevels } from "../slots/advantage.ts";
 import { choice, choiceItem, fraction, list, map, scheduled, value } from "./kinds.ts";
 
 const clipSchema = z.union([
   z.literal("none"),
   z.strictObject({
-    low: z.number().max(0).default(-10).describe("Least value; OpenRLHF: −10."),
-    high: z.number().min(0).default(10).describe("Greatest value; OpenRLHF: 10."),
+    low: param(z.number().max(0).default(-10), "Least value; OpenRLHF: −10."),
+    high: param(z.number().min(0).default(10), "Greatest value; OpenRLHF: 10."),
   }),
 ]);
 
 export type AdvantageClip = z.output<typeof clipSchema>;
 
 const filterOptions = z.strictObject({
-  sigma: z
-    .number()
-    .positive()
-    .optional()
-    .describe("Advantages more than this many standard deviations from the step's mean become 0."),
-  beyond: z
-    .number()
-    .positive()
-    .optional()
-    .describe("Advantages larger than this in absolute value become 0."),
-  keep: z
-    .enum(["positive", "negative", "nonzero"])
-    .optional()
-    .describe("Only these train. The others have no advantage and count in no normaliser."),
-  above: z.number().optional().describe("Only advantages above this train."),
-  top: z
-    .number()
-    .gt(0)
-    .max(1)
-    .optional()
-    .describe("Only the rollouts in the highest share by their mean advantage train, e.g. 0.1."),
+  sigma: param(
+    z.number().positive().optional(),
+    "Advantages more than this many standard deviations from the step's mean become 0.",
+  ),
+  beyond: param(z.number().positive().optional(), "Advantages larger than this in absolute value become 0."),
+  keep: param(
+    z.enum(["positive", "negative", "nonzero"]).optional(),
+    "Only these train. The others have no advantage and count in no normaliser.",
+  ),
+  above: param(z.number().optional(), "Only advantages above this train."),
+  top: param(
+    z.number().gt(0).max(1).optional(),
+    "Only the rollouts in the highest share by their mean advantage train, e.g. 0.1.",
+  ),
 });
 
 const filterSchema = z.union([z.literal("none"), filterOptions]);
@@ -42,22 +36,18 @@ const filterSchema = z.union([z.literal("none"), filterOptions]);
 export type AdvantageFilter = z.output<typeof filterSchema>;
 
 export const whitenOptions = z.strictObject({
-  over: z
-    .enum(["responses", "tokens"])
-    .default("tokens")
-    .describe(
-      "What counts once in the mean and standard deviation: each unit of the level, or each token that trains.",
-    ),
-  center: z.boolean().default(true).describe("Whether the mean is subtracted."),
-  scale: z.boolean().default(true).describe("Whether the result is divided by the standard deviation."),
-  population: z.boolean().default(false).describe("Divide by n instead of n − 1."),
-  epsilon: z.number().nonnegative().optional().describe("ε; default 1e-8 over tokens, 1e-4 over responses."),
-  inside: z
-    .enum(["variance", "deviation", "floor"])
-    .optional()
-    .describe(
-      "Where ε is added: √(var + ε) (verl), std + ε (TRL), or √max(var, ε) (OpenRLHF). Default: verl's over tokens, TRL's over responses.",
-    ),
+  over: param(
+    z.enum(["responses", "tokens"]).default("tokens"),
+    "What counts once in the mean and standard deviation: each unit of the level, or each token that trains.",
+  ),
+  center: param(z.boolean().default(true), "Whether the mean is subtracted."),
+  scale: param(z.boolean().default(true), "Whether the result is divided by the standard deviation."),
+  population: param(z.boolean().default(false), "Divide by n instead of n − 1."),
+  epsilon: param(z.number().nonnegative().optional(), "ε; default 1e-8 over tokens, 1e-4 over responses."),
+  inside: param(
+    z.enum(["variance", "deviation", "floor"]).optional(),
+    "Where ε is added: √(var + ε) (verl), std + ε (TRL), or √max(var, ε) (OpenRLHF). Default: verl's over tokens, TRL's over responses.",
+  ),
 });
 
 const whitenSchema = z.union([z.enum(["none", "responses", "tokens"]), whitenOptions]);

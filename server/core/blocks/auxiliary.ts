@@ -1,5 +1,6 @@
 /** The keys of an `auxiliary` entry beside those of the loss. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { choice, list, method, scheduled, value, whole } from "./kinds.ts";
 
 /** When an auxiliary loss is due. */
@@ -7,13 +8,12 @@ const auxiliaryTrigger = z.union([
   z.literal("always"),
   z
     .strictObject({
-      every: whole(1).optional().describe("The loss acts every so many steps."),
-      last: whole(1).optional().describe("The loss acts in the last so many steps of the stage."),
-      all_failed: whole(1)
-        .optional()
-        .describe(
-          "The loss acts when so many tasks with a solution have failed in all their rollouts, on these tasks.",
-        ),
+      every: param(whole(1).optional(), "The loss acts every so many steps."),
+      last: param(whole(1).optional(), "The loss acts in the last so many steps of the stage."),
+      all_failed: param(
+        whole(1).optional(),
+        "The loss acts when so many tasks with a solution have failed in all their rollouts, on these tasks.",
+      ),
     })
     .refine((when) => Object.values(when).filter((value) => value !== undefined).length === 1, {
       message: "needs one of `every`, `last` and `all_failed`",

@@ -1,5 +1,6 @@
 /** The keys of `checkpoint`: when the run saves itself. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { refers } from "../references.ts";
 import { made, map, value, whole } from "./kinds.ts";
@@ -9,11 +10,11 @@ export const betterWay = (metric: string): "max" | "min" =>
   metricNamed(metric)?.better === "lower" ? "min" : "max";
 
 const bestSchema = z.strictObject({
-  metric: refers({ to: "evaluation metric" }).describe("A metric of evaluations, e.g. `eval/greedy`."),
-  mode: z
-    .enum(["max", "min"])
-    .optional()
-    .describe("Which direction is better. Default: what Gradus knows of the metric, else max."),
+  metric: param(refers({ to: "evaluation metric" }), "A metric of evaluations, e.g. `eval/greedy`."),
+  mode: param(
+    z.enum(["max", "min"]).optional(),
+    "Which direction is better. Default: what Gradus knows of the metric, else max.",
+  ),
 });
 
 export const checkpoint = map(

@@ -1,5 +1,6 @@
 /** The keys of `evaluation`: held-out tasks that training never draws. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { made, map, value, whole } from "./kinds.ts";
 
 const written = map(
@@ -19,7 +20,7 @@ const written = map(
     matrix: value(
       z.union([
         z.boolean(),
-        z.strictObject({ prompts: whole(1).describe("How many held-out tasks of each stage are measured.") }),
+        z.strictObject({ prompts: param(whole(1), "How many held-out tasks of each stage are measured.") }),
       ]),
       "When a stage ends, held-out tasks of all stages are measured: `eval/<stage>/pass@k`, which `gradus runs show` prints as a table. `{ prompts }` says how many tasks of each stage. Default: `evaluation.prompts`.",
     ),

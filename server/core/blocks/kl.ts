@@ -1,5 +1,6 @@
 /** The keys of a `kl` entry: from which model, how it is estimated, where it acts, and how strongly. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { alwaysModels, refers } from "../references.ts";
 import { schedulable } from "../schedule.ts";
 import { klRows } from "../slots/kl.ts";
@@ -7,41 +8,36 @@ import { choice, entry, list, made, moving, value, whole } from "./kinds.ts";
 import { klShown, shownOf } from "./klShown.ts";
 
 const klWeight = z.strictObject({
-  by: z
-    .enum(["certainty", "confidence"])
-    .describe(
-      "certainty: J^power, where J = (log V − H) / log V over a vocabulary of V tokens; confidence: exp(−beta · H), scaled to mean 1 over the tokens on which the entry acts.",
-    ),
-  entropy_of: z
-    .enum(["model", "behaviour"])
-    .default("model")
-    .describe("Whose entropy H is: the entry's model's, or the behaviour policy's."),
-  power: z.number().min(0).default(1).describe("certainty: κ; 0 turns the weight off."),
-  beta: z.number().default(1).describe("confidence: β."),
-  vocabulary: z
-    .number()
-    .int()
-    .min(2)
-    .optional()
-    .describe("certainty: V; default: the model's vocabulary. Recorded rollouts do not contain it."),
+  by: param(
+    z.enum(["certainty", "confidence"]),
+    "certainty: J^power, where J = (log V − H) / log V over a vocabulary of V tokens; confidence: exp(−beta · H), scaled to mean 1 over the tokens on which the entry acts.",
+  ),
+  entropy_of: param(
+    z.enum(["model", "behaviour"]).default("model"),
+    "Whose entropy H is: the entry's model's, or the behaviour policy's.",
+  ),
+  power: param(z.number().min(0).default(1), "certainty: κ; 0 turns the weight off."),
+  beta: param(z.number().default(1), "confidence: β."),
+  vocabulary: param(
+    z.number().int().min(2).optional(),
+    "certainty: V; default: the model's vocabulary. Recorded rollouts do not contain it.",
+  ),
 });
 export type KlWeight = z.output<typeof klWeight>;
 
 const klImportance = z.union([
   z.boolean(),
   z.strictObject({
-    level: z
-      .enum(["token", "sequence"])
-      .default("token")
-      .describe(
-        "Each token's ratio of the policy to the behaviour policy, or the exponential of the response's mean log-ratio.",
-      ),
-    of: z
-      .enum(["value", "gradient"])
-      .default("value")
-      .describe("What is weighted: value and gradient, or the gradient alone."),
-    detached: z.boolean().default(false).describe("Whether the gradient stops at the weight."),
-    cap: z.number().positive().optional().describe("Upper bound of the weight. Default: none."),
+    level: param(
+      z.enum(["token", "sequence"]).default("token"),
+      "Each token's ratio of the policy to the behaviour policy, or the exponential of the response's mean log-ratio.",
+    ),
+    of: param(
+      z.enum(["value", "gradient"]).default("value"),
+      "What is weighted: value and gradient, or the gradient alone.",
+    ),
+    detached: param(z.boolean().default(false), "Whether the gradient stops at the weight."),
+    cap: param(z.number().positive().optional(), "Upper bound of the weight. Default: none."),
   }),
 ]);
 export type KlImportance = Exclude<z.output<typeof klImportance>, boolean>;
@@ -50,45 +46,39 @@ const klAggregate = z.enum(["objective", "token_mean", "sequence_mean", "sequenc
 export type KlAggregate = z.output<typeof klAggregate>;
 
 export const adaptiveSchema = z.strictObject({
-  use: z.literal("adaptive").describe("The coefficient adapts to the measured divergence."),
-  initial: z.number().positive().default(0.2).describe("The coefficient in the first step."),
-  target: z
-    .number()
-    .positive()
-    .describe("The divergence to aim at: the mean over responses of what `per` makes of their tokens."),
-  per: z
-    .enum(["token", "response"])
-    .default("token")
-    .describe("token: a response's mean over its tokens; response: their sum, e.g. 6 nats."),
-  rule: z
-    .enum(["proportional", "doubling"])
-    .default("proportional")
-    .describe(
-      "proportional: β ← β (1 + clip(D/target − 1, ±error_clip) · rollouts/horizon); doubling: β is doubled where D exceeds target · tolerance, halved where it is below target / tolerance.",
-    ),
-  horizon: z
-    .number()
-    .positive()
-    .default(10000)
-    .describe("proportional: rollouts over which the error acts once (PPO on preferences: 10000)."),
-  gain: z
-    .number()
-    .positive()
-    .optional()
-    .describe("proportional: a fixed step instead of rollouts / horizon; NLPO: 0.1."),
-  error_clip: z.number().positive().default(0.2).describe("proportional: bound on the relative error."),
-  factor: z
-    .number()
-    .gt(1)
-    .default(2)
-    .describe("doubling: the factor by which the coefficient is multiplied or divided."),
-  tolerance: z
-    .number()
-    .min(1)
-    .default(1.5)
-    .describe("doubling: the ratio to the target within which the coefficient stays."),
-  least: z.number().nonnegative().default(0).describe("Lower bound of the coefficient."),
-  most: z.number().positive().optional().describe("Upper bound of the coefficient. Default: none."),
+  use: param(z.literal("adaptive"), "The coefficient adapts to the measured divergence."),
+  initial: param(z.number().positive().default(0.2), "The coefficient in the first step."),
+  target: param(
+    z.number().positive(),
+    "The divergence to aim at: the mean over responses of what `per` makes of their tokens.",
+  ),
+  per: param(
+    z.enum(["token", "response"]).default("token"),
+    "token: a response's mean over its tokens; response: their sum, e.g. 6 nats.",
+  ),
+  rule: param(
+    z.enum(["proportional", "doubling"]).default("proportional"),
+    "proportional: β ← β (1 + clip(D/target − 1, ±error_clip) · rollouts/horizon); doubling: β is doubled where D exceeds target · tolerance, halved where it is below target / tolerance.",
+  ),
+  horizon: param(
+    z.number().positive().default(10000),
+    "proportional: rollouts over which the error acts once (PPO on preferences: 10000).",
+  ),
+  gain: param(
+    z.number().positive().optional(),
+    "proportional: a fixed step instead of rollouts / horizon; NLPO: 0.1.",
+  ),
+  error_clip: param(z.number().positive().default(0.2), "proportional: bound on the relative error."),
+  factor: param(
+    z.number().gt(1).default(2),
+    "doubling: the factor by which the coefficient is multiplied or divided.",
+  ),
+  tolerance: param(
+    z.number().min(1).default(1.5),
+    "doubling: the ratio to the target within which the coefficient stays.",
+  ),
+  least: param(z.number().nonnegative().default(0), "Lower bound of the coefficient."),
+  most: param(z.number().positive().optional(), "Upper bound of the coefficient. Default: none."),
 });
 
 export type AdaptiveOptions = z.output<typeof adaptiveSchema>;

@@ -1,19 +1,20 @@
 /** What the other model of a KL entry is shown beside the task's prompt. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { refers, template } from "../references.ts";
 
 const shownWhat = z.enum(["sibling", "solution", "answer", "field"]);
 
 const shownObject = z.strictObject({
-  what: shownWhat
-    .default("sibling")
-    .describe(
-      "sibling: a rollout of the same group that succeeded; solution, answer: the task's; field: a field of its data.",
-    ),
-  field: refers({ to: "field" }).default("feedback").describe("The field, where `what` is one."),
-  template: template("prompt", "help")
-    .default("{prompt}\nA correct answer: {help}\nThe same in other words: ")
-    .describe("What the model is asked: `{prompt}` and `{help}`."),
+  what: param(
+    shownWhat.default("sibling"),
+    "sibling: a rollout of the same group that succeeded; solution, answer: the task's; field: a field of its data.",
+  ),
+  field: param(refers({ to: "field" }).default("feedback"), "The field, where `what` is one."),
+  template: param(
+    template("prompt", "help").default("{prompt}\nA correct answer: {help}\nThe same in other words: "),
+    "What the model is asked: `{prompt}` and `{help}`.",
+  ),
 });
 
 export const klShown = z.union([shownWhat, shownObject]);

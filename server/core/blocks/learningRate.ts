@@ -1,35 +1,30 @@
 /** The learning rate's course: a factor on `lr` over steps, after the optimiser's warm-up. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import type { Clock } from "../basics.ts";
 import { scheduleSchema, valueAt, type Scheduled } from "../schedule.ts";
 
 const shapes = ["constant", "linear", "cosine", "inverse_sqrt", "wsd"] as const;
 
 const shaped = z.strictObject({
-  shape: z
-    .enum(shapes)
-    .describe(
-      "linear, cosine: fall to `floor` at the end; inverse_sqrt: √(timescale / (timescale + t)); wsd: warm-up, stable, decay.",
-    ),
-  floor: z.number().min(0).max(1).default(0).describe("What it falls to, as a fraction of `lr`."),
-  start: z
-    .int()
-    .nonnegative()
-    .optional()
-    .describe(
-      "Step at which the schedule begins; the factor is 1 until then. Default: the end of the warm-up.",
-    ),
-  decay: z
-    .int()
-    .positive()
-    .optional()
-    .describe("For wsd: steps of the fall at the end. Default: a tenth of all steps."),
-  decay_shape: z.enum(["linear", "cosine", "1-sqrt"]).default("linear").describe("For wsd: how it falls."),
-  timescale: z
-    .number()
-    .positive()
-    .optional()
-    .describe("For inverse_sqrt: the timescale in steps. Default: the warm-up, or 10,000 without one."),
+  shape: param(
+    z.enum(shapes),
+    "linear, cosine: fall to `floor` at the end; inverse_sqrt: √(timescale / (timescale + t)); wsd: warm-up, stable, decay.",
+  ),
+  floor: param(z.number().min(0).max(1).default(0), "What it falls to, as a fraction of `lr`."),
+  start: param(
+    z.int().nonnegative().optional(),
+    "Step at which the schedule begins; the factor is 1 until then. Default: the end of the warm-up.",
+  ),
+  decay: param(
+    z.int().positive().optional(),
+    "For wsd: steps of the fall at the end. Default: a tenth of all steps.",
+  ),
+  decay_shape: param(z.enum(["linear", "cosine", "1-sqrt"]).default("linear"), "For wsd: how it falls."),
+  timescale: param(
+    z.number().positive().optional(),
+    "For inverse_sqrt: the timescale in steps. Default: the warm-up, or 10,000 without one.",
+  ),
 });
 
 export const learningRateSchedule = z.union([z.enum(shapes), z.number().positive(), shaped, scheduleSchema]);

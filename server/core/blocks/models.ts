@@ -1,6 +1,6 @@
 /** The keys of `model` and of the entries of `models`, and what a run reads of them. */
 import { z } from "zod";
-import type { Choice } from "../declaration.ts";
+import { param, type Choice } from "../declaration.ts";
 import { refers } from "../references.ts";
 import type { Built } from "./field.ts";
 import { choice, entry, made, map, namedMap, path, value, whole } from "./kinds.ts";
@@ -97,36 +97,31 @@ export type RegisteredModelConfig = OpenedModelConfig | CopiedModelConfig | Perc
 
 const names = z.string().regex(/^[A-Za-z_][\w-]*$/, "must be a word");
 const adapterSchema = z.strictObject({
-  use: z.literal("lora").default("lora").describe("Low-rank adapters."),
-  rank: whole(1).default(16).describe("Columns of A and rows of B."),
-  alpha: z
-    .number()
-    .positive()
-    .optional()
-    .describe("The adapter's product is multiplied by alpha / rank. Default: twice the rank."),
-  targets: z
-    .union([z.literal("all"), z.array(z.enum(targets)).min(1)])
-    .default("all")
-    .describe("The matrices that are adapted in every layer."),
-  dropout: z
-    .number()
-    .min(0)
-    .lt(1)
-    .default(0)
-    .describe("Dropout on an adapter's inputs while it trains. Above 0, training is slower."),
+  use: param(z.literal("lora").default("lora"), "Low-rank adapters."),
+  rank: param(whole(1).default(16), "Columns of A and rows of B."),
+  alpha: param(
+    z.number().positive().optional(),
+    "The adapter's product is multiplied by alpha / rank. Default: twice the rank.",
+  ),
+  targets: param(
+    z.union([z.literal("all"), z.array(z.enum(targets)).min(1)]).default("all"),
+    "The matrices that are adapted in every layer.",
+  ),
+  dropout: param(
+    z.number().min(0).lt(1).default(0),
+    "Dropout on an adapter's inputs while it trains. Above 0, training is slower.",
+  ),
 });
 const valueHeadsSchema = z.array(
   z.union([
     names,
     z.strictObject({
       name: names,
-      words: z
-        .boolean()
-        .default(false)
-        .describe(
-          "One value for every word of the vocabulary, as a Q function of tokens has, instead of one for the state.",
-        ),
-      detach: z.boolean().default(false).describe("Whether the head's gradient stops before the decoder."),
+      words: param(
+        z.boolean().default(false),
+        "One value for every word of the vocabulary, as a Q function of tokens has, instead of one for the state.",
+      ),
+      detach: param(z.boolean().default(false), "Whether the head's gradient stops before the decoder."),
     }),
   ]),
 );
@@ -214,23 +209,16 @@ export const model = made(
 
 const policy = { to: "model", also: ["policy"] } as const;
 const emaSchema = z.strictObject({
-  of: refers(policy).default("policy").describe("The model that the copy follows."),
-  decay: z.number().min(0).lt(1).default(0.99).describe("Share of the copy that stays at each update."),
+  of: param(refers(policy).default("policy"), "The model that the copy follows."),
+  decay: param(z.number().min(0).lt(1).default(0.99), "Share of the copy that stays at each update."),
 });
 const polyakSchema = z.strictObject({
-  of: refers(policy).default("policy").describe("The model that the copy follows."),
-  every: z
-    .number()
-    .int()
-    .min(1)
-    .default(1)
-    .describe("Updates of that model between two updates of the copy."),
-  tau: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(0.005)
-    .describe("Share of the update that comes from the model; 1: a plain copy."),
+  of: param(refers(policy).default("policy"), "The model that the copy follows."),
+  every: param(z.number().int().min(1).default(1), "Updates of that model between two updates of the copy."),
+  tau: param(
+    z.number().gt(0).max(1).default(0.005),
+    "Share of the update that comes from the model; 1: a plain copy.",
+  ),
 });
 
 /** What a multilayer perceptron is made of. */

@@ -1,5 +1,6 @@
 /** The keys of `objective` beside those of the chosen loss. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { schedulable } from "../schedule.ts";
 import {
   choice,
@@ -15,38 +16,34 @@ import {
 } from "./kinds.ts";
 
 const entropySchema = z.strictObject({
-  coefficient: schedulable(z.number()).describe("Factor on the bonus, which is subtracted from the loss."),
-  share: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(1)
-    .describe("The bonus acts on this share of the trained tokens: those of highest entropy."),
-  low: z.number().optional().describe("Tokens of lower entropy (in nats) get no bonus. Default: no bound."),
-  high: z.number().optional().describe("Tokens of higher entropy (in nats) get no bonus. Default: no bound."),
-  aggregate: z
-    .enum(["objective", "token_mean"])
-    .default("objective")
-    .describe(
-      "How the bonus is averaged: as the objective is, or as the mean over the tokens it acts on (TRL).",
-    ),
-  adaptive: z
-    .strictObject({
-      target: z
-        .number()
-        .nonnegative()
-        .default(0.2)
-        .describe("Entropy, in nats, above which there is no bonus."),
-      delta: z
-        .number()
-        .positive()
-        .default(0.005)
-        .describe("What each update adds to the coefficient below the target, and subtracts above it."),
-      least: z.number().default(0).describe("Lower bound of the coefficient."),
-      most: z.number().default(1).describe("Upper bound of the coefficient."),
-    })
-    .optional()
-    .describe("The coefficient adapts to the measured entropy, starting from `coefficient` (TRL)."),
+  coefficient: param(schedulable(z.number()), "Factor on the bonus, which is subtracted from the loss."),
+  share: param(
+    z.number().gt(0).max(1).default(1),
+    "The bonus acts on this share of the trained tokens: those of highest entropy.",
+  ),
+  low: param(z.number().optional(), "Tokens of lower entropy (in nats) get no bonus. Default: no bound."),
+  high: param(z.number().optional(), "Tokens of higher entropy (in nats) get no bonus. Default: no bound."),
+  aggregate: param(
+    z.enum(["objective", "token_mean"]).default("objective"),
+    "How the bonus is averaged: as the objective is, or as the mean over the tokens it acts on (TRL).",
+  ),
+  adaptive: param(
+    z
+      .strictObject({
+        target: param(
+          z.number().nonnegative().default(0.2),
+          "Entropy, in nats, above which there is no bonus.",
+        ),
+        delta: param(
+          z.number().positive().default(0.005),
+          "What each update adds to the coefficient below the target, and subtracts above it.",
+        ),
+        least: param(z.number().default(0), "Lower bound of the coefficient."),
+        most: param(z.number().default(1), "Upper bound of the coefficient."),
+      })
+      .optional(),
+    "The coefficient adapts to the measured entropy, starting from `coefficient` (TRL).",
+  ),
 });
 
 export type EntropyOptions = z.output<typeof entropySchema>;

@@ -1,5 +1,6 @@
 /** The keys of `rollout`: how responses are generated. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { isPattern } from "../../lib/textSpans.ts";
 import { schedulable, valueAt } from "../schedule.ts";
 import { refers } from "../references.ts";
@@ -8,10 +9,10 @@ import type { Clock } from "../basics.ts";
 
 const grammarSchema = z.union([
   z.strictObject({
-    regex: z.string().describe("A regular expression that the whole response must match."),
+    regex: param(z.string(), "A regular expression that the whole response must match."),
   }),
   z.strictObject({
-    choices: z.array(z.string().min(1)).min(1).describe("Texts, one of which the response must be."),
+    choices: param(z.array(z.string().min(1)).min(1), "Texts, one of which the response must be."),
   }),
 ]);
 
@@ -24,9 +25,9 @@ const noPattern = {
 
 /** What ends a step of a response. */
 const stepsSchema = z.union([
-  z.string().min(1).describe("The text that ends a step. It belongs to the step."),
+  param(z.string().min(1), "The text that ends a step. It belongs to the step."),
   z
-    .strictObject({ regex: regex.describe("A regular expression whose matches end a step.") })
+    .strictObject({ regex: param(regex, "A regular expression whose matches end a step.") })
     .refine(hasPattern, noPattern),
 ]);
 export type StepEnd = z.output<typeof stepsSchema>;
@@ -37,22 +38,25 @@ const spansSchema = z.record(
   z.union([
     z
       .strictObject({
-        regex: regex.describe(
+        regex: param(
+          regex,
           "A JavaScript regular expression over the response. The span is its first group, where it has one, else the match.",
         ),
-        flags: z
-          .string()
-          .regex(/^[imsu]*$/)
-          .default("")
-          .describe("Flags of the expression: i, m, s, u."),
+        flags: param(
+          z
+            .string()
+            .regex(/^[imsu]*$/)
+            .default(""),
+          "Flags of the expression: i, m, s, u.",
+        ),
       })
       .refine(hasPattern, noPattern),
     z.strictObject({
-      open: z.string().min(1).describe("The text after which a span begins."),
-      close: z
-        .string()
-        .min(1)
-        .describe("The text before which a span ends. Without it, the span ends with the response."),
+      open: param(z.string().min(1), "The text after which a span begins."),
+      close: param(
+        z.string().min(1),
+        "The text before which a span ends. Without it, the span ends with the response.",
+      ),
     }),
   ]),
 );
@@ -60,26 +64,25 @@ export type SpanRules = z.output<typeof spansSchema>;
 
 /** Exploratory annealed decoding (Let it Calm: Exploratory Annealed Decoding for Verifiable Reinforcement Learning). */
 const annealSchema = z.strictObject({
-  to: z.number().positive().default(0.1).describe("The lowest temperature, τ_min."),
-  decay: schedulable(z.number().positive())
-    .default(25)
-    .describe("d in tokens: the larger it is, the later the temperature falls. It may grow over steps."),
-  start: z
-    .number()
-    .int()
-    .nonnegative()
-    .default(10)
-    .describe("Tokens at the beginning of a response that are sampled at `temperature` itself."),
+  to: param(z.number().positive().default(0.1), "The lowest temperature, τ_min."),
+  decay: param(
+    schedulable(z.number().positive()).default(25),
+    "d in tokens: the larger it is, the later the temperature falls. It may grow over steps.",
+  ),
+  start: param(
+    z.number().int().nonnegative().default(10),
+    "Tokens at the beginning of a response that are sampled at `temperature` itself.",
+  ),
 });
 type Anneal = z.output<typeof annealSchema>;
 
 /** Logits perturbed by Qs (Offline RL for Natural Language Generation with Implicit Language Q Learning). */
 const perturbSchema = z.strictObject({
-  heads: z
-    .array(refers({ to: "head" }).min(1))
-    .min(1)
-    .describe("Heads with a value for every word (`words: true`). The least of their values counts."),
-  beta: z.number().min(0).default(1).describe("β: the factor on the values."),
+  heads: param(
+    z.array(refers({ to: "head" }).min(1)).min(1),
+    "Heads with a value for every word (`words: true`). The least of their values counts.",
+  ),
+  beta: param(z.number().min(0).default(1), "β: the factor on the values."),
 });
 
 /**

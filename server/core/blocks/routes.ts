@@ -1,5 +1,6 @@
 /** The keys of a `route` entry, and what they ask of a rollout. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { refers } from "../references.ts";
 import { textField } from "../templates.ts";
 import type { Batch } from "../rollouts.ts";
@@ -65,8 +66,8 @@ const words = Object.keys(conditions) as [ConditionWord, ...ConditionWord[]];
 
 const conditionSchema = z.union([
   z.enum(words),
-  z.strictObject({ not: z.enum(words).describe("The condition that must not hold.") }),
-  z.strictObject({ field: refers({ to: "field" }).describe("A field that the task's data must have.") }),
+  z.strictObject({ not: param(z.enum(words), "The condition that must not hold.") }),
+  z.strictObject({ field: param(refers({ to: "field" }), "A field that the task's data must have.") }),
 ]);
 type RouteCondition = z.output<typeof conditionSchema>;
 

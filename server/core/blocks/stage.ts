@@ -1,67 +1,70 @@
 /** The keys of a stage that are no block of the config: when it ends, what happens as it begins, how it passes over. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import { writtenKinds } from "../../../shared/run/stageKinds.ts";
 import { refers } from "../references.ts";
 import { betterWay } from "./checkpoint.ts";
 import { made, value, whole } from "./kinds.ts";
 
 const conditionSchema = z.strictObject({
-  metric: refers({ to: "metric" }).describe("A metric's name, e.g. `reward/total`."),
-  above: z.number().optional().describe("Ends the stage when the mean over the window is above this."),
-  below: z.number().optional().describe("Ends the stage when the mean over the window is below this."),
-  window: whole(1)
-    .optional()
-    .describe("The window: how many of the last values the mean is over. Default: 10, for `eval/…` 1."),
-  patience: whole(1)
-    .optional()
-    .describe(
-      "How many values in a row the bound must hold. Default: 1. Without a bound: ends the stage when this many values have not improved on the best.",
-    ),
-  min_delta: z
-    .number()
-    .nonnegative()
-    .default(0)
-    .describe("Without a bound: a change counts as an improvement if it is larger than this."),
-  mode: z
-    .enum(["max", "min"])
-    .optional()
-    .describe("Which direction is better. Default: what Gradus knows of the metric, else max."),
+  metric: param(refers({ to: "metric" }), "A metric's name, e.g. `reward/total`."),
+  above: param(z.number().optional(), "Ends the stage when the mean over the window is above this."),
+  below: param(z.number().optional(), "Ends the stage when the mean over the window is below this."),
+  window: param(
+    whole(1).optional(),
+    "The window: how many of the last values the mean is over. Default: 10, for `eval/…` 1.",
+  ),
+  patience: param(
+    whole(1).optional(),
+    "How many values in a row the bound must hold. Default: 1. Without a bound: ends the stage when this many values have not improved on the best.",
+  ),
+  min_delta: param(
+    z.number().nonnegative().default(0),
+    "Without a bound: a change counts as an improvement if it is larger than this.",
+  ),
+  mode: param(
+    z.enum(["max", "min"]).optional(),
+    "Which direction is better. Default: what Gradus knows of the metric, else max.",
+  ),
 });
 
 const untilSchema = z.union([
   conditionSchema,
   z.strictObject({
-    any: z.array(conditionSchema).min(1).describe("Conditions, of which one is enough."),
+    any: param(z.array(conditionSchema).min(1), "Conditions, of which one is enough."),
   }),
   z.strictObject({
-    all: z.array(conditionSchema).min(1).describe("Conditions that must all hold at the same time."),
+    all: param(z.array(conditionSchema).min(1), "Conditions that must all hold at the same time."),
   }),
 ]);
 
-const share = z.number().nonnegative().default(1).describe("Its weight. Weights are divided by their sum.");
+const share = param(z.number().nonnegative().default(1), "Its weight. Weights are divided by their sum.");
 const mergeSchema = z
   .array(
     z.union([
       z.strictObject({
-        stage: refers({ to: "stage" }).min(1).describe("The policy as that earlier stage left it."),
+        stage: param(refers({ to: "stage" }).min(1), "The policy as that earlier stage left it."),
         weight: share,
       }),
       z.strictObject({
-        snapshot: refers({ to: "snapshot" })
-          .min(1)
-          .describe("The policy as `on_enter: { snapshot: NAME }` kept it."),
+        snapshot: param(
+          refers({ to: "snapshot" }).min(1),
+          "The policy as `on_enter: { snapshot: NAME }` kept it.",
+        ),
         weight: share,
       }),
       z.strictObject({
-        checkpoint: refers({ to: "file", ends: [""] })
-          .min(1)
-          .describe("A checkpoint's folder, relative to this config."),
+        checkpoint: param(
+          refers({ to: "file", ends: [""] }).min(1),
+          "A checkpoint's folder, relative to this config.",
+        ),
         weight: share,
       }),
       z.strictObject({
-        model: z
-          .enum(["policy", "reference"])
-          .describe("policy: the current weights; reference: those of the reference policy."),
+        model: param(
+          z.enum(["policy", "reference"]),
+          "policy: the current weights; reference: those of the reference policy.",
+        ),
         weight: share,
       }),
     ]),
@@ -69,88 +72,81 @@ const mergeSchema = z
   .min(1);
 
 const carryOverSchema = z.strictObject({
-  from: z
-    .enum(["all", "previous"])
-    .default("all")
-    .describe("Whose tasks are carried over: those of all earlier stages, or of the one before."),
-  share: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(0.25)
-    .describe("Share of a step's prompts that come from earlier stages."),
-  weight: z
-    .enum(["inverse_success", "inverse_reward", "uniform"])
-    .default("inverse_success")
-    .describe(
-      "How a task is drawn: in proportion to 1 / its success rate or 1 / its mean reward when it was last rolled out, or uniformly.",
-    ),
-  below: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(1)
-    .describe("Only tasks whose success rate was below this are carried over."),
-  floor: z
-    .number()
-    .gt(0)
-    .default(0.0625)
-    .describe(
-      "A rate or mean below this counts as this, so a task that always failed is drawn by this value.",
-    ),
-  unsolved: z
-    .enum(["keep", "leave_out"])
-    .default("keep")
-    .describe("What happens to tasks that were never solved: drawn by the floor, or left out."),
-  capacity: whole(1).default(4096).describe("How many of a stage's latest tasks are remembered."),
+  from: param(
+    z.enum(["all", "previous"]).default("all"),
+    "Whose tasks are carried over: those of all earlier stages, or of the one before.",
+  ),
+  share: param(
+    z.number().gt(0).max(1).default(0.25),
+    "Share of a step's prompts that come from earlier stages.",
+  ),
+  weight: param(
+    z.enum(["inverse_success", "inverse_reward", "uniform"]).default("inverse_success"),
+    "How a task is drawn: in proportion to 1 / its success rate or 1 / its mean reward when it was last rolled out, or uniformly.",
+  ),
+  below: param(
+    z.number().gt(0).max(1).default(1),
+    "Only tasks whose success rate was below this are carried over.",
+  ),
+  floor: param(
+    z.number().gt(0).default(0.0625),
+    "A rate or mean below this counts as this, so a task that always failed is drawn by this value.",
+  ),
+  unsolved: param(
+    z.enum(["keep", "leave_out"]).default("keep"),
+    "What happens to tasks that were never solved: drawn by the floor, or left out.",
+  ),
+  capacity: param(whole(1).default(4096), "How many of a stage's latest tasks are remembered."),
 });
 
 const onEnterWords = ["refresh_reference", "reset_optimizer"] as const;
 const onEnterSchema = z.union([
   z.array(z.enum(onEnterWords)),
   z.strictObject({
-    reference: z
-      .literal("refresh")
-      .optional()
-      .describe("The policy as it is now becomes the reference policy."),
-    optimizer: z.literal("reset").optional().describe("The optimiser starts again, including its warm-up."),
-    models: z
-      .array(refers({ to: "model" }))
-      .optional()
-      .describe(
-        "Copies (`ema`, `polyak`) that start again from the current weights of the model that they follow.",
-      ),
-    snapshot: z
-      .string()
-      .min(1)
-      .optional()
-      .describe("Keeps the policy as it is now under this name, for a later merge."),
-    merge: mergeSchema
-      .optional()
-      .describe("The policy becomes the weighted mean of these weights before the stage begins."),
-    carry_over: carryOverSchema
-      .optional()
-      .describe("Some of the stage's prompts are hard tasks of earlier stages."),
+    reference: param(
+      z.literal("refresh").optional(),
+      "The policy as it is now becomes the reference policy.",
+    ),
+    optimizer: param(z.literal("reset").optional(), "The optimiser starts again, including its warm-up."),
+    models: param(
+      z.array(refers({ to: "model" })).optional(),
+      "Copies (`ema`, `polyak`) that start again from the current weights of the model that they follow.",
+    ),
+    snapshot: param(
+      z.string().min(1).optional(),
+      "Keeps the policy as it is now under this name, for a later merge.",
+    ),
+    merge: param(
+      mergeSchema.optional(),
+      "The policy becomes the weighted mean of these weights before the stage begins.",
+    ),
+    carry_over: param(
+      carryOverSchema.optional(),
+      "Some of the stage's prompts are hard tasks of earlier stages.",
+    ),
   }),
 ]);
 
 const crossfadeSchema = z.strictObject({
-  over: whole(1).describe("Steps of the stage until only its own tasks and weights are left."),
-  shape: z.enum(["linear", "cosine"]).default("linear").describe("How the share moves from 0 to 1."),
-  of: z
-    .array(z.enum(["tasks", "rewards"]))
-    .min(1)
-    .default(["tasks", "rewards"])
-    .describe("What changes gradually: which tasks are drawn, and the weights of reward terms."),
+  over: param(whole(1), "Steps of the stage until only its own tasks and weights are left."),
+  shape: param(z.enum(["linear", "cosine"]).default("linear"), "How the share moves from 0 to 1."),
+  of: param(
+    z
+      .array(z.enum(["tasks", "rewards"]))
+      .min(1)
+      .default(["tasks", "rewards"]),
+    "What changes gradually: which tasks are drawn, and the weights of reward terms.",
+  ),
 });
 
 const alternateSchema = z
   .array(
     z.strictObject({
-      stage: refers({ to: "stage" })
-        .min(1)
-        .describe("A stage of the list. It then has no other place in the order."),
-      steps: whole(1).describe("Its steps in a row."),
+      stage: param(
+        refers({ to: "stage" }).min(1),
+        "A stage of the list. It then has no other place in the order.",
+      ),
+      steps: param(whole(1), "Its steps in a row."),
     }),
   )
   .min(1);

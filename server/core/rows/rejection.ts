@@ -1,5 +1,6 @@
 /** Which tokens trainer and sampler disagree on too much: what the mask `rejected` and the correction `reject` share. */
 import { z } from "zod";
+import { param } from "../declaration.ts";
 import type { CorrectionInput } from "../slots/correction.ts";
 
 type Estimator = "k1" | "k2" | "k3";
@@ -54,25 +55,22 @@ function statisticOf(input: Rows, logs: Float64Array, estimator: Estimator, leve
 
 /** What a rejection is: a divergence, the unit that it is of, and its bounds. */
 export const rejectionParams = {
-  estimator: z
-    .enum(["k1", "k2", "k3"])
-    .default("k1")
-    .describe("The estimator of the divergence. k1 has two bounds, as ratios; k2 and k3 have one, in nats."),
-  level: z
-    .enum(["token", "sequence_sum", "sequence_mean", "sequence_max"])
-    .default("token")
-    .describe("The unit that is compared with the bounds and dropped as a whole."),
-  low: z
-    .number()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe("For k1: the least ratio π_denominator / π_numerator. null: 1 / high."),
-  high: z
-    .number()
-    .positive()
-    .default(2)
-    .describe("For k1: the greatest ratio. Otherwise: the greatest divergence."),
+  estimator: param(
+    z.enum(["k1", "k2", "k3"]).default("k1"),
+    "The estimator of the divergence. k1 has two bounds, as ratios; k2 and k3 have one, in nats.",
+  ),
+  level: param(
+    z.enum(["token", "sequence_sum", "sequence_mean", "sequence_max"]).default("token"),
+    "The unit that is compared with the bounds and dropped as a whole.",
+  ),
+  low: param(
+    z.number().positive().nullable().default(null),
+    "For k1: the least ratio π_denominator / π_numerator. null: 1 / high.",
+  ),
+  high: param(
+    z.number().positive().default(2),
+    "For k1: the greatest ratio. Otherwise: the greatest divergence.",
+  ),
 };
 
 /** Which tokens are within the bounds: from log-ratios, which are overwritten. Tokens of weight 0 are not judged. */

@@ -1,23 +1,20 @@
 /** Which units are compared with each other. */
 import { z } from "zod";
+import { param } from "../../core/declaration.ts";
 import type { AdvantageInput } from "../../core/slots/advantage.ts";
 
-export const among = z
-  .enum(["units", "place"])
-  .optional()
-  .describe(
-    "Below response level: all units of the group's rollouts are compared (default), or only those at the same position (first, second, …).",
-  );
+export const among = param(
+  z.enum(["units", "place"]).optional(),
+  "Below response level: all units of the group's rollouts are compared (default), or only those at the same position (first, second, …).",
+);
 export type Among = "units" | "place";
 
 /** What an unaccompanied unit gets: frameworks differ. */
 export const single = (what: Single) =>
-  z
-    .enum(["zero", "reward", "none"])
-    .optional()
-    .describe(
-      `What a rollout without a scored sibling gets: advantage 0, its reward (verl), or no advantage, so that it does not train. Default: ${what}.`,
-    );
+  param(
+    z.enum(["zero", "reward", "none"]).optional(),
+    `What a rollout without a scored sibling gets: advantage 0, its reward (verl), or no advantage, so that it does not train. Default: ${what}.`,
+  );
 export type Single = "zero" | "reward" | "none";
 export const alone = (rule: Single, reward: number): number =>
   rule === "zero" ? 0 : rule === "reward" ? reward : Number.NaN;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 
 export const corrections = auxiliary({
@@ -14,38 +14,34 @@ export const corrections = auxiliary({
     "A Reduction of Imitation Learning and Structured Prediction to No-Regret Online Learning",
   ],
   params: z.object({
-    model: refers({ to: "model", also: ["policy", "reference"] })
-      .optional()
-      .describe("The corrector; default: the task's written solution, e.g. from an exact solver."),
-    ask: template("prompt", "thought", "response", "solution", "answer")
-      .default("Question: {prompt}\nThought: {thought}\nThe thought without its mistakes: ")
-      .describe(
-        "Template of the corrector's prompt: `{prompt}`, `{thought}`, `{response}`, `{solution}`, `{answer}`.",
+    model: param(
+      refers({ to: "model", also: ["policy", "reference"] }).optional(),
+      "The corrector; default: the task's written solution, e.g. from an exact solver.",
+    ),
+    ask: param(
+      template("prompt", "thought", "response", "solution", "answer").default(
+        "Question: {prompt}\nThought: {thought}\nThe thought without its mistakes: ",
       ),
-    max_tokens: z
-      .number()
-      .int()
-      .positive()
-      .optional()
-      .describe("Longest correction, in tokens; default: the limit of rollouts."),
-    tag: z
-      .string()
-      .default("think")
-      .describe(
-        "Tag of the thought in a response, e.g. `think` for `<think>…</think>`; where it is empty or missing, the thought is the whole response.",
-      ),
-    of: z
-      .enum(["all", "wrong"])
-      .default("all")
-      .describe("Which rollouts are corrected: all, or those that failed."),
-    rows: z.number().int().positive().default(32).describe("Corrections in each batch."),
-    capacity: z
-      .number()
-      .int()
-      .positive()
-      .default(4096)
-      .describe("How many of the newest corrections are kept."),
-    entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
+      "Template of the corrector's prompt: `{prompt}`, `{thought}`, `{response}`, `{solution}`, `{answer}`.",
+    ),
+    max_tokens: param(
+      z.number().int().positive().optional(),
+      "Longest correction, in tokens; default: the limit of rollouts.",
+    ),
+    tag: param(
+      z.string().default("think"),
+      "Tag of the thought in a response, e.g. `think` for `<think>…</think>`; where it is empty or missing, the thought is the whole response.",
+    ),
+    of: param(
+      z.enum(["all", "wrong"]).default("all"),
+      "Which rollouts are corrected: all, or those that failed.",
+    ),
+    rows: param(z.number().int().positive().default(32), "Corrections in each batch."),
+    capacity: param(
+      z.number().int().positive().default(4096),
+      "How many of the newest corrections are kept.",
+    ),
+    entropy: param(z.number().default(0), "Coefficient of an entropy bonus over the same tokens."),
   }),
   create: ({ model, ask, max_tokens, tag, of, rows, capacity, entropy }) => ({
     kind: "likelihood",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 import { refers } from "../../core/references.ts";
 
 export const learner = auxiliary({
@@ -13,35 +13,29 @@ export const learner = auxiliary({
     "Advantage-Weighted Regression: Simple and Scalable Off-Policy Reinforcement Learning",
   ],
   params: z.object({
-    model: refers({ to: "model", also: ["policy"] })
-      .min(1)
-      .default("policy")
-      .describe("The model that trains: one of `models` that trains, or the policy itself."),
-    rollouts: z
-      .enum(["memory", "step"])
-      .default("memory")
-      .describe(
-        "memory: each update draws from the kept rollouts. step: a round of updates goes once over the rollouts that train, in mini-batches of `rows`, with the values and returns of the step's advantages.",
-      ),
-    capacity: z
-      .number()
-      .int()
-      .positive()
-      .default(2048)
-      .describe("Rollouts kept, including those of the step; this bounds memory."),
-    rows: z.number().int().positive().default(64).describe("Rollouts in each update."),
-    updates: z
-      .number()
-      .int()
-      .positive()
-      .default(1)
-      .describe("Updates per step; with `rollouts: step`, rounds over the step's rollouts."),
-    each: z
-      .enum(["rollout", "turn", "step", "token"])
-      .default("rollout")
-      .describe(
-        "What counts equally in the loss: rollouts of whatever length, or their turns, steps or tokens.",
-      ),
+    model: param(
+      refers({ to: "model", also: ["policy"] })
+        .min(1)
+        .default("policy"),
+      "The model that trains: one of `models` that trains, or the policy itself.",
+    ),
+    rollouts: param(
+      z.enum(["memory", "step"]).default("memory"),
+      "memory: each update draws from the kept rollouts. step: a round of updates goes once over the rollouts that train, in mini-batches of `rows`, with the values and returns of the step's advantages.",
+    ),
+    capacity: param(
+      z.number().int().positive().default(2048),
+      "Rollouts kept, including those of the step; this bounds memory.",
+    ),
+    rows: param(z.number().int().positive().default(64), "Rollouts in each update."),
+    updates: param(
+      z.number().int().positive().default(1),
+      "Updates per step; with `rollouts: step`, rounds over the step's rollouts.",
+    ),
+    each: param(
+      z.enum(["rollout", "turn", "step", "token"]).default("rollout"),
+      "What counts equally in the loss: rollouts of whatever length, or their turns, steps or tokens.",
+    ),
   }),
   create: ({ model, rollouts, capacity, rows, updates, each }) => ({
     kind: "learner",

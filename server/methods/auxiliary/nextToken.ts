@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { refers } from "../../core/references.ts";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 
 export const nextToken = auxiliary({
   name: "next_token",
@@ -14,11 +14,12 @@ export const nextToken = auxiliary({
     "Reinforcement Mid-Training",
   ],
   params: z.object({
-    path: refers({ to: "file", ends: [".txt", ".md", ".jsonl"] })
-      .min(1)
-      .describe("A text file, or .jsonl whose lines have `text`; relative to the config."),
-    rows: z.number().int().positive().default(16).describe("Chunks in each batch."),
-    length: z.number().int().min(2).default(64).describe("Tokens in a chunk."),
+    path: param(
+      refers({ to: "file", ends: [".txt", ".md", ".jsonl"] }).min(1),
+      "A text file, or .jsonl whose lines have `text`; relative to the config.",
+    ),
+    rows: param(z.number().int().positive().default(16), "Chunks in each batch."),
+    length: param(z.number().int().min(2).default(64), "Tokens in a chunk."),
   }),
   create: ({ path, rows, length }, { folder }) => ({
     kind: "likelihood",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 
 export const privacy = auxiliary({
   name: "privacy",
@@ -13,9 +13,9 @@ export const privacy = auxiliary({
     "Concentrated Differential Privacy: Simplifications, Extensions, and Lower Bounds",
   ],
   params: z.object({
-    clip: z.number().positive().describe("C: norm that each sequence's gradient is clipped to."),
-    noise: z.number().nonnegative().default(1).describe("Standard deviation of the noise, in units of C."),
-    delta: z.number().gt(0).lt(1).default(1e-5).describe("δ of the (ε, δ) that `privacy/epsilon` reports."),
+    clip: param(z.number().positive(), "C: norm that each sequence's gradient is clipped to."),
+    noise: param(z.number().nonnegative().default(1), "Standard deviation of the noise, in units of C."),
+    delta: param(z.number().gt(0).lt(1).default(1e-5), "δ of the (ε, δ) that `privacy/epsilon` reports."),
   }),
   create: ({ clip, noise, delta }) => ({ kind: "privacy", clip, noise, delta }),
 });

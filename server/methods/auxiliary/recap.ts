@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 
 export const recap = auxiliary({
   name: "recap",
@@ -8,13 +8,11 @@ export const recap = auxiliary({
   formula: "λ_k = K · softmax(s_k / T), s_k = μ_k/μ̃_k + σ_k/(μ_k + μ̃_k)",
   sources: ["Beyond Reasoning Gains: Mitigating General Capabilities Forgetting in Large Reasoning Models"],
   params: z.object({
-    window: z
-      .number()
-      .int()
-      .min(2)
-      .default(10)
-      .describe("Steps in a window; the window before it has the same size."),
-    temperature: z.number().positive().default(5).describe("T; 5 in the source."),
+    window: param(
+      z.number().int().min(2).default(10),
+      "Steps in a window; the window before it has the same size.",
+    ),
+    temperature: param(z.number().positive().default(5), "T; 5 in the source."),
   }),
   create: ({ window, temperature }) => ({ kind: "reweighting", window, temperature }),
 });

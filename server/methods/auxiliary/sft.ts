@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { refers } from "../../core/references.ts";
-import { auxiliary } from "../../core/declaration.ts";
+import { auxiliary, param } from "../../core/declaration.ts";
 import type { AuxiliaryData } from "../../core/slots/auxiliary.ts";
 
 export const sft = auxiliary({
@@ -18,37 +18,30 @@ export const sft = auxiliary({
   ],
   params: z
     .object({
-      data: z
-        .enum(["solutions", "successes", "file"])
-        .default("solutions")
-        .describe(
-          "solutions: the tasks' written solutions; successes: the policy's own; file: demonstrations in `path`.",
-        ),
-      path: refers({ to: "file", ends: [".jsonl"] })
-        .min(1)
-        .optional()
-        .describe("For `file`: JSON lines, each with `prompt` and `response`, relative to the config."),
-      held_out: z
-        .enum(["leave_out", "train"])
-        .optional()
-        .describe(
-          "For `file`: whether demonstrations of tasks that this run's evaluation holds out are dropped (default) or train anyway.",
-        ),
-      rows: z.number().int().positive().default(32).describe("Sequences in each batch."),
-      capacity: z
-        .number()
-        .int()
-        .positive()
-        .default(2048)
-        .describe("For `successes`: how many of the newest are kept."),
-      entropy: z.number().default(0).describe("Coefficient of an entropy bonus over the same tokens."),
-      gap: z
-        .number()
-        .min(0)
-        .default(0)
-        .describe(
-          "Coefficient on the gap between their log-probs and the likeliest token's; where logits are a Q, the gap is |A| of demonstrations over α (B-Coder).",
-        ),
+      data: param(
+        z.enum(["solutions", "successes", "file"]).default("solutions"),
+        "solutions: the tasks' written solutions; successes: the policy's own; file: demonstrations in `path`.",
+      ),
+      path: param(
+        refers({ to: "file", ends: [".jsonl"] })
+          .min(1)
+          .optional(),
+        "For `file`: JSON lines, each with `prompt` and `response`, relative to the config.",
+      ),
+      held_out: param(
+        z.enum(["leave_out", "train"]).optional(),
+        "For `file`: whether demonstrations of tasks that this run's evaluation holds out are dropped (default) or train anyway.",
+      ),
+      rows: param(z.number().int().positive().default(32), "Sequences in each batch."),
+      capacity: param(
+        z.number().int().positive().default(2048),
+        "For `successes`: how many of the newest are kept.",
+      ),
+      entropy: param(z.number().default(0), "Coefficient of an entropy bonus over the same tokens."),
+      gap: param(
+        z.number().min(0).default(0),
+        "Coefficient on the gap between their log-probs and the likeliest token's; where logits are a Q, the gap is |A| of demonstrations over α (B-Coder).",
+      ),
     })
     .refine(({ data, path }) => (data === "file") === (path !== undefined), {
       message: "`data: file` needs `path`, and no other `data` takes it",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { correction } from "../../core/declaration.ts";
+import { correction, param } from "../../core/declaration.ts";
 import { Rule } from "../../core/rows/touched.ts";
 import type { CorrectionInput } from "../../core/slots/correction.ts";
 import { gather } from "../../core/rows/rejection.ts";
@@ -64,18 +64,16 @@ export const mask = correction({
   params: z.object({
     ...distributionParams,
     level: unitParam,
-    statistic: z
-      .enum(["ratio", "binary_kl", "tv"])
-      .default("ratio")
-      .describe(
-        "What the bounds apply to: the unit's ratio, or the unit's mean divergence between the two probabilities of the sampled token (binary KL, total variation).",
-      ),
-    weight: z
-      .enum(["statistic", "token"])
-      .default("statistic")
-      .describe("Whether the rest is weighted by the unit's ratio or by each token's own."),
-    low: z.number().min(0).nullable().default(0.5).describe("Lower bound on the statistic; null: none."),
-    high: z.number().positive().nullable().default(5).describe("Upper bound on the statistic; null: none."),
+    statistic: param(
+      z.enum(["ratio", "binary_kl", "tv"]).default("ratio"),
+      "What the bounds apply to: the unit's ratio, or the unit's mean divergence between the two probabilities of the sampled token (binary KL, total variation).",
+    ),
+    weight: param(
+      z.enum(["statistic", "token"]).default("statistic"),
+      "Whether the rest is weighted by the unit's ratio or by each token's own.",
+    ),
+    low: param(z.number().min(0).nullable().default(0.5), "Lower bound on the statistic; null: none."),
+    high: param(z.number().positive().nullable().default(5), "Upper bound on the statistic; null: none."),
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { correction } from "../../core/declaration.ts";
+import { correction, param } from "../../core/declaration.ts";
 import { Rule } from "../../core/rows/touched.ts";
 import {
   actsWhere,
@@ -30,8 +30,8 @@ export const truncate = correction({
   params: z.object({
     ...distributionParams,
     level: unitParam,
-    low: z.number().min(0).nullable().default(null).describe("Lower bound on the weight; null: none."),
-    high: z.number().positive().nullable().default(2).describe("Upper bound on the weight; null: none."),
+    low: param(z.number().min(0).nullable().default(null), "Lower bound on the weight; null: none."),
+    high: param(z.number().positive().nullable().default(2), "Upper bound on the weight; null: none."),
     clamp_log_ratio: clampParam,
     normalise: normaliseParam,
   }),

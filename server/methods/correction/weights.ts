@@ -2,7 +2,7 @@
 import { gather } from "../../core/rows/rejection.ts";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Matter } from "../../core/declaration.ts";
+import { param, type Matter } from "../../core/declaration.ts";
 import { sampledColumn } from "../../core/rows/columns.ts";
 import type { CorrectionInput } from "../../core/slots/correction.ts";
 import type { Model } from "../../core/basics.ts";
@@ -12,16 +12,14 @@ export type Distribution = z.output<typeof name>;
 
 /** Parameters of every correction: which ratio it is about. */
 export const distributionParams = {
-  numerator: name
-    .default("behaviour")
-    .describe(
-      "The target distribution. behaviour: the model that generated, at temperature 1; proximal: the policy before the step's updates; now: the current policy, without gradient.",
-    ),
-  denominator: name
-    .default("sampled")
-    .describe(
-      "The distribution that the tokens came from. sampled: the distribution that the sampler drew from.",
-    ),
+  numerator: param(
+    name.default("behaviour"),
+    "The target distribution. behaviour: the model that generated, at temperature 1; proximal: the policy before the step's updates; now: the current policy, without gradient.",
+  ),
+  denominator: param(
+    name.default("sampled"),
+    "The distribution that the tokens came from. sampled: the distribution that the sampler drew from.",
+  ),
 };
 export interface Distributions {
   readonly numerator: Distribution;
@@ -78,12 +76,10 @@ export function logRatios(input: CorrectionInput, { numerator, denominator }: Di
 }
 
 export type RatioUnit = "token" | "sequence" | "sequence_mean";
-export const unitParam = z
-  .enum(["token", "sequence", "sequence_mean"])
-  .default("token")
-  .describe(
-    "token: each token's ratio; sequence: the whole response's (product); sequence_mean: its geometric mean.",
-  );
+export const unitParam = param(
+  z.enum(["token", "sequence", "sequence_mean"]).default("token"),
+  "token: each token's ratio; sequence: the whole response's (product); sequence_mean: its geometric mean.",
+);
 
 /** Log-ratios to ratios of a unit, in place; `bound` holds the log-ratio. */
 export function ratiosOf(
@@ -101,19 +97,15 @@ export function ratiosOf(
   return logs;
 }
 
-export const clampParam = z
-  .number()
-  .positive()
-  .nullable()
-  .default(null)
-  .describe("Bound on the unit's log-ratio, on both sides; verl: 20.");
+export const clampParam = param(
+  z.number().positive().nullable().default(null),
+  "Bound on the unit's log-ratio, on both sides; verl: 20.",
+);
 
-export const normaliseParam = z
-  .boolean()
-  .default(false)
-  .describe(
-    "Divide by the weights' mean over the step: over tokens, or over responses where the unit is one.",
-  );
+export const normaliseParam = param(
+  z.boolean().default(false),
+  "Divide by the weights' mean over the step: over tokens, or over responses where the unit is one.",
+);
 
 /** Divides by the mean over tokens, or over rows' values where rows have one. */
 export function normalise(factors: Float64Array, input: CorrectionInput, unit: RatioUnit): void {

@@ -1,5 +1,6 @@
 /** What estimators from log-probs share: bounds as other trainers set them, and gradients that are not the value's own. */
 import { z } from "zod";
+import { param } from "../../core/declaration.ts";
 import type { KlEstimator, KlPoint } from "../../core/slots/kl.ts";
 
 /** An estimate as a function of d = log π − log π_model, with its derivative by d. */
@@ -9,33 +10,27 @@ export interface Estimate {
 }
 
 export const estimatorParams = {
-  straight_through: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Takes the value from the estimator and the gradient from k2, which in expectation is the gradient of the reverse KL (verl's `+` forms; OpenRLHF's unbiased gradient).",
-    ),
-  clamp_log_ratio: z
-    .union([
-      z.number().positive(),
-      z.strictObject({
-        low: z.number().max(0).optional().describe("Lower bound on log π − log π_model; default: none."),
-        high: z.number().min(0).optional().describe("Upper bound on log π − log π_model; default: none."),
-      }),
-    ])
-    .nullable()
-    .default(null)
-    .describe(
-      "Bound on the log-ratio: one for both sides, or one for each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
-    ),
-  clamp: z
-    .number()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe(
-      "Bound on the value's magnitude; 10 in verl's k3 and in all of OpenRLHF's estimators. No gradient beyond it.",
-    ),
+  straight_through: param(
+    z.boolean().default(false),
+    "Takes the value from the estimator and the gradient from k2, which in expectation is the gradient of the reverse KL (verl's `+` forms; OpenRLHF's unbiased gradient).",
+  ),
+  clamp_log_ratio: param(
+    z
+      .union([
+        z.number().positive(),
+        z.strictObject({
+          low: param(z.number().max(0).optional(), "Lower bound on log π − log π_model; default: none."),
+          high: param(z.number().min(0).optional(), "Upper bound on log π − log π_model; default: none."),
+        }),
+      ])
+      .nullable()
+      .default(null),
+    "Bound on the log-ratio: one for both sides, or one for each; verl's k3: 20; OpenRLHF's k3: { low: -10 }.",
+  ),
+  clamp: param(
+    z.number().positive().nullable().default(null),
+    "Bound on the value's magnitude; 10 in verl's k3 and in all of OpenRLHF's estimators. No gradient beyond it.",
+  ),
 };
 type Options = z.output<z.ZodObject<typeof estimatorParams>>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { klEstimator } from "../../core/declaration.ts";
+import { klEstimator, param } from "../../core/declaration.ts";
 
 const refuse = (): never => {
   throw new Error("the full divergence is a channel, not a function of two log-probs");
@@ -13,15 +13,10 @@ export const full = klEstimator({
     "Σ_v π(v) log(π(v) / π_model(v)), or with the two exchanged (forward); with `top_k` over v in the model's top k, both brought to a sum of 1 there",
   sources: ["On-Policy Distillation of Language Models: Learning from Self-Generated Mistakes"],
   params: z.object({
-    top_k: z
-      .number()
-      .int()
-      .min(2)
-      .nullable()
-      .default(null)
-      .describe(
-        "Top-k distillation: compares only the other model's k likeliest tokens at each position, and those as likely as the last of them. Default: all.",
-      ),
+    top_k: param(
+      z.number().int().min(2).nullable().default(null),
+      "Top-k distillation: compares only the other model's k likeliest tokens at each position, and those as likely as the last of them. Default: all.",
+    ),
   }),
   create: ({ top_k }) => ({
     value: refuse,

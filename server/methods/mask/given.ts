@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { origin } from "../../core/rollouts.ts";
 
 export const given = mask({
@@ -8,10 +8,10 @@ export const given = mask({
     "Whether prefilled tokens (a guide's prefix, a demonstration) train along with generated ones, alone, or not at all. An environment's answers never train.",
   sources: ["Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling"],
   params: z.object({
-    train: z
-      .enum(["also", "only", "never"])
-      .default("also")
-      .describe("also: prefilled and generated tokens; only: prefilled ones; never: generated ones."),
+    train: param(
+      z.enum(["also", "only", "never"]).default("also"),
+      "also: prefilled and generated tokens; only: prefilled ones; never: generated ones.",
+    ),
   }),
   create:
     ({ train }) =>

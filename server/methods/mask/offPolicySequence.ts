@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import type { LossMask } from "../../core/loss.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 
@@ -45,17 +45,15 @@ export const offPolicySequence = mask({
     "TRL (off_policy_mask_threshold)",
   ],
   params: z.object({
-    threshold: z.number().positive().default(0.5).describe("δ, in nats per token."),
-    against: z
-      .enum(["sampled", "behaviour"])
-      .default("sampled")
-      .describe(
-        "What the drift is measured from: the distribution that the sampler drew from, where it was recorded (TRL with vLLM), or the policy that generated.",
-      ),
-    normaliser: z
-      .enum(["all", "kept"])
-      .default("all")
-      .describe("Whether the loss is divided by all tokens (as in TRL) or by those that still train."),
+    threshold: param(z.number().positive().default(0.5), "δ, in nats per token."),
+    against: param(
+      z.enum(["sampled", "behaviour"]).default("sampled"),
+      "What the drift is measured from: the distribution that the sampler drew from, where it was recorded (TRL with vLLM), or the policy that generated.",
+    ),
+    normaliser: param(
+      z.enum(["all", "kept"]).default("all"),
+      "Whether the loss is divided by all tokens (as in TRL) or by those that still train.",
+    ),
   }),
   create: ({ threshold, against, normaliser }): LossMask => ({
     channels: ["logp"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { origin, type Batch } from "../../core/rollouts.ts";
 import { bySpans } from "./rows.ts";
 
@@ -19,7 +19,7 @@ export const rollIn = mask({
     "Trains what comes after or before a rollout's roll-in: the prefix from a guide, or its parent's tokens up to the branch. With `after` the policy finishes what a guide began (PPO++); with `before` a guide finishes what the policy began (AggreVaTeD).",
   sources: ["Learning to Generate Better Than Your LLM"],
   params: z.object({
-    keep: z.enum(["after", "before"]).default("after").describe("Which side of the roll-in's end trains."),
+    keep: param(z.enum(["after", "before"]).default("after"), "Which side of the roll-in's end trains."),
   }),
   create: ({ keep }) =>
     bySpans((batch, row) => [[0, endOfRollIn(batch, row)]], keep === "before" ? "inside" : "outside"),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { sectionsIn } from "../../lib/textSpans.ts";
 import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
 import { bySpans } from "./rows.ts";
@@ -16,18 +16,18 @@ export const section = mask({
     "PRefLexOR: Preference-based Recursive Language Modeling for Exploratory Optimization of Reasoning and Agentic Thinking",
   ],
   params: z.object({
-    tag: z.string().min(1).default("think").describe("Name of the tag: `<think>…</think>`."),
-    open: z.string().min(1).optional().describe("The opening text, if it is not that tag."),
-    close: z.string().min(1).optional().describe("The closing text, if it is not that tag."),
-    keep: z
-      .enum(["inside", "outside"])
-      .default("inside")
-      .describe("inside trains the section (the thought), outside the rest (the action)."),
-    tags: z.boolean().default(true).describe("Whether the tags themselves belong to the section."),
-    begun: z
-      .boolean()
-      .default(false)
-      .describe("The response begins inside the section, because the prompt has the opening tag."),
+    tag: param(z.string().min(1).default("think"), "Name of the tag: `<think>…</think>`."),
+    open: param(z.string().min(1).optional(), "The opening text, if it is not that tag."),
+    close: param(z.string().min(1).optional(), "The closing text, if it is not that tag."),
+    keep: param(
+      z.enum(["inside", "outside"]).default("inside"),
+      "inside trains the section (the thought), outside the rest (the action).",
+    ),
+    tags: param(z.boolean().default(true), "Whether the tags themselves belong to the section."),
+    begun: param(
+      z.boolean().default(false),
+      "The response begins inside the section, because the prompt has the opening tag.",
+    ),
   }),
   create: ({ tag, open = `<${tag}>`, close = `</${tag}>`, keep, tags, begun }, { tokenizer }) => {
     const reader = new TokenReader(tokenizer, "mask section");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rolloutSources } from "../../../shared/rollouts/fields.ts";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { ofRows } from "./rows.ts";
 
 export const sources = mask({
@@ -9,7 +9,7 @@ export const sources = mask({
     "Only rollouts from these sources train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
   sources: [],
   params: z.object({
-    keep: z.array(z.enum(rolloutSources)).min(1).describe("Sources that train."),
+    keep: param(z.array(z.enum(rolloutSources)).min(1), "Sources that train."),
   }),
   create: ({ keep }) => ofRows(({ records }, row) => keep.includes(records[row]!.source)),
 });

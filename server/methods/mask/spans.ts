@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { isPattern, matchesIn } from "../../lib/textSpans.ts";
 import { TokenReader, tokensOf } from "../../core/rows/tokenTexts.ts";
 import { bySpans, type TokenRange } from "./rows.ts";
@@ -12,25 +12,23 @@ export const spans = mask({
   sources: [],
   params: z
     .object({
-      name: z.string().min(1).optional().describe("A name in the rollout's `spans`."),
-      regex: z
-        .string()
-        .min(1)
-        .optional()
-        .describe("A regular expression over the response, as in JavaScript."),
-      flags: z
-        .string()
-        .regex(/^[imsu]*$/)
-        .default("")
-        .describe("Flags of the expression: i, m, s, u."),
-      keep: z
-        .enum(["inside", "outside"])
-        .default("inside")
-        .describe("Whether the inside or the outside trains."),
-      missing: z
-        .enum(["keep", "drop", "error"])
-        .default("keep")
-        .describe("What happens to a rollout without such a span."),
+      name: param(z.string().min(1).optional(), "A name in the rollout's `spans`."),
+      regex: param(z.string().min(1).optional(), "A regular expression over the response, as in JavaScript."),
+      flags: param(
+        z
+          .string()
+          .regex(/^[imsu]*$/)
+          .default(""),
+        "Flags of the expression: i, m, s, u.",
+      ),
+      keep: param(
+        z.enum(["inside", "outside"]).default("inside"),
+        "Whether the inside or the outside trains.",
+      ),
+      missing: param(
+        z.enum(["keep", "drop", "error"]).default("keep"),
+        "What happens to a rollout without such a span.",
+      ),
     })
     .refine(({ name, regex }) => (name === undefined) !== (regex === undefined), {
       message: "needs either `name` (recorded spans) or `regex`",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 
 export const stale = mask({
   name: "stale",
@@ -8,7 +8,7 @@ export const stale = mask({
   formula: "mask_t = [version now − version_t ≤ max_lag]",
   sources: ["AReaL: A Large-Scale Asynchronous Reinforcement Learning System for Language Reasoning"],
   params: z.object({
-    max_lag: z.number().int().nonnegative().describe("Largest age of a token, in updates."),
+    max_lag: param(z.number().int().nonnegative(), "Largest age of a token, in updates."),
   }),
   create:
     ({ max_lag }) =>

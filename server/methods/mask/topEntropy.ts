@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import { origin } from "../../core/rollouts.ts";
 import type { LossMask } from "../../core/loss.ts";
 
@@ -86,23 +86,19 @@ export const topEntropy = mask({
     "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",
   ],
   params: z.object({
-    share: z.number().gt(0).max(1).default(0.2).describe("Share of tokens that stays; 0.2 in the source."),
-    over: z
-      .enum(["all", "given", "written"])
-      .default("all")
-      .describe(
-        "Which tokens are ranked and may be dropped; `given`: only those of a prefix or demonstration.",
-      ),
-    entropy: z
-      .enum(["now", "generation"])
-      .default("now")
-      .describe(
-        "The entropy under the current weights of the update, or as recorded when the token was generated.",
-      ),
-    normaliser: z
-      .enum(["all", "kept"])
-      .default("all")
-      .describe("Whether the loss is divided by all tokens (as in the sources) or by those that stay."),
+    share: param(z.number().gt(0).max(1).default(0.2), "Share of tokens that stays; 0.2 in the source."),
+    over: param(
+      z.enum(["all", "given", "written"]).default("all"),
+      "Which tokens are ranked and may be dropped; `given`: only those of a prefix or demonstration.",
+    ),
+    entropy: param(
+      z.enum(["now", "generation"]).default("now"),
+      "The entropy under the current weights of the update, or as recorded when the token was generated.",
+    ),
+    normaliser: param(
+      z.enum(["all", "kept"]).default("all"),
+      "Whether the loss is divided by all tokens (as in the sources) or by those that stay.",
+    ),
   }),
   create: ({ share, over, entropy, normaliser }): LossMask => ({
     channels: entropy === "now" ? ["entropy"] : [],

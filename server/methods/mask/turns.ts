@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { mask } from "../../core/declaration.ts";
+import { mask, param } from "../../core/declaration.ts";
 import type { Turn } from "../../core/slots/turn.ts";
 import { bySpans } from "./rows.ts";
 
@@ -9,9 +9,9 @@ export const turns = mask({
     "Only some turns of a conversation train: those of a role or an agent, or the first or last of them. A rollout without turns is one turn, and trains.",
   sources: ["Training Language Models to Self-Correct via Reinforcement Learning"],
   params: z.object({
-    roles: z.array(z.string()).optional().describe("Roles that train; default: all."),
-    agents: z.array(z.string()).optional().describe("Agents that train; default: all."),
-    which: z.enum(["all", "first", "last"]).default("all").describe("Which of those turns train."),
+    roles: param(z.array(z.string()).optional(), "Roles that train; default: all."),
+    agents: param(z.array(z.string()).optional(), "Agents that train; default: all."),
+    which: param(z.enum(["all", "first", "last"]).default("all"), "Which of those turns train."),
   }),
   create: ({ roles, agents, which }) => {
     const counts = ({ role, agent }: Turn): boolean =>

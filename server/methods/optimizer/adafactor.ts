@@ -1,39 +1,35 @@
 import { z } from "zod";
-import { optimizer } from "../../core/declaration.ts";
+import { optimizer, param } from "../../core/declaration.ts";
 import { take, type Named, type Ops, countOf } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, towards, type Moving, type UpdateRule } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
   lr: learningRate(5e-5, "AdamW's values work; unused with `relative_step`."),
-  beta1: beta
-    .nullable()
-    .default(null)
-    .describe("Decay of a running mean of the steps; null keeps none, which saves memory."),
-  decay_rate: z
-    .number()
-    .lt(0)
-    .default(-0.8)
-    .describe("The second moment's decay at update t is 1 − t^decay_rate."),
-  epsilon: z
-    .tuple([z.number().nonnegative(), z.number().positive()])
-    .default([1e-30, 1e-3])
-    .describe(
-      "The first is added to the squared gradient; the second is the smallest scale of a weight, for `scale_parameter`.",
-    ),
-  clip_threshold: z
-    .number()
-    .positive()
-    .default(1)
-    .describe("Largest root mean square of a weight's step before η."),
-  scale_parameter: z
-    .boolean()
-    .default(false)
-    .describe("Multiply η by the root mean square of the weight itself."),
-  relative_step: z
-    .boolean()
-    .default(false)
-    .describe("η is min(0.01, 1/√t) instead of `lr`; warm-up and schedule still apply."),
+  beta1: param(
+    beta.nullable().default(null),
+    "Decay of a running mean of the steps; null keeps none, which saves memory.",
+  ),
+  decay_rate: param(
+    z.number().lt(0).default(-0.8),
+    "The second moment's decay at update t is 1 − t^decay_rate.",
+  ),
+  epsilon: param(
+    z.tuple([z.number().nonnegative(), z.number().positive()]).default([1e-30, 1e-3]),
+    "The first is added to the squared gradient; the second is the smallest scale of a weight, for `scale_parameter`.",
+  ),
+  clip_threshold: param(
+    z.number().positive().default(1),
+    "Largest root mean square of a weight's step before η.",
+  ),
+  scale_parameter: param(
+    z.boolean().default(false),
+    "Multiply η by the root mean square of the weight itself.",
+  ),
+  relative_step: param(
+    z.boolean().default(false),
+    "η is min(0.01, 1/√t) instead of `lr`; warm-up and schedule still apply.",
+  ),
   ...common,
   clip_norm: common.clip_norm.default(null),
 });

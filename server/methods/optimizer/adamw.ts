@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { optimizer } from "../../core/declaration.ts";
+import { optimizer, param } from "../../core/declaration.ts";
 import { take } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, towards, type UpdateRule, type OptimizerChoice } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
   lr: learningRate(5e-5, "1e-6 to 1e-4 for reinforcement learning, more for warm-up stages."),
-  betas: z
-    .tuple([beta, beta])
-    .default([0.9, 0.999])
-    .describe("Decay of the running means of the gradient and of its square."),
-  epsilon: z.number().positive().default(1e-8).describe("ε, added to the root of the second moment."),
+  betas: param(
+    z.tuple([beta, beta]).default([0.9, 0.999]),
+    "Decay of the running means of the gradient and of its square.",
+  ),
+  epsilon: param(z.number().positive().default(1e-8), "ε, added to the root of the second moment."),
   ...common,
 });
 

@@ -1,15 +1,15 @@
 import { z } from "zod";
-import { optimizer } from "../../core/declaration.ts";
+import { optimizer, param } from "../../core/declaration.ts";
 import { take } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, towards, type UpdateRule } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
   lr: learningRate(1e-5, "three to ten times below AdamW's, because every element moves by the full rate."),
-  betas: z
-    .tuple([beta, beta])
-    .default([0.9, 0.99])
-    .describe("β₁ mixes the gradient into the step's direction, β₂ into the running mean."),
+  betas: param(
+    z.tuple([beta, beta]).default([0.9, 0.99]),
+    "β₁ mixes the gradient into the step's direction, β₂ into the running mean.",
+  ),
   ...common,
 });
 

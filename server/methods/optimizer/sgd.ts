@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { optimizer } from "../../core/declaration.ts";
+import { optimizer, param } from "../../core/declaration.ts";
 import { take } from "../../core/ops.ts";
 import { beta, choice, common, learningRate } from "./common.ts";
 import { decayed, type UpdateRule } from "../../core/slots/optimizer.ts";
 
 const params = z.strictObject({
   lr: learningRate(1e-2, "it depends on the gradient's scale, so it has to be tried."),
-  momentum: beta.default(0).describe("μ of the velocity u ← μ·u + g; 0 keeps none."),
-  nesterov: z.boolean().default(false).describe("Step along g + μ·u instead of u (Nesterov's look ahead)."),
+  momentum: param(beta.default(0), "μ of the velocity u ← μ·u + g; 0 keeps none."),
+  nesterov: param(z.boolean().default(false), "Step along g + μ·u instead of u (Nesterov's look ahead)."),
   ...common,
 });
 

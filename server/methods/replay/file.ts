@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { refers } from "../../core/references.ts";
-import { replaySource } from "../../core/declaration.ts";
+import { replaySource, param } from "../../core/declaration.ts";
 
 export const file = replaySource({
   name: "file",
@@ -13,15 +13,14 @@ export const file = replaySource({
     "Improving Language Models with Advantage-based Offline Policy Gradients",
   ],
   params: z.object({
-    path: refers({ to: "file", ends: [".jsonl"] })
-      .min(1)
-      .describe("The file, relative to the config that names it."),
-    held_out: z
-      .enum(["leave_out", "train"])
-      .optional()
-      .describe(
-        "Whether rollouts of tasks that this run's evaluation holds out are dropped (default) or train anyway. Rollouts recorded for measurement (`use: evaluate` or `estimate`) never train.",
-      ),
+    path: param(
+      refers({ to: "file", ends: [".jsonl"] }).min(1),
+      "The file, relative to the config that names it.",
+    ),
+    held_out: param(
+      z.enum(["leave_out", "train"]).optional(),
+      "Whether rollouts of tasks that this run's evaluation holds out are dropped (default) or train anyway. Rollouts recorded for measurement (`use: evaluate` or `estimate`) never train.",
+    ),
   }),
   create: ({ path, held_out: heldOut = "leave_out" }, { folder }) => ({
     kind: "file",

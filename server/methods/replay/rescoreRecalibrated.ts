@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rescore } from "../../core/declaration.ts";
+import { rescore, param } from "../../core/declaration.ts";
 
 export const rescoreRecalibrated = rescore({
   name: "recalibrated",
@@ -10,21 +10,19 @@ export const rescoreRecalibrated = rescore({
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
-    quantile: z.number().min(0).max(1).default(0.5).describe("0.5 is the median, as in the source."),
-    window: z
-      .number()
-      .int()
-      .positive()
-      .default(10_240)
-      .describe("Number of recent groups; the oldest are dropped first."),
-    negatives: z
-      .enum(["drop", "keep"])
-      .default("drop")
-      .describe("What happens to rollouts below the quantile."),
-    divide: z
-      .boolean()
-      .default(false)
-      .describe("Divides by the same quantile of the groups' standard deviations."),
+    quantile: param(z.number().min(0).max(1).default(0.5), "0.5 is the median, as in the source."),
+    window: param(
+      z.number().int().positive().default(10_240),
+      "Number of recent groups; the oldest are dropped first.",
+    ),
+    negatives: param(
+      z.enum(["drop", "keep"]).default("drop"),
+      "What happens to rollouts below the quantile.",
+    ),
+    divide: param(
+      z.boolean().default(false),
+      "Divides by the same quantile of the groups' standard deviations.",
+    ),
   }),
   create: ({ quantile, window, negatives, divide }) => ({
     from: "recalibrated",

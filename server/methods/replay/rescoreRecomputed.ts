@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rescore } from "../../core/declaration.ts";
+import { rescore, param } from "../../core/declaration.ts";
 
 export const rescoreRecomputed = rescore({
   name: "recomputed",
@@ -10,16 +10,14 @@ export const rescoreRecomputed = rescore({
     "Improving Language Models with Advantage-based Offline Policy Gradients",
   ],
   params: z.object({
-    terms: z
-      .enum(["recorded", "again"])
-      .default("recorded")
-      .describe("again: the current reward terms score the responses again."),
-    once: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Computes each advantage once, before the first draw that could take its rollout; it then stays, and `draw` can use it.",
-      ),
+    terms: param(
+      z.enum(["recorded", "again"]).default("recorded"),
+      "again: the current reward terms score the responses again.",
+    ),
+    once: param(
+      z.boolean().default(false),
+      "Computes each advantage once, before the first draw that could take its rollout; it then stays, and `draw` can use it.",
+    ),
   }),
   create: ({ terms, once }) => ({ from: "recomputed", again: terms === "again", once }),
 });

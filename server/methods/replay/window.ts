@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { replaySource } from "../../core/declaration.ts";
+import { replaySource, param } from "../../core/declaration.ts";
 
 export const window = replaySource({
   name: "window",
@@ -11,17 +11,15 @@ export const window = replaySource({
     "Squeeze the Soaked Sponge: Efficient Off-policy Reinforcement Finetuning for Large Language Model",
   ],
   params: z.object({
-    capacity: z.number().int().positive().default(2048).describe("Most rollouts kept; this bounds memory."),
-    max_age: z
-      .number()
-      .int()
-      .positive()
-      .optional()
-      .describe("Steps after which a rollout is dropped; default: never."),
-    burst: z
-      .boolean()
-      .default(false)
-      .describe("Replays only once the window is full: everything at once, and then it starts empty."),
+    capacity: param(z.number().int().positive().default(2048), "Most rollouts kept; this bounds memory."),
+    max_age: param(
+      z.number().int().positive().optional(),
+      "Steps after which a rollout is dropped; default: never.",
+    ),
+    burst: param(
+      z.boolean().default(false),
+      "Replays only once the window is full: everything at once, and then it starts empty.",
+    ),
   }),
   create: ({ capacity, max_age, burst }) => ({ kind: "window", capacity, max_age, burst }),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { RolloutRecord } from "../../core/rollouts.ts";
 import { equals, parseExpression } from "./expression.ts";
@@ -47,14 +47,14 @@ export const equation = rewardTerm({
   judges: "answer",
   range: ({ partial }) => [Math.min(0, partial), Math.max(1, partial)],
   params: z.object({
-    extract: z
-      .enum(["all", "last_line", "answer_tag"])
-      .default("all")
-      .describe("Where the expression is: the whole response, its last line, or the last <answer> tag."),
-    partial: z
-      .number()
-      .default(0)
-      .describe("Reward of a valid expression over the right numbers with another value; TinyZero: 0.1."),
+    extract: param(
+      z.enum(["all", "last_line", "answer_tag"]).default("all"),
+      "Where the expression is: the whole response, its last line, or the last <answer> tag.",
+    ),
+    partial: param(
+      z.number().default(0),
+      "Reward of a valid expression over the right numbers with another value; TinyZero: 0.1.",
+    ),
   }),
   create: ({ extract, partial }) => perRow((record) => judge(record, extract, partial)),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
 export const exactMatch = rewardTerm({
@@ -10,8 +10,8 @@ export const exactMatch = rewardTerm({
   judges: "answer",
   range: () => [0, 1],
   params: z.object({
-    strip: z.boolean().default(true).describe("Ignore white space at both ends."),
-    ignore_case: z.boolean().default(false).describe("Ignore case."),
+    strip: param(z.boolean().default(true), "Ignore white space at both ends."),
+    ignore_case: param(z.boolean().default(false), "Ignore case."),
   }),
   create: ({ strip, ignore_case }) => {
     const normal = (text: string): string => {

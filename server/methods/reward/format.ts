@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import { perRow, value } from "./perRow.ts";
 
 function compile(pattern: string): RegExp {
@@ -41,15 +41,13 @@ export const format = rewardTerm({
   judges: "form",
   range: ({ present, absent }) => [Math.min(present, absent), Math.max(present, absent)],
   params: z.object({
-    pattern: z.string().optional().describe("Regular expression that the whole response must match."),
-    tags: z.array(z.string().min(1)).optional().describe("Tags, e.g. [think, answer]."),
-    present: z
-      .number()
-      .default(1)
-      .describe(
-        "Reward for the form; 1.1 with `absent: 1` and `combine: product` rewards right answers a tenth more.",
-      ),
-    absent: z.number().default(0).describe("Reward for every other response."),
+    pattern: param(z.string().optional(), "Regular expression that the whole response must match."),
+    tags: param(z.array(z.string().min(1)).optional(), "Tags, e.g. [think, answer]."),
+    present: param(
+      z.number().default(1),
+      "Reward for the form; 1.1 with `absent: 1` and `combine: product` rewards right answers a tenth more.",
+    ),
+    absent: param(z.number().default(0), "Reward for every other response."),
   }),
   create: ({ pattern, tags, present, absent }) => {
     if (pattern === undefined && tags === undefined)

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { lengthOfRow } from "../../core/rows/batch.ts";
@@ -46,22 +46,18 @@ export const length = rewardTerm({
   judges: "form",
   range: ({ shape }) => ranges[shape],
   params: z.object({
-    shape: z
-      .enum(["linear", "limit", "soft_overlong", "group_relative"])
-      .default("linear")
-      .describe("How the reward falls with the length."),
-    limit: z
-      .number()
-      .positive()
-      .optional()
-      .describe("Length, in tokens, that the shape refers to; default: rollout.max_tokens."),
-    cache: z
-      .number()
-      .nonnegative()
-      .optional()
-      .describe(
-        "For soft_overlong: tokens before `limit` over which the penalty grows; default: a fifth of it.",
-      ),
+    shape: param(
+      z.enum(["linear", "limit", "soft_overlong", "group_relative"]).default("linear"),
+      "How the reward falls with the length.",
+    ),
+    limit: param(
+      z.number().positive().optional(),
+      "Length, in tokens, that the shape refers to; default: rollout.max_tokens.",
+    ),
+    cache: param(
+      z.number().nonnegative().optional(),
+      "For soft_overlong: tokens before `limit` over which the penalty grows; default: a fifth of it.",
+    ),
   }),
   create: ({ shape, limit: own, cache: buffer }, context) => {
     const limit = own ?? context.max_tokens;

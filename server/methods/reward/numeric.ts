@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
 const pattern = /[-−]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?/g;
@@ -18,11 +18,10 @@ export const numeric = rewardTerm({
   judges: "answer",
   range: () => [0, 1],
   params: z.object({
-    tolerance: z
-      .number()
-      .nonnegative()
-      .default(1e-6)
-      .describe("Allowed difference, relative for answers beyond 1."),
+    tolerance: param(
+      z.number().nonnegative().default(1e-6),
+      "Allowed difference, relative for answers beyond 1.",
+    ),
   }),
   create: ({ tolerance }) =>
     perRow(({ task, response }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { combine } from "../../core/declaration.ts";
+import { combine, param } from "../../core/declaration.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
 import { rowSum } from "./columns.ts";
@@ -36,7 +36,7 @@ export const progress = combine({
   formula: "r(k) + α · (r(k) − r(k − 1)) at attempt k > 1",
   sources: ["Training Language Models to Self-Correct via Reinforcement Learning"],
   params: z.object({
-    alpha: z.number().nonnegative().default(10).describe("α: factor on the gain over the previous attempt."),
+    alpha: param(z.number().nonnegative().default(10), "α: factor on the gain over the previous attempt."),
   }),
   create:
     ({ alpha }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
 const matches = ["exact", "prefix", "edit", "items"] as const;
@@ -65,25 +65,19 @@ export const segmentMatch = rewardTerm({
   judges: "answer",
   range: () => [0, 1],
   params: z.object({
-    match: z
-      .enum(matches)
-      .default("prefix")
-      .describe(
-        "exact: all of the text; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of right characters; items: the share of words, or of parts between commas, that both texts have.",
-      ),
-    behind: z
-      .string()
-      .default("")
-      .describe(
-        "The text before the prediction, e.g. `</think>`; its last occurrence counts. Empty: the whole response is the prediction.",
-      ),
-    least: z
-      .number()
-      .int()
-      .min(1)
-      .default(1)
-      .describe("For prefix: the fewest words that count as a beginning."),
-    ignore_case: z.boolean().default(false).describe("Ignore case."),
+    match: param(
+      z.enum(matches).default("prefix"),
+      "exact: all of the text; prefix: a beginning of it is enough, where the paper asks a judge model; edit: the share of right characters; items: the share of words, or of parts between commas, that both texts have.",
+    ),
+    behind: param(
+      z.string().default(""),
+      "The text before the prediction, e.g. `</think>`; its last occurrence counts. Empty: the whole response is the prediction.",
+    ),
+    least: param(
+      z.number().int().min(1).default(1),
+      "For prefix: the fewest words that count as a beginning.",
+    ),
+    ignore_case: param(z.boolean().default(false), "Ignore case."),
   }),
   create: ({ match, behind, least, ignore_case }) => {
     const plain = (text: string): string => {

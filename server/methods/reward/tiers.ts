@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { combine } from "../../core/declaration.ts";
+import { combine, param } from "../../core/declaration.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type Combined, type Rewards } from "../../core/reward.ts";
 import { failedRows, oneTerm, rowSum } from "./columns.ts";
@@ -30,16 +30,15 @@ export const tiers = combine({
   formula: "r = values[k] for the first k with r_k ≥ at_least, else otherwise",
   sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
   params: z.object({
-    values: z
-      .array(z.number())
-      .min(1)
-      .default([1, -0.5])
-      .describe("The reward if the first, the second, … term is reached; later terms add nothing."),
-    otherwise: z.number().default(-1).describe("The reward if no term is reached."),
-    at_least: z
-      .number()
-      .default(1)
-      .describe("A term is reached if its value, before its weight, is at least this."),
+    values: param(
+      z.array(z.number()).min(1).default([1, -0.5]),
+      "The reward if the first, the second, … term is reached; later terms add nothing.",
+    ),
+    otherwise: param(z.number().default(-1), "The reward if no term is reached."),
+    at_least: param(
+      z.number().default(1),
+      "A term is reached if its value, before its weight, is at least this.",
+    ),
   }),
   create:
     ({ values, otherwise, at_least }) =>

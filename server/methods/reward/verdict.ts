@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../core/declaration.ts";
+import { rewardTerm, param } from "../../core/declaration.ts";
 import { isPattern } from "../../lib/textSpans.ts";
 import { failure, perRow, value } from "./perRow.ts";
 
@@ -18,14 +18,11 @@ export const verdict = rewardTerm({
   judges: "answer",
   range: () => [0, 1],
   params: z.object({
-    pattern: z
-      .string()
-      .refine(isPattern, { message: "must be a regular expression" })
-      .default("\\b([TF])\\b")
-      .describe(
-        "Regular expression of a verdict; its first group, else all of it, is compared with the answer.",
-      ),
-    ignore_case: z.boolean().default(false).describe("Ignore case in search and comparison."),
+    pattern: param(
+      z.string().refine(isPattern, { message: "must be a regular expression" }).default("\\b([TF])\\b"),
+      "Regular expression of a verdict; its first group, else all of it, is compared with the answer.",
+    ),
+    ignore_case: param(z.boolean().default(false), "Ignore case in search and comparison."),
   }),
   create: ({ pattern, ignore_case }) => {
     const search = new RegExp(pattern, ignore_case ? "gi" : "g");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { template } from "../../core/references.ts";
-import { taskSource } from "../../core/declaration.ts";
+import { taskSource, param } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import { fill } from "../../core/templates.ts";
@@ -9,22 +9,25 @@ import { generated, unfill, wholeKnob } from "./generated.ts";
 /** What a template may take. */
 const places = ["left", "operator", "right"] as const;
 const params = z.object({
-  digits: z
-    .array(z.number().int().min(1).max(9))
-    .min(1)
-    .default([1, 2])
-    .describe("Digits of the longer operand: the difficulties, one arm each."),
-  operators: z
-    .array(z.enum(["+", "-", "*"]))
-    .min(1)
-    .default(["+"])
-    .describe("The operations that tasks ask for."),
-  prompt: template(...places)
-    .default("{left}{operator}{right}=")
-    .describe("Template of the prompt: `{left}`, `{operator}`, `{right}`."),
-  begin: template(...places)
-    .optional()
-    .describe("Template of the response's beginning: it is prefilled, and the model continues it."),
+  digits: param(
+    z.array(z.number().int().min(1).max(9)).min(1).default([1, 2]),
+    "Digits of the longer operand: the difficulties, one arm each.",
+  ),
+  operators: param(
+    z
+      .array(z.enum(["+", "-", "*"]))
+      .min(1)
+      .default(["+"]),
+    "The operations that tasks ask for.",
+  ),
+  prompt: param(
+    template(...places).default("{left}{operator}{right}="),
+    "Template of the prompt: `{left}`, `{operator}`, `{right}`.",
+  ),
+  begin: param(
+    template(...places).optional(),
+    "Template of the response's beginning: it is prefilled, and the model continues it.",
+  ),
 });
 type Params = z.output<typeof params>;
 

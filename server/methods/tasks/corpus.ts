@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { taskSource } from "../../core/declaration.ts";
+import { taskSource, param } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Saved } from "../../core/basics.ts";
@@ -16,56 +16,46 @@ import type { RecordedTask, TaskSource } from "../../core/slots/tasks.ts";
 const predictions = ["text", "next_token", "next_segment", "middle_segment", "masked_span"] as const;
 
 const params = z.object({
-  corpus: refers({ to: "file", ends: [".txt", ".md", ".jsonl"] })
-    .min(1)
-    .describe("A text file, or .jsonl whose lines have `text`; relative to this config."),
-  predict: z
-    .enum(predictions)
-    .default("next_segment")
-    .describe(
-      "What the model predicts. text: the whole chunk, for `pretrain`; next_token: the word after a position; next_segment: the segment that follows; middle_segment: a segment between two others; masked_span: words that were taken out of a segment.",
-    ),
-  segment: z
-    .enum(["sentence", "line", "paragraph"])
-    .default("sentence")
-    .describe("The segments that the text is cut into."),
-  before: z.number().int().min(1).default(4).describe("Most segments shown before."),
-  after: z.number().int().min(1).default(1).describe("For middle_segment: most segments shown after."),
-  ahead: z.number().int().min(1).default(1).describe("For next_token: number of words to predict."),
-  span: z
-    .tuple([z.number().int().min(1), z.number().int().min(1)])
-    .default([1, 4])
-    .describe("For masked_span: fewest and most words to take out."),
-  mask: z.string().min(1).default("[MASK]").describe("The mark where words or a segment were taken out."),
-  prompt: template("before", "after", "mask")
-    .optional()
-    .describe(
-      "Template of the prompt; default: `{before}` to predict what follows, `{before}{mask}{after}` to predict what was taken out.",
-    ),
-  max_prompt: z
-    .number()
-    .int()
-    .positive()
-    .optional()
-    .describe("Longest prompt, in tokens; a longer one loses its beginning."),
-  block: z
-    .number()
-    .int()
-    .min(1)
-    .default(2000)
-    .describe("Approximate characters in a block of text; a block is held out or trains as a whole."),
-  surprise_bins: z
-    .number()
-    .int()
-    .min(1)
-    .default(1)
-    .describe(
-      "For next_token: number of arms by how hard the word is to predict, from 1 (low entropy) up; all have the same number of positions.",
-    ),
-  take: z
-    .tuple([z.number().min(0).max(1), z.number().min(0).max(1)])
-    .default([0, 1])
-    .describe("For next_token: only positions whose entropy is between these quantiles."),
+  corpus: param(
+    refers({ to: "file", ends: [".txt", ".md", ".jsonl"] }).min(1),
+    "A text file, or .jsonl whose lines have `text`; relative to this config.",
+  ),
+  predict: param(
+    z.enum(predictions).default("next_segment"),
+    "What the model predicts. text: the whole chunk, for `pretrain`; next_token: the word after a position; next_segment: the segment that follows; middle_segment: a segment between two others; masked_span: words that were taken out of a segment.",
+  ),
+  segment: param(
+    z.enum(["sentence", "line", "paragraph"]).default("sentence"),
+    "The segments that the text is cut into.",
+  ),
+  before: param(z.number().int().min(1).default(4), "Most segments shown before."),
+  after: param(z.number().int().min(1).default(1), "For middle_segment: most segments shown after."),
+  ahead: param(z.number().int().min(1).default(1), "For next_token: number of words to predict."),
+  span: param(
+    z.tuple([z.number().int().min(1), z.number().int().min(1)]).default([1, 4]),
+    "For masked_span: fewest and most words to take out.",
+  ),
+  mask: param(z.string().min(1).default("[MASK]"), "The mark where words or a segment were taken out."),
+  prompt: param(
+    template("before", "after", "mask").optional(),
+    "Template of the prompt; default: `{before}` to predict what follows, `{before}{mask}{after}` to predict what was taken out.",
+  ),
+  max_prompt: param(
+    z.number().int().positive().optional(),
+    "Longest prompt, in tokens; a longer one loses its beginning.",
+  ),
+  block: param(
+    z.number().int().min(1).default(2000),
+    "Approximate characters in a block of text; a block is held out or trains as a whole.",
+  ),
+  surprise_bins: param(
+    z.number().int().min(1).default(1),
+    "For next_token: number of arms by how hard the word is to predict, from 1 (low entropy) up; all have the same number of positions.",
+  ),
+  take: param(
+    z.tuple([z.number().min(0).max(1), z.number().min(0).max(1)]).default([0, 1]),
+    "For next_token: only positions whose entropy is between these quantiles.",
+  ),
 });
 type Params = z.output<typeof params>;
 

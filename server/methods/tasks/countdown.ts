@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { template } from "../../core/references.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { taskSource } from "../../core/declaration.ts";
+import { taskSource, param } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import { eachExpression, operators, write, type Operator } from "./countdownExpressions.ts";
@@ -9,22 +9,21 @@ import { fill } from "../../core/templates.ts";
 import { generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
-  numbers: z
-    .array(z.number().int().min(2).max(6))
-    .min(1)
-    .default([3, 4])
-    .describe("How many numbers a task gives: the difficulties, one arm each."),
-  low: z.number().int().min(1).default(1).describe("Smallest number."),
-  high: z.number().int().min(1).default(12).describe("Largest number."),
-  operators: z
-    .array(z.enum(operators))
-    .min(1)
-    .default(["+", "-", "*"])
-    .describe("Operators that a solution may need."),
-  limit: z.number().int().min(2).default(100).describe("Targets are whole numbers from 1 to below this."),
-  prompt: template("numbers", "target")
-    .default("{numbers}={target}:")
-    .describe("Template of the prompt: `{numbers}` (separated by spaces) and `{target}`."),
+  numbers: param(
+    z.array(z.number().int().min(2).max(6)).min(1).default([3, 4]),
+    "How many numbers a task gives: the difficulties, one arm each.",
+  ),
+  low: param(z.number().int().min(1).default(1), "Smallest number."),
+  high: param(z.number().int().min(1).default(12), "Largest number."),
+  operators: param(
+    z.array(z.enum(operators)).min(1).default(["+", "-", "*"]),
+    "Operators that a solution may need.",
+  ),
+  limit: param(z.number().int().min(2).default(100), "Targets are whole numbers from 1 to below this."),
+  prompt: param(
+    template("numbers", "target").default("{numbers}={target}:"),
+    "Template of the prompt: `{numbers}` (separated by spaces) and `{target}`.",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { taskSource, type MethodContext } from "../../core/declaration.ts";
+import { taskSource, param, type MethodContext } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import { isMeasured } from "../../../shared/rollouts/rollouts.ts";
 import type { Random } from "../../lib/random.ts";
@@ -14,42 +14,42 @@ import type { Task } from "../../core/task.ts";
 import type { RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
 
 const params = z.object({
-  dataset: refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] })
-    .min(1)
-    .describe(
-      "JSONL file with one task per line, or Parquet file with one per row; relative to this config.",
-    ),
-  prompt: template()
-    .default("{prompt}")
-    .describe(
-      "Template of the prompt: `{field}` inserts a field of the line, `{a.b}` a nested field, `{list.0}` an item. A conversation inserts the texts of its messages.",
-    ),
-  begin: template()
-    .optional()
-    .describe("Template of the response's beginning: it is prefilled, and the model continues it."),
-  answer: template().optional().describe("Template of the reference answer, e.g. `{answer}`."),
-  solution: template()
-    .optional()
-    .describe("Template of the written solution, for warm-up; default: the answer."),
-  chosen: template()
-    .optional()
-    .describe("Template of the better of two answers, for stages that learn from pairs."),
-  rejected: template().optional().describe("Template of the worse of two answers; only with `chosen`."),
-  difficulty: refers({ to: "field" }).optional().describe("Field whose value is the task's arm."),
-  shuffle: z
-    .boolean()
-    .default(true)
-    .describe("Shuffle the tasks each epoch; otherwise they keep the file's order."),
-  epochs: z
-    .number()
-    .positive()
-    .optional()
-    .describe("Passes over the file before the source is empty; default: unlimited."),
-  max_prompt: z.number().int().positive().optional().describe("Longest prompt, in tokens."),
-  overlong: z
-    .enum(["filter", "left_truncate", "error"])
-    .default("filter")
-    .describe("What happens to a longer prompt."),
+  dataset: param(
+    refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] }).min(1),
+    "JSONL file with one task per line, or Parquet file with one per row; relative to this config.",
+  ),
+  prompt: param(
+    template().default("{prompt}"),
+    "Template of the prompt: `{field}` inserts a field of the line, `{a.b}` a nested field, `{list.0}` an item. A conversation inserts the texts of its messages.",
+  ),
+  begin: param(
+    template().optional(),
+    "Template of the response's beginning: it is prefilled, and the model continues it.",
+  ),
+  answer: param(template().optional(), "Template of the reference answer, e.g. `{answer}`."),
+  solution: param(
+    template().optional(),
+    "Template of the written solution, for warm-up; default: the answer.",
+  ),
+  chosen: param(
+    template().optional(),
+    "Template of the better of two answers, for stages that learn from pairs.",
+  ),
+  rejected: param(template().optional(), "Template of the worse of two answers; only with `chosen`."),
+  difficulty: param(refers({ to: "field" }).optional(), "Field whose value is the task's arm."),
+  shuffle: param(
+    z.boolean().default(true),
+    "Shuffle the tasks each epoch; otherwise they keep the file's order.",
+  ),
+  epochs: param(
+    z.number().positive().optional(),
+    "Passes over the file before the source is empty; default: unlimited.",
+  ),
+  max_prompt: param(z.number().int().positive().optional(), "Longest prompt, in tokens."),
+  overlong: param(
+    z.enum(["filter", "left_truncate", "error"]).default("filter"),
+    "What happens to a longer prompt.",
+  ),
 });
 type Params = z.output<typeof params>;
 

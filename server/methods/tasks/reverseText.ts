@@ -1,23 +1,21 @@
 import { z } from "zod";
 import { template } from "../../core/references.ts";
-import { taskSource } from "../../core/declaration.ts";
+import { taskSource, param } from "../../core/declaration.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import { fill } from "../../core/templates.ts";
 import { generated, unfill, wholeKnob } from "./generated.ts";
 
 const params = z.object({
-  lengths: z
-    .array(z.number().int().min(1).max(64))
-    .min(1)
-    .default([3, 5, 7])
-    .describe("Letters in the text: the difficulties, one arm each."),
-  alphabet: z
-    .string()
-    .min(2)
-    .default("abcdefghijklmnopqrstuvwxyz")
-    .describe("Characters the text is drawn from."),
-  prompt: template("text").default("{text}>").describe("Template of the prompt: `{text}`."),
+  lengths: param(
+    z.array(z.number().int().min(1).max(64)).min(1).default([3, 5, 7]),
+    "Letters in the text: the difficulties, one arm each.",
+  ),
+  alphabet: param(
+    z.string().min(2).default("abcdefghijklmnopqrstuvwxyz"),
+    "Characters the text is drawn from.",
+  ),
+  prompt: param(template("text").default("{text}>"), "Template of the prompt: `{text}`."),
 });
 
 export const reverseText = taskSource({

@@ -20,15 +20,17 @@ export function columnsOf({ start, columns, halves }: PublicTensor, width: numbe
 /** Side of the squares that a transposition goes by: both sides of one stay in the processor's first cache. */
 const BLOCK = 32;
 
-/** Copies a tensor `[out, in]` into columns of `ours` `[in, stride]`, or back. */
-function copyTransposed(
+/** Copies a tensor into columns of `ours` `[in, stride]`, or back. */
+type Copy = (
   theirs: Float32Array,
   ours: Float32Array,
   stride: number,
   rows: number,
   columns: Int32Array,
   inwards: boolean,
-): void {
+) => void;
+/** Of tensors `[out, in]`. */
+const copyTransposed: Copy = (theirs, ours, stride, rows, columns, inwards) => {
   for (let first = 0; first < columns.length; first += BLOCK) {
     const last = Math.min(columns.length, first + BLOCK);
     for (let top = 0; top < rows; top += BLOCK) {
@@ -42,16 +44,9 @@ function copyTransposed(
       }
     }
   }
-}
-/** The same for tensors `[in, out]` and vectors. */
-function copyStraight(
-  theirs: Float32Array,
-  ours: Float32Array,
-  stride: number,
-  rows: number,
-  columns: Int32Array,
-  inwards: boolean,
-): void {
+};
+/** Of tensors `[in, out]` and vectors. */
+const copyStraight: Copy = (theirs, ours, stride, rows, columns, inwards) => {
   for (let row = 0; row < rows; row++) {
     const from = row * columns.length;
     for (let output = 0; output < columns.length; output++) {
@@ -60,7 +55,7 @@ function copyStraight(
       else theirs[from + output] = ours[at]!;
     }
   }
-}
+};
 
 const isWhole = (tensor: PublicTensor, extents: readonly number[]): boolean =>
   !tensor.transposed && !tensor.halves && tensor.columns === (extents[1] ?? extents[0]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { alone, noAdvantages, single } from "../population.ts";
@@ -40,22 +40,22 @@ export const canon = baseline({
   sources: ["Conditional Advantage Estimation for Reinforcement Learning in Large Reasoning Models"],
   needs: ["siblings"],
   params: z.object({
-    metric: z
-      .enum(["entropy", "length"])
-      .default("entropy")
-      .describe("Mean entropy of the trained tokens, or their number."),
-    mu: schedulable(z.number().min(0).max(1))
-      .default(0.5)
-      .describe("μ: 1 compares with the other half alone, 0 with the own half."),
-    alpha: schedulable(z.number().min(0).max(1))
-      .default(1)
-      .describe(
-        "Factor on the rewards of one half in the comparison of the two; below 1 leans to the other.",
-      ),
-    discounted: z
-      .enum(["high", "low"])
-      .optional()
-      .describe("The half whose rewards α multiplies; default: the long one, or the one of low entropy."),
+    metric: param(
+      z.enum(["entropy", "length"]).default("entropy"),
+      "Mean entropy of the trained tokens, or their number.",
+    ),
+    mu: param(
+      schedulable(z.number().min(0).max(1)).default(0.5),
+      "μ: 1 compares with the other half alone, 0 with the own half.",
+    ),
+    alpha: param(
+      schedulable(z.number().min(0).max(1)).default(1),
+      "Factor on the rewards of one half in the comparison of the two; below 1 leans to the other.",
+    ),
+    discounted: param(
+      z.enum(["high", "low"]).optional(),
+      "The half whose rewards α multiplies; default: the long one, or the one of low entropy.",
+    ),
     single: single("zero"),
   }),
   create: (params) => ({

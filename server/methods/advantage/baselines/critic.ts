@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
 import { schedulable, valueAt, type Scheduled } from "../../../core/schedule.ts";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { finite, headColumn } from "../columns.ts";
 import { Moments } from "../../../lib/moments.ts";
 import type { AdvantageInput, Units } from "../../../core/slots/advantage.ts";
@@ -10,12 +10,10 @@ import { gapAfter } from "../units.ts";
 const lambdaSchema = z.union([
   schedulable(z.number().min(0).max(1)),
   z.strictObject({
-    length: z
-      .number()
-      .positive()
-      .describe(
-        "α of λ = 1 − 1 / (α · tokens of the response): in longer responses the estimate looks further ahead.",
-      ),
+    length: param(
+      z.number().positive(),
+      "α of λ = 1 − 1 / (α · tokens of the response): in longer responses the estimate looks further ahead.",
+    ),
   }),
 ]);
 type Lambda = Scheduled | { readonly length: number };
@@ -170,28 +168,24 @@ export const critic = baseline({
     "VAPO: Efficient and Reliable Reinforcement Learning for Advanced Reasoning Tasks",
   ],
   params: z.object({
-    gamma: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe("γ, the discount from one unit to the next; default: advantage.gamma."),
-    lambda: lambdaSchema
-      .default(1)
-      .describe(
-        "λ: 0 trusts the critic for everything that follows, 1 trusts the rewards. `{ length: α }` sets λ by the response's length.",
-      ),
-    lambda_returns: lambdaSchema
-      .optional()
-      .describe("λ of the critic's own targets; default: the policy's λ. 1 gives plain returns."),
-    head: refers({ to: "head" }).default("value").describe("Name of the value head."),
-    model: refers({ to: "model", also: ["policy"] })
-      .default("policy")
-      .describe("The model that has the head."),
-    truncated: z
-      .enum(["zero", "last_value"])
-      .default("zero")
-      .describe("The value that follows a truncated response: 0, or the last token's value."),
+    gamma: param(
+      z.number().min(0).max(1).optional(),
+      "γ, the discount from one unit to the next; default: advantage.gamma.",
+    ),
+    lambda: param(
+      lambdaSchema.default(1),
+      "λ: 0 trusts the critic for everything that follows, 1 trusts the rewards. `{ length: α }` sets λ by the response's length.",
+    ),
+    lambda_returns: param(
+      lambdaSchema.optional(),
+      "λ of the critic's own targets; default: the policy's λ. 1 gives plain returns.",
+    ),
+    head: param(refers({ to: "head" }).default("value"), "Name of the value head."),
+    model: param(refers({ to: "model", also: ["policy"] }).default("policy"), "The model that has the head."),
+    truncated: param(
+      z.enum(["zero", "last_value"]).default("zero"),
+      "The value that follows a truncated response: 0, or the last token's value.",
+    ),
   }),
   create: ({ gamma, lambda, lambda_returns, head, model, truncated }) => {
     const recursion = (input: AdvantageInput, by: Lambda): Recursion => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { alone, noAdvantages, populations, single, type Single } from "../population.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";
 
@@ -55,18 +55,14 @@ export const leaveOneOut = baseline({
   needs: ["siblings"],
   params: z.object({
     single: single("none"),
-    among: z
-      .enum(["rows", "place"])
-      .optional()
-      .describe(
-        "Below response level: the others' means (default), or only their unit at the same position (first, second, …).",
-      ),
-    own: z
-      .enum(["as_is", "scaled"])
-      .optional()
-      .describe(
-        "Below response level, with `among: rows`: r_t minus the others' mean of means (as_is, PRIME's paper; default), or scaled: n/(n − 1) r_t − Σ_j mean_j/(n − 1) (its released code). The two agree over a whole response.",
-      ),
+    among: param(
+      z.enum(["rows", "place"]).optional(),
+      "Below response level: the others' means (default), or only their unit at the same position (first, second, …).",
+    ),
+    own: param(
+      z.enum(["as_is", "scaled"]).optional(),
+      "Below response level, with `among: rows`: r_t minus the others' mean of means (as_is, PRIME's paper; default), or scaled: n/(n − 1) r_t − Σ_j mean_j/(n − 1) (its released code). The two agree over a whole response.",
+    ),
   }),
   create: ({ among = "rows", own = "as_is", single: rule = "none" }) => ({
     centre: (input) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { alone, among, noAdvantages, populations, single } from "../population.ts";
 import { quantile } from "../quantile.ts";
 
@@ -10,13 +10,11 @@ export const median = baseline({
   sources: ["Quantile Advantage Estimation for Entropy-Safe Reasoning"],
   needs: ["siblings"],
   params: z.object({
-    quantile: z.number().min(0).max(1).default(0.5).describe("q; 0.5: the median."),
-    between: z
-      .enum(["linear", "lower"])
-      .default("linear")
-      .describe(
-        "Where the quantile falls between two rewards: linear between them, or the lower one, inf { x : F(x) ≥ q } (QAE).",
-      ),
+    quantile: param(z.number().min(0).max(1).default(0.5), "q; 0.5: the median."),
+    between: param(
+      z.enum(["linear", "lower"]).default("linear"),
+      "Where the quantile falls between two rewards: linear between them, or the lower one, inf { x : F(x) ≥ q } (QAE).",
+    ),
     among,
     single: single("zero"),
   }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { noAdvantages } from "../population.ts";
 import { mean } from "../spread.ts";
@@ -45,17 +45,14 @@ export const monteCarlo = baseline({
   formula: "A_t = r_t + V̂(s_{t+1}) − V̂(s_t), V̂(s) = mean reward of K continuations of s, V̂(end) = 0",
   sources: ["VinePPO: Unlocking RL Potential For LLM Reasoning Through Refined Credit Assignment"],
   params: z.object({
-    k: z
-      .number()
-      .int()
-      .min(1)
-      .default(9)
-      .describe("K: continuations that a run generates from the start of each step."),
-    split: z
-      .string()
-      .min(1)
-      .default("\n")
-      .describe("The text that ends a step, for rollouts that do not record their steps."),
+    k: param(
+      z.number().int().min(1).default(9),
+      "K: continuations that a run generates from the start of each step.",
+    ),
+    split: param(
+      z.string().min(1).default("\n"),
+      "The text that ends a step, for rollouts that do not record their steps.",
+    ),
   }),
   create: (branches) => ({
     level: "step",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { quantile } from "../quantile.ts";
@@ -95,21 +95,17 @@ export const movingAverage = baseline({
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
-    by: z.enum(["all", "arm", "task"]).default("all").describe("Which rewards share an average."),
-    decay: z
-      .number()
-      .min(0)
-      .lt(1)
-      .optional()
-      .describe("ρ; without it and `window`, all earlier rewards count alike."),
-    window: z.number().int().min(1).optional().describe("Number of latest rewards that count."),
-    quantile: z
-      .number()
-      .min(0)
-      .max(1)
-      .optional()
-      .describe("With `window`: a quantile instead of the mean; 0.5 is the median."),
-    start: z.number().default(0).describe("b before the first reward."),
+    by: param(z.enum(["all", "arm", "task"]).default("all"), "Which rewards share an average."),
+    decay: param(
+      z.number().min(0).lt(1).optional(),
+      "ρ; without it and `window`, all earlier rewards count alike.",
+    ),
+    window: param(z.number().int().min(1).optional(), "Number of latest rewards that count."),
+    quantile: param(
+      z.number().min(0).max(1).optional(),
+      "With `window`: a quantile instead of the mean; 0.5 is the median.",
+    ),
+    start: param(z.number().default(0), "b before the first reward."),
   }),
   create: ({ by, decay, window, quantile: q, start }) =>
     new MovingAverage({ by, decay, window, quantile: q, start }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
 import { noAdvantages } from "../population.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";
@@ -62,26 +62,24 @@ export const optimalTokenBaseline = baseline({
   sources: ["verl"],
   needs: ["siblings"],
   params: z.object({
-    align: z
-      .enum(["position", "trained"])
-      .default("position")
-      .describe(
-        "What counts as the same position: the same token index in the response (verl's optimal_token_baseline), or the same number of trained tokens before it (verl's tir_optimal_token_baseline).",
-      ),
-    zero_tail: z
-      .boolean()
-      .default(true)
-      .describe("No baseline at positions that only the group's longest response reaches."),
-    single: z
-      .literal("reward")
-      .optional()
-      .describe("A rollout without a scored sibling gets its return (verl); default: an error."),
-    epsilon: z.number().nonnegative().default(1e-8).describe("Added to the denominator."),
-    importance: z
-      .enum(["none", "token", "sequence"])
-      .default("none")
-      .describe("Multiplies the weights by the squared ratio of trainer to sampler, capped at `cap`."),
-    cap: z.number().positive().default(2).describe("Largest ratio."),
+    align: param(
+      z.enum(["position", "trained"]).default("position"),
+      "What counts as the same position: the same token index in the response (verl's optimal_token_baseline), or the same number of trained tokens before it (verl's tir_optimal_token_baseline).",
+    ),
+    zero_tail: param(
+      z.boolean().default(true),
+      "No baseline at positions that only the group's longest response reaches.",
+    ),
+    single: param(
+      z.literal("reward").optional(),
+      "A rollout without a scored sibling gets its return (verl); default: an error.",
+    ),
+    epsilon: param(z.number().nonnegative().default(1e-8), "Added to the denominator."),
+    importance: param(
+      z.enum(["none", "token", "sequence"]).default("none"),
+      "Multiplies the weights by the squared ratio of trainer to sampler, capped at `cap`.",
+    ),
+    cap: param(z.number().positive().default(2), "Largest ratio."),
   }),
   create: (params) => ({
     level: "token",

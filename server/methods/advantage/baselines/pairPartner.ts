@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { noAdvantages } from "../population.ts";
 
@@ -26,7 +26,7 @@ export const pairPartner = baseline({
   formula: "A_1 = ½ (r_1 − r_2), A_2 = −A_1",
   sources: ["Pairwise Proximal Policy Optimization: Harnessing Relative Feedback for LLM Alignment"],
   needs: ["siblings"],
-  params: z.object({ factor: z.number().positive().default(0.5).describe("Factor on the difference.") }),
+  params: z.object({ factor: param(z.number().positive().default(0.5), "Factor on the difference.") }),
   create: ({ factor }) => ({
     level: "response",
     centre(input) {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { noAdvantages, populations } from "../population.ts";
 
 /** C(a, k) / C(n, k) for a ≤ n, as a product, so that nothing overflows; 0 where a < k. */
@@ -20,8 +20,8 @@ export const passAtK = baseline({
   ],
   needs: ["siblings"],
   params: z.object({
-    k: z.number().int().min(1).default(4).describe("Size of a subset; at most the group's."),
-    at_least: z.number().default(1).describe("A rollout is right when its reward is at least this."),
+    k: param(z.number().int().min(1).default(4), "Size of a subset; at most the group's."),
+    at_least: param(z.number().default(1), "A rollout is right when its reward is at least this."),
   }),
   create: ({ k: wanted, at_least }) => ({
     level: "response",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import type { Channel } from "../../../core/policy.ts";
 import { finite, headColumn } from "../columns.ts";
 import { refers } from "../../../core/references.ts";
@@ -7,30 +7,23 @@ import { noAdvantages } from "../population.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";
 
 const params = z.object({
-  v: z
-    .array(refers({ to: "head" }))
-    .min(1)
-    .default(["v1", "v2"])
-    .describe(
-      "Heads that predict before each turn, as a logit, whether the rollout will succeed; the smallest logit counts.",
-    ),
-  instruction: refers({ to: "head" })
-    .optional()
-    .describe(
-      "Head that predicts success before the first turn, as a logit, for `keep`; default: the heads of `v`.",
-    ),
-  margin: z.number().default(0.05).describe("How far ahead a turn has to be."),
-  keep: z
-    .number()
-    .gt(0)
-    .max(1)
-    .default(1)
-    .describe(
-      "Share of the step's rollouts that train: those that most exceeded the prediction for their task. DigiRL: 0.1.",
-    ),
-  model: refers({ to: "model", also: ["policy"] })
-    .default("policy")
-    .describe("The model that has the heads."),
+  v: param(
+    z
+      .array(refers({ to: "head" }))
+      .min(1)
+      .default(["v1", "v2"]),
+    "Heads that predict before each turn, as a logit, whether the rollout will succeed; the smallest logit counts.",
+  ),
+  instruction: param(
+    refers({ to: "head" }).optional(),
+    "Head that predicts success before the first turn, as a logit, for `keep`; default: the heads of `v`.",
+  ),
+  margin: param(z.number().default(0.05), "How far ahead a turn has to be."),
+  keep: param(
+    z.number().gt(0).max(1).default(1),
+    "Share of the step's rollouts that train: those that most exceeded the prediction for their task. DigiRL: 0.1.",
+  ),
+  model: param(refers({ to: "model", also: ["policy"] }).default("policy"), "The model that has the heads."),
 });
 type Params = z.output<typeof params>;
 const who = "advantage.baseline: step_lead";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import { noAdvantages } from "../population.ts";
 import type { AdvantageInput } from "../../../core/slots/advantage.ts";
 
@@ -60,12 +60,10 @@ export const treeSiblings = baseline({
   ],
   needs: ["siblings"],
   params: z.object({
-    against: z
-      .enum(["parent", "siblings"])
-      .default("parent")
-      .describe(
-        "What a segment is compared with: the state before it, or the mean over the leaves of the other branches from there.",
-      ),
+    against: param(
+      z.enum(["parent", "siblings"]).default("parent"),
+      "What a segment is compared with: the state before it, or the mean over the leaves of the other branches from there.",
+    ),
   }),
   actsOn: () => ["branches"],
   create: ({ against }) => ({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { baseline } from "../../../core/declaration.ts";
+import { baseline, param } from "../../../core/declaration.ts";
 import type { Channel } from "../../../core/policy.ts";
 import { finite, headColumn } from "../columns.ts";
 import { noAdvantages } from "../population.ts";
@@ -15,11 +15,12 @@ export const turnCritic = baseline({
   formula: "A(turn) = min_i Q_i(s, a) − min_i V_i(s)",
   sources: ["ArCHer: Training Language Model Agents via Hierarchical Multi-Turn RL"],
   params: z.object({
-    q: heads.default(["q1", "q2"]).describe("Heads of Q."),
-    v: heads.default(["v1", "v2"]).describe("Heads of V."),
-    model: refers({ to: "model", also: ["policy"] })
-      .default("policy")
-      .describe("The model that has the heads."),
+    q: param(heads.default(["q1", "q2"]), "Heads of Q."),
+    v: param(heads.default(["v1", "v2"]), "Heads of V."),
+    model: param(
+      refers({ to: "model", also: ["policy"] }).default("policy"),
+      "The model that has the heads.",
+    ),
   }),
   create: ({ q, v, model }) => ({
     level: "turn",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scale } from "../../../core/declaration.ts";
+import { scale, param } from "../../../core/declaration.ts";
 import { scaleParams } from "./scaleParams.ts";
 import { deviation, scaled } from "../spread.ts";
 
@@ -10,10 +10,10 @@ export const batchStd = scale({
   sources: ["Part I: Tricks or Traps? A Deep Dive into RL for LLM Reasoning"],
   divides: "step",
   params: scaleParams.extend({
-    of: z
-      .enum(["rewards", "advantages"])
-      .optional()
-      .describe("The standard deviation of the rewards (default), or of the rewards minus the baseline."),
+    of: param(
+      z.enum(["rewards", "advantages"]).optional(),
+      "The standard deviation of the rewards (default), or of the rewards minus the baseline.",
+    ),
   }),
   create:
     ({ epsilon, population, of }) =>

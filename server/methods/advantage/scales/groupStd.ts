@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scale } from "../../../core/declaration.ts";
+import { scale, param } from "../../../core/declaration.ts";
 import { among, populations } from "../population.ts";
 import { scaleParams } from "./scaleParams.ts";
 import { deviation, scaled } from "../spread.ts";
@@ -13,12 +13,10 @@ export const groupStd = scale({
   divides: "group",
   params: scaleParams.extend({
     among,
-    single: z
-      .enum(["zero", "one"])
-      .optional()
-      .describe(
-        "The standard deviation for a rollout without a scored sibling: 0, so that its advantage is 0 (default), or 1 (verl).",
-      ),
+    single: param(
+      z.enum(["zero", "one"]).optional(),
+      "The standard deviation for a rollout without a scored sibling: 0, so that its advantage is 0 (default), or 1 (verl).",
+    ),
   }),
   create: (params) => (centred, input) => {
     const result = new Float64Array(centred.length).fill(Number.NaN);

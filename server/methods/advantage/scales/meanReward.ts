@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scale } from "../../../core/declaration.ts";
+import { scale, param } from "../../../core/declaration.ts";
 import { among, populations } from "../population.ts";
 import { mean } from "../spread.ts";
 
@@ -14,7 +14,7 @@ export const meanReward = scale({
   divides: "group",
   params: z.object({
     among,
-    epsilon: z.number().nonnegative().default(0).describe("Added to the mean."),
+    epsilon: param(z.number().nonnegative().default(0), "Added to the mean."),
   }),
   create: (params) => (centred, input) => {
     const result = new Float64Array(centred.length).fill(Number.NaN);

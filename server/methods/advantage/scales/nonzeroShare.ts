@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scale } from "../../../core/declaration.ts";
+import { scale, param } from "../../../core/declaration.ts";
 
 export const nonzeroShare = scale({
   name: "nonzero_share",
@@ -8,7 +8,7 @@ export const nonzeroShare = scale({
     "Multiplies by the number of rollouts for each one whose reward is not 0, which makes up for rollouts that give no gradient.",
   formula: "A_i ← A_i · N / max(1, #{r_j ≠ 0}) / F",
   sources: ["GPG: A Simple and Strong Reinforcement Learning Baseline for Model Reasoning", "verl"],
-  params: z.object({ norm: z.number().positive().default(1).describe("F") }),
+  params: z.object({ norm: param(z.number().positive().default(1), "F") }),
   create:
     ({ norm }) =>
     (centred, { rewards }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scale } from "../../../core/declaration.ts";
+import { scale, param } from "../../../core/declaration.ts";
 import { scaleParams } from "./scaleParams.ts";
 import { deviation, mean, scaled } from "../spread.ts";
 
@@ -12,7 +12,7 @@ export const whitening = scale({
   sources: ["TRL"],
   divides: "step",
   params: scaleParams.extend({
-    center: z.boolean().default(true).describe("Whether the mean is subtracted."),
+    center: param(z.boolean().default(true), "Whether the mean is subtracted."),
   }),
   create:
     ({ epsilon, population, center }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tokenWeight } from "../../../core/declaration.ts";
+import { tokenWeight, param } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { recordedColumn } from "../columns.ts";
 
@@ -30,14 +30,14 @@ export const entropyWeight = tokenWeight({
     "Unifying Group-Relative and Self-Distillation Policy Optimization via Sample Routing",
   ],
   params: z.object({
-    beta: z
-      .number()
-      .optional()
-      .describe("β of the exponential form; without it the weight is proportional to the entropy."),
-    over: z
-      .enum(["response", "batch"])
-      .default("response")
-      .describe("Over which tokens the weights have mean 1."),
+    beta: param(
+      z.number().optional(),
+      "β of the exponential form; without it the weight is proportional to the entropy.",
+    ),
+    over: param(
+      z.enum(["response", "batch"]).default("response"),
+      "Over which tokens the weights have mean 1.",
+    ),
   }),
   create:
     ({ beta, over }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { tokenWeight } from "../../../core/declaration.ts";
+import { tokenWeight, param } from "../../../core/declaration.ts";
 import { TokenReader, tokensOf } from "../../../core/rows/tokenTexts.ts";
 
 export const phrases = tokenWeight({
@@ -10,9 +10,9 @@ export const phrases = tokenWeight({
   formula: "A'_t = A_t + α |A_t| on the phrases, i.e. w_t = 1 + α sign(A_t)",
   sources: ["Emergent Hierarchical Reasoning in LLMs through Reinforcement Learning"],
   params: z.object({
-    list: z.array(z.string().min(1)).min(1).describe("The phrases."),
-    alpha: z.number().min(0).max(1).default(0.2).describe("α"),
-    ignore_case: z.boolean().default(true).describe("Whether case is ignored."),
+    list: param(z.array(z.string().min(1)).min(1), "The phrases."),
+    alpha: param(z.number().min(0).max(1).default(0.2), "α"),
+    ignore_case: param(z.boolean().default(true), "Whether case is ignored."),
   }),
   create: ({ list, alpha, ignore_case }, { tokenizer }) => {
     const reader = new TokenReader(tokenizer, "advantage.token_weights: phrases");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { rolloutSources } from "../../../../shared/rollouts/fields.ts";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { tokenWeight } from "../../../core/declaration.ts";
+import { tokenWeight, param } from "../../../core/declaration.ts";
 import { recordedColumn } from "../columns.ts";
 
 export const power = tokenWeight({
@@ -13,11 +13,13 @@ export const power = tokenWeight({
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
   ],
   params: z.object({
-    gamma: schedulable(z.number().nonnegative()).default(0.5).describe("γ; 0: no weighting."),
-    on: z
-      .union([z.literal("all"), z.array(z.enum(rolloutSources)).min(1)])
-      .default(["guided", "teacher", "dataset"])
-      .describe("Rollouts it acts on, by their source."),
+    gamma: param(schedulable(z.number().nonnegative()).default(0.5), "γ; 0: no weighting."),
+    on: param(
+      z
+        .union([z.literal("all"), z.array(z.enum(rolloutSources)).min(1)])
+        .default(["guided", "teacher", "dataset"]),
+      "Rollouts it acts on, by their source.",
+    ),
   }),
   actsOn: ({ on }) =>
     on === "all" || on.includes("self")

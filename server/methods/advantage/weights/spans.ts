@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { tokenWeight } from "../../../core/declaration.ts";
+import { tokenWeight, param } from "../../../core/declaration.ts";
 
 export const spanWeight = tokenWeight({
   name: "spans",
@@ -9,9 +9,9 @@ export const spanWeight = tokenWeight({
   formula: "w_t = f for t in a span of that name, else 1",
   sources: ["RLTF: Reinforcement Learning from Unit Test Feedback"],
   params: z.object({
-    name: z.string().min(1).describe("Name of the spans."),
-    factor: schedulable(z.number().nonnegative()).describe("f"),
-    outside: z.boolean().default(false).describe("The factor acts on the tokens outside the spans."),
+    name: param(z.string().min(1), "Name of the spans."),
+    factor: param(schedulable(z.number().nonnegative()), "f"),
+    outside: param(z.boolean().default(false), "The factor acts on the tokens outside the spans."),
   }),
   create:
     ({ name, factor, outside }) =>

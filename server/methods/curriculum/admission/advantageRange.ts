@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { admission } from "../../../core/declaration.ts";
+import { admission, param } from "../../../core/declaration.ts";
 import { eachGroup, no, yes } from "./verdicts.ts";
 import { mean } from "../../../../shared/lib/mean.ts";
 
@@ -11,8 +11,8 @@ export const advantageRange = admission({
   formula: "low ≤ mean_i |r_i − r̄| ≤ high: the mean absolute advantage before any scale",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({
-    low: z.number().min(0).default(0.05).describe("Smallest that trains."),
-    high: z.number().positive().optional().describe("Largest that trains; default: no bound."),
+    low: param(z.number().min(0).default(0.05), "Smallest that trains."),
+    high: param(z.number().positive().optional(), "Largest that trains; default: no bound."),
   }),
   create: ({ low, high = Number.POSITIVE_INFINITY }) =>
     eachGroup(({ rewards }) => {

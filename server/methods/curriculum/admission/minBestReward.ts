@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { admission } from "../../../core/declaration.ts";
+import { admission, param } from "../../../core/declaration.ts";
 import { largest } from "../numbers.ts";
 import { eachGroup, no, yes } from "./verdicts.ts";
 
@@ -10,7 +10,7 @@ export const minBestReward = admission({
   sources: ["Reinforcement Fine-Tuning Naturally Mitigates Forgetting in Continual Post-Training"],
   failing: ({ least = 1 }) => (least > 0 ? "left_out" : undefined),
   params: z.object({
-    least: z.number().optional().describe("What the best rollout earns at least; default: more than 0."),
+    least: param(z.number().optional(), "What the best rollout earns at least; default: more than 0."),
   }),
   create: ({ least }) =>
     eachGroup(({ rewards }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { admission } from "../../../core/declaration.ts";
+import { admission, param } from "../../../core/declaration.ts";
 import type { Clock, Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
@@ -98,12 +98,11 @@ export const retainHardest = admission({
   ],
   failing: () => ({ kept: "keeps the arms of the lowest success rates, and so every one that always fails" }),
   params: z.object({
-    keep: perPhase
-      .default(64)
-      .describe(
-        "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
-      ),
-    every: perPhase.default(16).describe("Steps of a phase, or a list of them."),
+    keep: param(
+      perPhase.default(64),
+      "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
+    ),
+    every: param(perPhase.default(16), "Steps of a phase, or a list of them."),
   }),
   create: (options) => new RetainHardest(options),
 });

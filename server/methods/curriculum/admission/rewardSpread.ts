@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { admission } from "../../../core/declaration.ts";
+import { admission, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { deviation } from "../numbers.ts";
@@ -70,27 +70,20 @@ export const rewardSpread = admission({
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   failing: ({ beta }) => (beta > 0 ? "left_out" : undefined),
   params: z.object({
-    beta: z
-      .number()
-      .min(0)
-      .default(0.5)
-      .describe("β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source."),
-    decay: z.number().min(0).lt(1).default(0.99).describe("Of the moving average, a step."),
-    sample: z.boolean().default(false).describe("Divide by n − 1 instead of n."),
-    from: z
-      .number()
-      .int()
-      .min(0)
-      .default(0)
-      .describe("Steps before the first that is counted; 5 in the source."),
-    over: z
-      .number()
-      .int()
-      .positive()
-      .default(1)
-      .describe(
-        "Steps whose plain mean starts the average; until then no group is left out. 5 in the source.",
-      ),
+    beta: param(
+      z.number().min(0).default(0.5),
+      "β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source.",
+    ),
+    decay: param(z.number().min(0).lt(1).default(0.99), "Of the moving average, a step."),
+    sample: param(z.boolean().default(false), "Divide by n − 1 instead of n."),
+    from: param(
+      z.number().int().min(0).default(0),
+      "Steps before the first that is counted; 5 in the source.",
+    ),
+    over: param(
+      z.number().int().positive().default(1),
+      "Steps whose plain mean starts the average; until then no group is left out. 5 in the source.",
+    ),
   }),
   create: (options) => new RewardSpread(options),
 });

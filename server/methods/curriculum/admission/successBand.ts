@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { admission } from "../../../core/declaration.ts";
+import { admission, param } from "../../../core/declaration.ts";
 import { eachGroup, no, yes } from "./verdicts.ts";
 
 const share = (value: number): string => String(Math.round(value * 1000) / 1000);
@@ -17,9 +17,9 @@ export const successBand = admission({
   ],
   failing: ({ low, inclusive }) => (low > 0 || !inclusive ? "left_out" : undefined),
   params: z.object({
-    low: z.number().min(0).max(1).default(0.2).describe("Smallest success rate that trains."),
-    high: z.number().min(0).max(1).default(0.8).describe("Largest success rate that trains."),
-    inclusive: z.boolean().default(true).describe("Whether a group exactly at an end is kept."),
+    low: param(z.number().min(0).max(1).default(0.2), "Smallest success rate that trains."),
+    high: param(z.number().min(0).max(1).default(0.8), "Largest success rate that trains."),
+    inclusive: param(z.boolean().default(true), "Whether a group exactly at an end is kept."),
   }),
   create: ({ low, high, inclusive }) => {
     if (low >= high)

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { valueAt } from "../../../core/schedule.ts";
-import { arms } from "../../../core/declaration.ts";
+import { arms, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
@@ -89,10 +89,10 @@ export const byFields = arms({
   summary: "One arm per combination of values that some fields of the tasks have: `<task>/<value>/<value>`.",
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   params: z.object({
-    fields: z
-      .array(refers({ to: "field" }).min(1))
-      .min(1)
-      .describe("Fields of the tasks' data, e.g. difficulty and kind."),
+    fields: param(
+      z.array(refers({ to: "field" }).min(1)).min(1),
+      "Fields of the tasks' data, e.g. difficulty and kind.",
+    ),
     pool: poolSize,
   }),
   create:

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { valueAt } from "../../../core/schedule.ts";
-import { arms } from "../../../core/declaration.ts";
+import { arms, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Knob } from "../../../core/slots/tasks.ts";
@@ -114,18 +114,14 @@ export const byParameters = arms({
   ],
   gives: ["points"],
   params: z.object({
-    box: z
-      .record(z.string(), z.tuple([z.number(), z.number()]))
-      .default({})
-      .describe(
-        "From and to of each parameter that varies, e.g. `{ numbers: [2, 5], high: [5, 50] }`; default: the difficulty alone.",
-      ),
-    start: z
-      .number()
-      .int()
-      .positive()
-      .default(16)
-      .describe("Points, anywhere in the box, that are arms from the start."),
+    box: param(
+      z.record(z.string(), z.tuple([z.number(), z.number()])).default({}),
+      "From and to of each parameter that varies, e.g. `{ numbers: [2, 5], high: [5, 50] }`; default: the difficulty alone.",
+    ),
+    start: param(
+      z.number().int().positive().default(16),
+      "Points, anywhere in the box, that are arms from the start.",
+    ),
   }),
   create:
     ({ box: ranges, start }, { random }) =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { valueAt } from "../../../core/schedule.ts";
-import { arms } from "../../../core/declaration.ts";
+import { arms, param } from "../../../core/declaration.ts";
 import { taskSchema } from "../../../core/savedTask.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
@@ -145,12 +145,10 @@ class PromptDivision implements Division {
 /** A growing pool makes no tasks here, so it draws nothing at random. */
 const noRandom: Random = { next: () => 0, integer: () => 0, fork: () => noRandom };
 
-export const poolSize = z
-  .number()
-  .int()
-  .positive()
-  .default(4096)
-  .describe("Tasks that an environment without end makes at the start; a dataset has those of its lines.");
+export const poolSize = param(
+  z.number().int().positive().default(4096),
+  "Tasks that an environment without end makes at the start; a dataset has those of its lines.",
+);
 
 export function poolOf({ config, source }: SourceOf, size: number, random: Random): TaskPool {
   const pool = source.pool?.(size, random.fork("pool", config.name));

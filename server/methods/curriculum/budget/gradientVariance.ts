@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budget } from "../../../core/declaration.ts";
+import { budget, param } from "../../../core/declaration.ts";
 
 /** Whole numbers in proportion to weights, none below `least`, of the given sum (largest remainders). */
 export function apportion(weights: readonly number[], sum: number, least: number): number[] {
@@ -31,9 +31,9 @@ export const gradientVariance = budget({
   status: "approximate",
   takes: ["rate", "estimate"],
   params: z.object({
-    right: z.number().min(0).default(1).describe("g_c, the typical norm of a right answer's gradient."),
-    wrong: z.number().min(0).default(1).describe("g_w, the same of a wrong one."),
-    least: z.number().int().min(1).default(2).describe("Rollouts of each task at least."),
+    right: param(z.number().min(0).default(1), "g_c, the typical norm of a right answer's gradient."),
+    wrong: param(z.number().min(0).default(1), "g_w, the same of a wrong one."),
+    least: param(z.number().int().min(1).default(2), "Rollouts of each task at least."),
   }),
   create: ({ right, wrong, least }) => ({
     rollouts: (arms, group, estimate) => {

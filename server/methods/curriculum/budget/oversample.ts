@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { budget } from "../../../core/declaration.ts";
+import { budget, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import type { Budget } from "../../../core/slots/curriculum.ts";
@@ -38,8 +38,8 @@ export const oversample = budget({
   formula: "groups = ⌈wanted · f⌉; f ← d f + (1 − d)/(1 − share of groups all right or all wrong), f ≤ most",
   sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
   params: z.object({
-    decay: z.number().min(0).lt(1).default(0.9).describe("d, of the moving average, a step."),
-    most: z.number().min(1).default(4).describe("Largest factor."),
+    decay: param(z.number().min(0).lt(1).default(0.9), "d, of the moving average, a step."),
+    most: param(z.number().min(1).default(4), "Largest factor."),
   }),
   create: ({ decay, most }) => new Oversample(decay, most),
 });

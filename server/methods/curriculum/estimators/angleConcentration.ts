@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { estimator, type MethodContext } from "../../../core/declaration.ts";
+import { estimator, param, type MethodContext } from "../../../core/declaration.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Clock, Saved } from "../../../core/basics.ts";
 import type { Policy } from "../../../core/policy.ts";
@@ -141,13 +141,10 @@ export const angleConcentration = estimator({
   takes: ["tasks"],
   failing: () => "even",
   params: z.object({
-    inter_weight: z
-      .number()
-      .min(0)
-      .default(1)
-      .describe(
-        "w: the weight of the question's angles with the tokens before it (system message, template); 1 in the paper, 8 in its released code.",
-      ),
+    inter_weight: param(
+      z.number().min(0).default(1),
+      "w: the weight of the question's angles with the tokens before it (system message, template); 1 in the paper, 8 in its released code.",
+    ),
   }),
   create: ({ inter_weight }, { models, asking }) =>
     new AngleConcentration({

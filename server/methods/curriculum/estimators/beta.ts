@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
 import type { FastEstimates } from "../../../core/slots/arms.ts";
@@ -88,13 +88,13 @@ export const beta = estimator({
   gives: ["estimate", "spread", "posterior"],
   takes: ["rate"],
   params: z.object({
-    alpha: z.number().positive().default(1).describe("α₀, successes before the first."),
-    beta: z.number().positive().default(1).describe("β₀, failures before the first."),
-    decay: z.number().min(0).max(1).default(1).describe("λ; 0.5 in MoPPS's Countdown and geometry scripts."),
-    decay_unsampled: z
-      .boolean()
-      .default(false)
-      .describe("Also forget rollouts of arms that were not drawn; the source does not."),
+    alpha: param(z.number().positive().default(1), "α₀, successes before the first."),
+    beta: param(z.number().positive().default(1), "β₀, failures before the first."),
+    decay: param(z.number().min(0).max(1).default(1), "λ; 0.5 in MoPPS's Countdown and geometry scripts."),
+    decay_unsampled: param(
+      z.boolean().default(false),
+      "Also forget rollouts of arms that were not drawn; the source does not.",
+    ),
   }),
   create: (options) => new Beta(options),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { listsByArm } from "../../../core/saved.ts";
 import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
@@ -83,13 +83,8 @@ export const betaRestart = estimator({
   gives: ["estimate", "spread", "posterior"],
   takes: ["rate"],
   params: z.object({
-    hazard: z.number().gt(0).lt(1).default(0.02).describe("How likely a change is at a step of the arm."),
-    forecasters: z
-      .number()
-      .int()
-      .min(2)
-      .default(32)
-      .describe("How many of the latest starts are considered."),
+    hazard: param(z.number().gt(0).lt(1).default(0.02), "How likely a change is at a step of the arm."),
+    forecasters: param(z.number().int().min(2).default(32), "How many of the latest starts are considered."),
   }),
   create: ({ hazard, forecasters }) => new BetaRestart(hazard, forecasters),
 });

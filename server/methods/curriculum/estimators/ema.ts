@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
 import type { FastEstimates } from "../../../core/slots/arms.ts";
@@ -56,20 +56,15 @@ export const ema = estimator({
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   gives: ["estimate"],
   params: z.object({
-    alpha: z.number().gt(0).max(1).default(0.5).describe("Weight of the new observation."),
-    decay_unsampled: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
-      ),
-    initial: z
-      .number()
-      .nullable()
-      .default(0)
-      .describe(
-        "The estimate of an arm before its first observation; null: unknown, and the first observation is taken as it is.",
-      ),
+    alpha: param(z.number().gt(0).max(1).default(0.5), "Weight of the new observation."),
+    decay_unsampled: param(
+      z.boolean().default(false),
+      "Pull arms that were not drawn towards 0, as a released copy of the code does; the paper does not.",
+    ),
+    initial: param(
+      z.number().nullable().default(0),
+      "The estimate of an arm before its first observation; null: unknown, and the first observation is taken as it is.",
+    ),
   }),
   create: ({ alpha, decay_unsampled, initial }) => new Ema(alpha, decay_unsampled, initial),
 });

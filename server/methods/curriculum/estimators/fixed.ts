@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
 import { Column } from "../column.ts";
@@ -81,13 +81,14 @@ export const fixed = estimator({
   gives: ["estimate"],
   failing: () => "even",
   params: z.object({
-    by: z
-      .enum(["field", "value", "prompt_length", "solution_length", "steps"])
-      .default("value")
-      .describe("Where the number comes from; all but `value` need `arms: prompt`."),
-    field: refers({ to: "field" })
-      .optional()
-      .describe("With `by: field`: which, e.g. a pass rate measured elsewhere."),
+    by: param(
+      z.enum(["field", "value", "prompt_length", "solution_length", "steps"]).default("value"),
+      "Where the number comes from; all but `value` need `arms: prompt`.",
+    ),
+    field: param(
+      refers({ to: "field" }).optional(),
+      "With `by: field`: which, e.g. a pass rate measured elsewhere.",
+    ),
   }),
   create: ({ by, field }) => new Fixed(by, field),
 });

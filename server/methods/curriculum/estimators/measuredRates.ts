@@ -1,5 +1,6 @@
 /** Success rates measured by rollouts that train nothing, a few arms at a time. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
 import type { ArmSet } from "../../../core/slots/arms.ts";
@@ -7,13 +8,12 @@ import type { Observation, PilotRollouts, Pilots } from "../../../core/slots/cur
 
 /** Parameters of estimators that measure arms with rollouts of their own. */
 export const measuring = {
-  samples: z.number().int().positive().default(8).describe("Rollouts of each arm."),
-  temperature: z
-    .number()
-    .min(0)
-    .optional()
-    .describe("Of these rollouts; 0: greedy, where one rollout is enough. Default: the run's own."),
-  at_once: z.number().int().positive().default(256).describe("Arms that are measured together."),
+  samples: param(z.number().int().positive().default(8), "Rollouts of each arm."),
+  temperature: param(
+    z.number().min(0).optional(),
+    "Of these rollouts; 0: greedy, where one rollout is enough. Default: the run's own.",
+  ),
+  at_once: param(z.number().int().positive().default(256), "Arms that are measured together."),
 };
 
 export interface Measuring {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
 import { MeasuredRates, measuring, type Measuring } from "./measuredRates.ts";
@@ -41,7 +41,7 @@ export const passRate = estimator({
   gives: ["estimate"],
   params: z.object({
     ...measuring,
-    updates: z.boolean().default(false).describe("Replace it by each later observation of the arm."),
+    updates: param(z.boolean().default(false), "Replace it by each later observation of the arm."),
   }),
   create: ({ updates, ...how }) => new PassRate(how, updates),
 });

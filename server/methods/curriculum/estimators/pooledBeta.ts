@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
 import type { FastEstimates } from "../../../core/slots/arms.ts";
@@ -111,12 +111,10 @@ export const pooledBeta = estimator({
   takes: ["rate"],
   status: "approximate",
   params: z.object({
-    decay: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(1)
-      .describe("λ: the weight of an arm's earlier rollouts when it is observed again; 1 forgets nothing."),
+    decay: param(
+      z.number().min(0).max(1).default(1),
+      "λ: the weight of an arm's earlier rollouts when it is observed again; 1 forgets nothing.",
+    ),
   }),
   create: ({ decay }) => new PooledBeta(decay),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { Column } from "../column.ts";
 import { logistic } from "../numbers.ts";
@@ -56,9 +56,9 @@ export const rasch = estimator({
   gives: ["estimate"],
   takes: ["rate"],
   params: z.object({
-    ability: z.number().positive().default(1).describe("η_θ, how fast the ability moves."),
-    difficulty: z.number().positive().default(1).describe("η_d, how fast a difficulty moves."),
-    prior: z.number().min(0).default(0.01).describe("λ, which pulls difficulties towards 0."),
+    ability: param(z.number().positive().default(1), "η_θ, how fast the ability moves."),
+    difficulty: param(z.number().positive().default(1), "η_d, how fast a difficulty moves."),
+    prior: param(z.number().min(0).default(0.01), "λ, which pulls difficulties towards 0."),
   }),
   create: ({ ability, difficulty, prior }) => new Rasch({ ability, difficulty }, prior),
 });

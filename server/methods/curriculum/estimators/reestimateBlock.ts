@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { ranked } from "../../../lib/ordering.ts";
 import type { FastEstimates } from "../../../core/slots/arms.ts";
@@ -95,7 +95,7 @@ export const reestimateBlock = estimator({
   gives: ["estimate"],
   takes: ["tasks"],
   params: z.object({
-    blocks: z.number().int().min(2).default(4).describe("K."),
+    blocks: param(z.number().int().min(2).default(4), "K."),
     ...measuring,
   }),
   create: ({ blocks, ...how }) => new ReestimateBlock(how, blocks),

@@ -2,7 +2,7 @@ import { readText } from "../../../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../../shared/lib/errors.ts";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
 import { gamma, normal, normalCumulative, normalDensity } from "../../../lib/distributions.ts";
@@ -141,19 +141,18 @@ export class Surrogate implements Estimator {
 }
 
 export const surrogateParams = z.object({
-  pilots: refers({ to: "file", ends: [".jsonl"] })
-    .optional()
-    .describe('JSONL file, one pilot run a line: `{"weights": {"<arm>": 0.5, …}, "score": 0.42}`.'),
-  model: z.enum(["quadratic", "gaussian_process"]).default("quadratic").describe("The model that is fitted."),
-  maximise: z
-    .enum(["score", "improvement"])
-    .default("score")
-    .describe(
-      "What the mixture maximises: the score itself, or the expected improvement, to choose the next pilot run.",
-    ),
-  ridge: z.number().positive().default(1e-6).describe("Of the quadratic: added to the normal equations."),
-  scale: z.number().positive().default(0.3).describe("ℓ of the Gaussian process."),
-  noise: z.number().positive().default(0.01).describe("Its noise, as a share of the scores' variance."),
+  pilots: param(
+    refers({ to: "file", ends: [".jsonl"] }).optional(),
+    'JSONL file, one pilot run a line: `{"weights": {"<arm>": 0.5, …}, "score": 0.42}`.',
+  ),
+  model: param(z.enum(["quadratic", "gaussian_process"]).default("quadratic"), "The model that is fitted."),
+  maximise: param(
+    z.enum(["score", "improvement"]).default("score"),
+    "What the mixture maximises: the score itself, or the expected improvement, to choose the next pilot run.",
+  ),
+  ridge: param(z.number().positive().default(1e-6), "Of the quadratic: added to the normal equations."),
+  scale: param(z.number().positive().default(0.3), "ℓ of the Gaussian process."),
+  noise: param(z.number().positive().default(0.01), "Its noise, as a share of the scores' variance."),
 });
 
 export const surrogate = estimator({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOfSamples, type SampledRow } from "../../../core/rows/batch.ts";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Saved } from "../../../core/basics.ts";
@@ -222,15 +222,15 @@ export const valueHead = estimator({
   gives: ["estimate", "foresight"],
   takes: ["tasks"],
   params: z.object({
-    model: refers({ to: "model" })
-      .optional()
-      .describe(
-        "A language model of `models` that trains; not the policy, whose own steps its error would disturb.",
-      ),
-    head: refers({ to: "head" }).default("value").describe("Name of the head."),
-    perceptron: refers({ to: "model" })
-      .optional()
-      .describe("In place of a head: a model of `kind: mlp`, over hashed pieces of the prompt's text."),
+    model: param(
+      refers({ to: "model" }).optional(),
+      "A language model of `models` that trains; not the policy, whose own steps its error would disturb.",
+    ),
+    head: param(refers({ to: "head" }).default("value"), "Name of the head."),
+    perceptron: param(
+      refers({ to: "model" }).optional(),
+      "In place of a head: a model of `kind: mlp`, over hashed pieces of the prompt's text.",
+    ),
   }),
   create: (params, { models }) =>
     new ValueHead(params.perceptron ?? params.model ?? "", modelOf(params, models)),

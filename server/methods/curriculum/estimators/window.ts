@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Estimator, Observation } from "../../../core/slots/curriculum.ts";
 import { LastFew } from "../lastFew.ts";
@@ -36,11 +36,11 @@ export const window = estimator({
   sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
   gives: ["estimate"],
   params: z.object({
-    size: z.number().int().positive().default(10).describe("Values kept per arm; 300 rollouts in DUMP."),
-    of: z
-      .enum(["steps", "rollouts"])
-      .default("steps")
-      .describe("Whether a value is the mean of a step, or what the signal says of one rollout."),
+    size: param(z.number().int().positive().default(10), "Values kept per arm; 300 rollouts in DUMP."),
+    of: param(
+      z.enum(["steps", "rollouts"]).default("steps"),
+      "Whether a value is the mean of a step, or what the signal says of one rollout.",
+    ),
   }),
   create: ({ size, of }) => new Window(size, of),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { estimator } from "../../../core/declaration.ts";
+import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { deviation } from "../numbers.ts";
 import { LastFew } from "../lastFew.ts";
@@ -49,11 +49,11 @@ export const windows = estimator({
   sources: ["RECAP", "Teacher-Student Curriculum Learning"],
   gives: ["estimate"],
   params: z.object({
-    size: z.number().int().positive().default(5).describe("n, steps of the arm in each window."),
-    compare: z
-      .enum(["ratio", "difference", "absolute", "ratio_and_noise"])
-      .default("absolute")
-      .describe("What is made of the two means; RECAP weighs its losses by `ratio_and_noise`."),
+    size: param(z.number().int().positive().default(5), "n, steps of the arm in each window."),
+    compare: param(
+      z.enum(["ratio", "difference", "absolute", "ratio_and_noise"]).default("absolute"),
+      "What is made of the two means; RECAP weighs its losses by `ratio_and_noise`.",
+    ),
   }),
   create: ({ size, compare }) => new Windows(size, compare),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refill } from "../../../core/declaration.ts";
+import { refill, param } from "../../../core/declaration.ts";
 
 export const adaptiveRefill = refill({
   name: "adaptive",
@@ -11,11 +11,10 @@ export const adaptiveRefill = refill({
     "GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning",
   ],
   params: z.object({
-    factor: z
-      .number()
-      .gt(1)
-      .default(4)
-      .describe("Groups drawn in a step are at most this many times `rollout.prompts`."),
+    factor: param(
+      z.number().gt(1).default(4),
+      "Groups drawn in a step are at most this many times `rollout.prompts`.",
+    ),
   }),
   create: ({ factor }) => ({
     more: ({ wanted, admitted, drawn }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { refill } from "../../../core/declaration.ts";
+import { refill, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Refill } from "../../../core/slots/curriculum.ts";
 
@@ -40,11 +40,10 @@ export const minimaRefill = refill({
   formula: "more = ⌈(wanted − admitted)/min(kept_all, kept_step)⌉, both least shares kept of a round so far",
   sources: ["CodeV-R1: Reasoning-Enhanced Verilog Generation"],
   params: z.object({
-    factor: z
-      .number()
-      .gt(1)
-      .default(4)
-      .describe("Groups drawn in a step are at most this many times `rollout.prompts`."),
+    factor: param(
+      z.number().gt(1).default(4),
+      "Groups drawn in a step are at most this many times `rollout.prompts`.",
+    ),
   }),
   create: ({ factor }) => new MinimaRefill(factor),
 });

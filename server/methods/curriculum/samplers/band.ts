@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
 import { cheapest, someOpen } from "./comparing/candidates.ts";
@@ -18,13 +18,13 @@ export const bandSampler = sampler({
   ],
   takes: ["estimate"],
   params: z.object({
-    low: z.number().default(0.3).describe("Smallest estimate; 0.05 of the critic's in WebRL."),
-    high: z.number().default(0.7).describe("Largest estimate; 0.75 in WebRL."),
-    pool: z.number().min(1).default(8).describe("Candidates for each arm that is drawn."),
-    imagined: z
-      .boolean()
-      .default(true)
-      .describe("Compare values drawn from the posterior where the estimator has one, else the estimates."),
+    low: param(z.number().default(0.3), "Smallest estimate; 0.05 of the critic's in WebRL."),
+    high: param(z.number().default(0.7), "Largest estimate; 0.75 in WebRL."),
+    pool: param(z.number().min(1).default(8), "Candidates for each arm that is drawn."),
+    imagined: param(
+      z.boolean().default(true),
+      "Compare values drawn from the posterior where the estimator has one, else the estimates.",
+    ),
   }),
   create: ({ low, high, pool, imagined }): FastSampler => {
     if (low >= high)

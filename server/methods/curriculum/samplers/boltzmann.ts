@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import { optimistic } from "../fast/columns.ts";
 import { independent } from "../fast/independent.ts";
 
@@ -11,7 +11,7 @@ export const boltzmann = sampler({
   sources: ["Self-Evolving Curriculum for LLM Reasoning"],
   takes: ["estimate"],
   params: z.object({
-    temperature: schedulable(z.number().positive()).default(1).describe("τ; 0.2 to 1 in the source."),
+    temperature: param(schedulable(z.number().positive()).default(1), "τ; 0.2 to 1 in the source."),
   }),
   create: ({ temperature }) =>
     independent(

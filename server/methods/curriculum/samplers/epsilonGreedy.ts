@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 
 export const epsilonGreedy = sampler({
   name: "epsilon_greedy",
@@ -9,7 +9,7 @@ export const epsilonGreedy = sampler({
   formula: "p(a) = ε/n + (1 − ε)[a = argmax_b Q(b)]",
   sources: ["Teacher-Student Curriculum Learning"],
   takes: ["estimate"],
-  params: z.object({ epsilon: schedulable(z.number().min(0).max(1)).default(0.1).describe("ε.") }),
+  params: z.object({ epsilon: param(schedulable(z.number().min(0).max(1)).default(0.1), "ε.") }),
   create: ({ epsilon }) => ({
     probabilities: ({ estimates, open }, clock) => {
       const merits = estimates.map((q) => (Number.isNaN(q) ? Number.POSITIVE_INFINITY : q));

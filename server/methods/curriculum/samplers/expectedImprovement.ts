@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import { normalCumulative, normalDensity } from "../../../lib/distributions.ts";
 import { largest } from "../numbers.ts";
 import { costOf, taking } from "../fast/top.ts";
@@ -11,7 +11,7 @@ export const expectedImprovement = sampler({
   formula: "EI(a) = (Q − Q* − ξ) Φ(z) + σ φ(z), z = (Q − Q* − ξ)/σ, Q* = max_b Q(b), σ the belief's spread",
   sources: ["Efficient Global Optimization of Expensive Black-Box Functions"],
   takes: ["estimate", "spread"],
-  params: z.object({ margin: z.number().min(0).default(0).describe("ξ: larger looks further.") }),
+  params: z.object({ margin: param(z.number().min(0).default(0), "ξ: larger looks further.") }),
   create: ({ margin }) =>
     taking(["estimate", "spread"], ({ estimates, spreads }) => {
       const best = largest(estimates);

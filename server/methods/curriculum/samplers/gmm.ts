@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Json } from "../../../../shared/lib/json.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
@@ -105,7 +105,7 @@ export const gmm = sampler({
   takes: ["points", "estimate"],
   params: z.object({
     ...fitParams,
-    uniform: z.number().min(0).max(1).default(0.2).describe("Share of points drawn anywhere in the box."),
+    uniform: param(z.number().min(0).max(1).default(0.2), "Share of points drawn anywhere in the box."),
     probe_every: probeEvery(0, "; 0: none").default(0),
     ...knowledgeParams,
   }),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Clock } from "../../../core/basics.ts";
 import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
@@ -14,8 +14,8 @@ export const nearest = sampler({
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   takes: ["estimate"],
   params: z.object({
-    target: schedulable(z.number()).default(0.5).describe("τ."),
-    pool: z.number().min(1).default(4).describe("k: candidates for each arm that is drawn."),
+    target: param(schedulable(z.number()).default(0.5), "τ."),
+    pool: param(z.number().min(1).default(4), "k: candidates for each arm that is drawn."),
   }),
   create: ({ target, pool }): FastSampler => {
     const candidates = (arms: ArmPool, n: number, random: Random): number[] =>

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
 import type { Columns } from "../fast/columns.ts";
 import { independent } from "../fast/independent.ts";
@@ -98,20 +98,17 @@ export const prerequisites = sampler({
   takes: ["estimate"],
   failing: () => ({ kept: "counts every arm that is not mastered as frontier, also one that always fails" }),
   params: z.object({
-    requires: z
-      .record(z.string(), z.array(z.string()))
-      .default({})
-      .describe(
-        "For each arm, the arms that must be mastered before it, e.g. `{ countdown/4: [countdown/3] }`.",
-      ),
-    mastered: z.number().default(0.8).describe("Estimate from which an arm is mastered."),
-    opens: z
-      .number()
-      .positive()
-      .default(0.1)
-      .describe("Estimate at which a locked arm opens whatever it requires."),
-    review: z.number().min(0).max(1).default(0.1).describe("Share of the draws for mastered arms."),
-    explore: z.number().min(0).max(1).default(0.05).describe("Share of the draws for locked arms."),
+    requires: param(
+      z.record(z.string(), z.array(z.string())).default({}),
+      "For each arm, the arms that must be mastered before it, e.g. `{ countdown/4: [countdown/3] }`.",
+    ),
+    mastered: param(z.number().default(0.8), "Estimate from which an arm is mastered."),
+    opens: param(
+      z.number().positive().default(0.1),
+      "Estimate at which a locked arm opens whatever it requires.",
+    ),
+    review: param(z.number().min(0).max(1).default(0.1), "Share of the draws for mastered arms."),
+    explore: param(z.number().min(0).max(1).default(0.05), "Share of the draws for locked arms."),
   }),
   create: ({ requires, mastered, opens, review, explore }): FastSampler => {
     if (review + explore > 1)

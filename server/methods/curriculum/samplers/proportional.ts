@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import { optimistic, shares } from "../fast/columns.ts";
 import { independent } from "../fast/independent.ts";
 
@@ -10,7 +10,7 @@ export const proportional = sampler({
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
   takes: ["estimate"],
   params: z.object({
-    floor: z.number().min(0).max(1).default(0.1).describe("Probability spread evenly over all arms."),
+    floor: param(z.number().min(0).max(1).default(0.1), "Probability spread evenly over all arms."),
   }),
   create: ({ floor }) =>
     independent(["estimate"], (columns) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import { largest } from "../numbers.ts";
 import { optimistic, shares, type Columns } from "../fast/columns.ts";
 import { independent } from "../fast/independent.ts";
@@ -31,10 +31,11 @@ export const selfRepellent = sampler({
   sources: ["Accelerating Distributed Stochastic Optimization via Self-Repellent Random Walks"],
   status: "approximate",
   params: z.object({
-    repulsion: schedulable(z.number().min(0)).default(1).describe("α; 0: none."),
-    temperature: schedulable(z.number().positive())
-      .optional()
-      .describe("τ of the Boltzmann sampler that is corrected; default: the uniform one is."),
+    repulsion: param(schedulable(z.number().min(0)).default(1), "α; 0: none."),
+    temperature: param(
+      schedulable(z.number().positive()).optional(),
+      "τ of the Boltzmann sampler that is corrected; default: the uniform one is.",
+    ),
   }),
   create: ({ repulsion, temperature }) =>
     independent(

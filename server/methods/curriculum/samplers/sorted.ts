@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { ArmPool, ClassRule, DrawReplay, FastSampler } from "../../../core/slots/fastArms.ts";
 import { Column } from "../column.ts";
@@ -84,10 +84,10 @@ export const sorted = sampler({
   takes: ["estimate"],
   failing: () => "even",
   params: z.object({
-    order: z
-      .enum(["descending", "ascending"])
-      .default("descending")
-      .describe("With success rates `descending` goes from easy to hard; with difficulties, `ascending`."),
+    order: param(
+      z.enum(["descending", "ascending"]).default("descending"),
+      "With success rates `descending` goes from easy to hard; with difficulties, `ascending`.",
+    ),
   }),
   create: ({ order }) => new Sorted(order === "ascending" ? 1 : -1),
 });

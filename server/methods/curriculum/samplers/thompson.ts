@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Clock } from "../../../core/basics.ts";
 import type { ArmPool, FastSampler } from "../../../core/slots/fastArms.ts";
@@ -16,12 +16,11 @@ export const thompson = sampler({
   sources: ["Can Prompt Difficulty be Online Predicted for Accelerating RL Finetuning of Reasoning Models?"],
   takes: ["posterior"],
   params: z.object({
-    target: schedulable(z.number()).default(0.5).describe("γ*, the success rate that teaches most."),
-    pool: z
-      .number()
-      .min(1)
-      .default(8)
-      .describe("Candidates for each arm that is drawn; 8 to 16 in the source."),
+    target: param(schedulable(z.number()).default(0.5), "γ*, the success rate that teaches most."),
+    pool: param(
+      z.number().min(1).default(8),
+      "Candidates for each arm that is drawn; 8 to 16 in the source.",
+    ),
   }),
   create: ({ target, pool }): FastSampler => {
     const draw: FastSampler["draw"] = (arms, n, random, clock) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import { independent } from "../fast/independent.ts";
 
 export const tiers = sampler({
@@ -12,13 +12,12 @@ export const tiers = sampler({
   sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
   takes: ["estimate"],
   params: z.object({
-    edges: z
-      .array(z.number())
-      .min(1)
-      .default([0.1, 0.9])
-      .describe("Estimates at which the next tier starts, rising."),
-    quotas: z.array(z.number().min(0)).min(2).default([1, 4, 1]).describe("One a tier, from the lowest."),
-    unknown: z.number().min(0).default(2).describe("Quota of unknown arms."),
+    edges: param(
+      z.array(z.number()).min(1).default([0.1, 0.9]),
+      "Estimates at which the next tier starts, rising.",
+    ),
+    quotas: param(z.array(z.number().min(0)).min(2).default([1, 4, 1]), "One a tier, from the lowest."),
+    unknown: param(z.number().min(0).default(2), "Quota of unknown arms."),
   }),
   create: ({ edges, quotas, unknown }) => {
     if (quotas.length !== edges.length + 1 || edges.some((edge, i) => i > 0 && edge <= edges[i - 1]!))

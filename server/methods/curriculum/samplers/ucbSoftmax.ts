@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { sampler } from "../../../core/declaration.ts";
+import { sampler, param } from "../../../core/declaration.ts";
 import type { FastSampler } from "../../../core/slots/fastArms.ts";
 import { CountedArms } from "../fast/countedArms.ts";
 import { independent } from "../fast/independent.ts";
@@ -23,8 +23,8 @@ export const ucbSoftmax = sampler({
   sources: ["DUMP: Automated Distribution-Level Curriculum Learning for RL-based LLM Post-training"],
   takes: ["estimate"],
   params: z.object({
-    temperature: schedulable(z.number().positive()).default(0.1).describe("τ."),
-    exploration: schedulable(z.number().min(0)).default(1).describe("c, the weight of the bonus."),
+    temperature: param(schedulable(z.number().positive()).default(0.1), "τ."),
+    exploration: param(schedulable(z.number().min(0)).default(1), "c, the weight of the bonus."),
   }),
   create: ({ temperature, exploration }): FastSampler => {
     const byClass = independent(

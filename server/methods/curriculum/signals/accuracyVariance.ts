@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../column.ts";
@@ -53,7 +53,7 @@ export const accuracyVariance = signal({
   formula: "s = Var_k(p̂_k) over all visits k so far, or its root",
   sources: ["Reinforcement Learning for Reasoning in Large Language Models with One Training Example"],
   params: z.object({
-    root: z.boolean().default(false).describe("The standard deviation; the order of arms is the same."),
+    root: param(z.boolean().default(false), "The standard deviation; the order of arms is the same."),
   }),
   create: ({ root }) => new AccuracyVariance(root),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { refers } from "../../../core/references.ts";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import { numberIn } from "../fields.ts";
 import { byGroup } from "./measured.ts";
 
@@ -11,7 +11,7 @@ export const label = signal({
   formula: "s = task.data[field]",
   sources: ["Kimi k1.5: Scaling Reinforcement Learning with LLMs"],
   failing: () => "even",
-  params: z.object({ field: refers({ to: "field" }).min(1).describe("Field of the task's data, a number.") }),
+  params: z.object({ field: param(refers({ to: "field" }).min(1), "Field of the task's data, a number.") }),
   create: ({ field }) =>
     byGroup(({ task }) => {
       const value = numberIn(task, field);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../column.ts";
@@ -53,17 +53,14 @@ export const learningProgress = signal({
   formula: "s = r̄ − r̄ of the arm's last step, each over all the arm's rollouts of the step; score |Q|, or Q",
   sources: ["Teacher-Student Curriculum Learning"],
   params: z.object({
-    absolute: z
-      .boolean()
-      .default(true)
-      .describe("Forgetting counts as much as learning: samplers compare |Q|; else it is negative."),
-    start: z
-      .number()
-      .nullable()
-      .default(null)
-      .describe(
-        "What an arm's first step is compared with; null: the first step is not observed. 0 in the source's code.",
-      ),
+    absolute: param(
+      z.boolean().default(true),
+      "Forgetting counts as much as learning: samplers compare |Q|; else it is negative.",
+    ),
+    start: param(
+      z.number().nullable().default(null),
+      "What an arm's first step is compared with; null: the first step is not observed. 0 in the source's code.",
+    ),
   }),
   create: ({ absolute, start }) => new LearningProgress(absolute, start),
 });

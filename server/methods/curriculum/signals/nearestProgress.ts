@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { nearestOf, unitPoint } from "../points.ts";
@@ -69,12 +69,10 @@ export const nearestProgress = signal({
   ],
   takes: ["points"],
   params: z.object({
-    scaled: z
-      .boolean()
-      .default(true)
-      .describe(
-        "Distances in the box with every dimension scaled to [0, 1], so that units do not matter; else as parameters stand, as the source's code does.",
-      ),
+    scaled: param(
+      z.boolean().default(true),
+      "Distances in the box with every dimension scaled to [0, 1], so that units do not matter; else as parameters stand, as the source's code does.",
+    ),
   }),
   create: ({ scaled }) => new NearestProgress(scaled),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { Column } from "../column.ts";
@@ -52,7 +52,7 @@ export const neverLearned = signal({
     "s = 1 if max_k p̂_k < below and the slope of p̂_k over the visits k is not positive (in the source's formula: negative, by which an arm that was never solved would not count)",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z.object({
-    below: z.number().gt(0).max(1).default(0.5).describe("A rate that counts as learned."),
+    below: param(z.number().gt(0).max(1).default(0.5), "A rate that counts as learned."),
   }),
   create: ({ below }) => new NeverLearned(below),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import { deviation } from "../numbers.ts";
 import { byGroup } from "./measured.ts";
 
@@ -9,7 +9,7 @@ export const rewardStd = signal({
   formula: "s = √(Σ_i (r_i − r̄)²/n), or /(n − 1) with `sample: true`",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   params: z.object({
-    sample: z.boolean().default(false).describe("Divide by n − 1 instead of n."),
+    sample: param(z.boolean().default(false), "Divide by n − 1 instead of n."),
   }),
   create: ({ sample }) => byGroup(({ rewards }) => deviation(rewards, sample ? 1 : 0)),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import { outcomes } from "./measured.ts";
 
 export const targetDistance = signal({
@@ -10,7 +10,7 @@ export const targetDistance = signal({
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   gives: ["rate", "by_rollout"],
   params: z.object({
-    target: z.number().min(0).max(1).default(0.5).describe("τ."),
+    target: param(z.number().min(0).max(1).default(0.5), "τ."),
   }),
   create: ({ target }) => ({ measure: outcomes, score: (p) => -Math.abs(p - target) }),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { signal } from "../../../core/declaration.ts";
+import { signal, param } from "../../../core/declaration.ts";
 import { outcomes } from "./measured.ts";
 
 export const variance = signal({
@@ -14,7 +14,7 @@ export const variance = signal({
   ],
   gives: ["rate", "by_rollout"],
   params: z.object({
-    root: z.boolean().default(true).describe("The standard deviation √(p(1 − p)); else p(1 − p)."),
+    root: param(z.boolean().default(true), "The standard deviation √(p(1 − p)); else p(1 − p)."),
   }),
   create: ({ root }) => ({
     measure: outcomes,

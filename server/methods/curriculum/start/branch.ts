@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable } from "../../../core/schedule.ts";
-import { start } from "../../../core/declaration.ts";
+import { start, param } from "../../../core/declaration.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes, type Earlier } from "./earlier.ts";
 
 const kept = z.object({
@@ -26,18 +26,20 @@ export const branch = start({
     "Some groups start in the middle of an earlier rollout, at one of its tokens; all their rollouts continue from there.",
   sources: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1))
-      .default(0.5)
-      .describe("Probability that a drawn task is replaced by an earlier rollout."),
-    at: z
-      .enum(["top_entropy", "uniform"])
-      .default("top_entropy")
-      .describe("Where: at one of the tokens of highest entropy, or anywhere."),
-    k: z.number().int().min(1).default(20).describe("Tokens of highest entropy, of which one is drawn."),
-    of: wantedOutcomes
-      .default("mixed")
-      .describe("Rollouts that are kept: of groups with both outcomes, or by their own."),
-    capacity: z.number().int().min(1).default(256).describe("Rollouts that are kept, the latest."),
+    share: param(
+      schedulable(z.number().min(0).max(1)).default(0.5),
+      "Probability that a drawn task is replaced by an earlier rollout.",
+    ),
+    at: param(
+      z.enum(["top_entropy", "uniform"]).default("top_entropy"),
+      "Where: at one of the tokens of highest entropy, or anywhere.",
+    ),
+    k: param(z.number().int().min(1).default(20), "Tokens of highest entropy, of which one is drawn."),
+    of: param(
+      wantedOutcomes.default("mixed"),
+      "Rollouts that are kept: of groups with both outcomes, or by their own.",
+    ),
+    capacity: param(z.number().int().min(1).default(256), "Rollouts that are kept, the latest."),
   }),
   create: ({ share, at, k, of, capacity }) =>
     fromEarlier({

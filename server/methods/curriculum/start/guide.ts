@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { start } from "../../../core/declaration.ts";
+import { start, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill, partsOf } from "../../../core/templates.ts";
 import type { StartState } from "../../../core/slots/guidance.ts";
@@ -12,10 +12,10 @@ export const guide = start({
   formula: "length ~ U(low, high) · rollout.max_tokens",
   sources: ["Learning to Generate Better Than Your LLM"],
   params: z.object({
-    model: refers({ to: "model", also: ["reference"] }).describe("The guide."),
-    low: schedulable(z.number().min(0).max(1)).default(0).describe("Least share of `rollout.max_tokens`."),
-    high: schedulable(z.number().min(0).max(1)).default(0.5).describe("Greatest share of it."),
-    ask: template("prompt").default("{prompt}").describe("What the guide is asked: `{prompt}`."),
+    model: param(refers({ to: "model", also: ["reference"] }), "The guide."),
+    low: param(schedulable(z.number().min(0).max(1)).default(0), "Least share of `rollout.max_tokens`."),
+    high: param(schedulable(z.number().min(0).max(1)).default(0.5), "Greatest share of it."),
+    ask: param(template("prompt").default("{prompt}"), "What the guide is asked: `{prompt}`."),
   }),
   create: ({ model, low, high, ask }) => ({
     models: [model],

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { finishes } from "../../../../shared/rollouts/fields.ts";
 import { schedulable } from "../../../core/schedule.ts";
-import { start } from "../../../core/declaration.ts";
+import { start, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { EpisodeState } from "../../../core/slots/guidance.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
@@ -49,27 +49,23 @@ export const midEpisode = start({
     "Some groups start in the middle of an earlier episode of several attempts: after its first attempts and the replies to them, which are prefilled.",
   sources: ["Snapshot Reinforcement Learning: Leveraging Prior Trajectories for Efficiency"],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1))
-      .default(0.5)
-      .describe("Probability that a drawn task is replaced by the state of an earlier episode."),
-    of: wantedOutcomes
-      .default("all")
-      .describe(
-        "Episodes that are kept: all, those that ended wrong or right, or those of groups with both.",
-      ),
-    over: z
-      .enum(["state", "task", "arm"])
-      .default("arm")
-      .describe(
-        "What is drawn with equal odds: kept episodes, the tasks they are of, or their arms, so that starts are spread.",
-      ),
-    left: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe("Most attempts that the episode may still have; default: as many as the kept one had left."),
-    capacity: z.number().int().min(1).default(256).describe("Episodes that are kept, the latest."),
+    share: param(
+      schedulable(z.number().min(0).max(1)).default(0.5),
+      "Probability that a drawn task is replaced by the state of an earlier episode.",
+    ),
+    of: param(
+      wantedOutcomes.default("all"),
+      "Episodes that are kept: all, those that ended wrong or right, or those of groups with both.",
+    ),
+    over: param(
+      z.enum(["state", "task", "arm"]).default("arm"),
+      "What is drawn with equal odds: kept episodes, the tasks they are of, or their arms, so that starts are spread.",
+    ),
+    left: param(
+      z.number().int().min(1).optional(),
+      "Most attempts that the episode may still have; default: as many as the kept one had left.",
+    ),
+    capacity: param(z.number().int().min(1).default(256), "Episodes that are kept, the latest."),
   }),
   create: ({ share, of, over, left, capacity }) => {
     const stateOf = (from: Kept, random: Random): EpisodeState => {

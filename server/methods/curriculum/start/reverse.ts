@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { start } from "../../../core/declaration.ts";
+import { start, param } from "../../../core/declaration.ts";
 import { firstTokens, units } from "../../../core/templates.ts";
 import type { StartState } from "../../../core/slots/guidance.ts";
 import type { Arm } from "../../../core/basics.ts";
@@ -17,16 +17,14 @@ export const reverse = start({
   formula: "share ← share − step, where successes / rollouts ≥ advance_at over the window",
   sources: ["StepCoder: Improve Code Generation with Reinforcement Learning from Compiler Feedback"],
   params: z.object({
-    by: z.enum(units).default("line").describe("What the solution is cut between."),
-    from: z.number().min(0).max(1).default(0.9).describe("Share of the solution that is prefilled at first."),
-    step: z.number().gt(0).max(1).default(0.1).describe("By how much the share shrinks."),
-    advance_at: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.8)
-      .describe("Success rate of an arm at which its share shrinks."),
-    window: z.number().int().min(1).default(64).describe("Rollouts of the arm that the rate is taken over."),
+    by: param(z.enum(units).default("line"), "What the solution is cut between."),
+    from: param(z.number().min(0).max(1).default(0.9), "Share of the solution that is prefilled at first."),
+    step: param(z.number().gt(0).max(1).default(0.1), "By how much the share shrinks."),
+    advance_at: param(
+      z.number().min(0).max(1).default(0.8),
+      "Success rate of an arm at which its share shrinks.",
+    ),
+    window: param(z.number().int().min(1).default(64), "Rollouts of the arm that the rate is taken over."),
   }),
   create: ({ by, from, step, advance_at, window }) => {
     const arms = new Map<Arm, Progress>();

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { lastLine } from "../pattern.ts";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
-import { taskAnswer } from "../../../core/declaration.ts";
+import { taskAnswer, param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 
@@ -22,31 +22,28 @@ export const vote = taskAnswer({
     "Self-Consistency Improves Chain of Thought Reasoning in Language Models",
   ],
   params: z.object({
-    by: z
-      .union([z.enum(["author", "policy"]), z.object(chatParams)])
-      .default("author")
-      .describe("Which model attempts the task: `author`, `policy`, or the `url` and `model` of a server."),
-    request: template("prompt")
-      .default("{prompt}")
-      .describe("Template of the request: `{prompt}` of the new task."),
-    max_tokens: z
-      .number()
-      .int()
-      .min(1)
-      .optional()
-      .describe("Longest attempt, in tokens; default: the author's."),
-    temperature: z
-      .number()
-      .min(0)
-      .optional()
-      .describe("Sampling temperature of the attempts; default: the author's."),
-    samples: z.number().int().min(1).default(8).describe("Attempts."),
-    at_least: z.number().gt(0).max(1).default(0.5).describe("Share of the attempts that must agree."),
-    pattern: z
-      .string()
-      .refine(isPattern, { message: "must be a regular expression" })
-      .default(lastLine)
-      .describe("Regular expression whose first group is the answer of an attempt; default: its last line."),
+    by: param(
+      z.union([z.enum(["author", "policy"]), z.object(chatParams)]).default("author"),
+      "Which model attempts the task: `author`, `policy`, or the `url` and `model` of a server.",
+    ),
+    request: param(
+      template("prompt").default("{prompt}"),
+      "Template of the request: `{prompt}` of the new task.",
+    ),
+    max_tokens: param(
+      z.number().int().min(1).optional(),
+      "Longest attempt, in tokens; default: the author's.",
+    ),
+    temperature: param(
+      z.number().min(0).optional(),
+      "Sampling temperature of the attempts; default: the author's.",
+    ),
+    samples: param(z.number().int().min(1).default(8), "Attempts."),
+    at_least: param(z.number().gt(0).max(1).default(0.5), "Share of the attempts that must agree."),
+    pattern: param(
+      z.string().refine(isPattern, { message: "must be a regular expression" }).default(lastLine),
+      "Regular expression whose first group is the answer of an attempt; default: its last line.",
+    ),
   }),
   create: ({ by, request, ...params }) => ({
     kind: "vote",

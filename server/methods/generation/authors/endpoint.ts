@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
-import { taskAuthor } from "../../../core/declaration.ts";
+import { taskAuthor, param } from "../../../core/declaration.ts";
 
 const author: Asker = {
   who: "The author of tasks",
@@ -18,8 +18,8 @@ export const endpoint = taskAuthor({
   ],
   params: z.object({
     ...chatParams,
-    max_tokens: z.number().int().min(1).default(512).describe("Longest task, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Sampling temperature."),
+    max_tokens: param(z.number().int().min(1).default(512), "Longest task, in tokens."),
+    temperature: param(z.number().min(0).default(1), "Sampling temperature."),
   }),
   create: (chosen) => ({
     kind: "endpoint",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { taskAuthor } from "../../../core/declaration.ts";
+import { taskAuthor, param } from "../../../core/declaration.ts";
 
 export const model = taskAuthor({
   name: "model",
@@ -11,9 +11,9 @@ export const model = taskAuthor({
     "Socratic-Zero : Bootstrapping Reasoning via Data-Free Agent Co-evolution",
   ],
   params: z.object({
-    model: refers({ to: "model", also: ["reference"] }).describe("Its name in `models`, or `reference`."),
-    max_tokens: z.number().int().min(1).default(256).describe("Longest task, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Sampling temperature."),
+    model: param(refers({ to: "model", also: ["reference"] }), "Its name in `models`, or `reference`."),
+    max_tokens: param(z.number().int().min(1).default(256), "Longest task, in tokens."),
+    temperature: param(z.number().min(0).default(1), "Sampling temperature."),
   }),
   create: (params) => ({ kind: "policy", ...params }),
 });

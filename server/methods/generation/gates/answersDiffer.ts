@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskGate } from "../../../core/declaration.ts";
+import { taskGate, param } from "../../../core/declaration.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { extracted, lastLine } from "../pattern.ts";
 
@@ -23,17 +23,14 @@ export const answersDiffer = taskGate({
   sources: ["Syn-GRPO: Self-Evolving Data Synthesis for MLLM Perception Reasoning"],
   status: "approximate",
   params: z.object({
-    at_least: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.3)
-      .describe("Smallest diversity that passes; 1: no two attempts agree."),
-    pattern: z
-      .string()
-      .refine(isPattern, { message: "must be a regular expression" })
-      .default(lastLine)
-      .describe("Regular expression whose first group is the answer of an attempt; default: its last line."),
+    at_least: param(
+      z.number().min(0).max(1).default(0.3),
+      "Smallest diversity that passes; 1: no two attempts agree.",
+    ),
+    pattern: param(
+      z.string().refine(isPattern, { message: "must be a regular expression" }).default(lastLine),
+      "Regular expression whose first group is the answer of an attempt; default: its last line.",
+    ),
   }),
   create: ({ at_least, pattern }) => {
     const answer = new RegExp(pattern);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskGate } from "../../../core/declaration.ts";
+import { taskGate, param } from "../../../core/declaration.ts";
 
 export const band = taskGate({
   name: "success_band",
@@ -8,8 +8,8 @@ export const band = taskGate({
   formula: "low ≤ p̂ ≤ high",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   params: z.object({
-    low: z.number().min(0).max(1).default(0.125).describe("Lowest rate."),
-    high: z.number().min(0).max(1).default(0.875).describe("Highest rate."),
+    low: param(z.number().min(0).max(1).default(0.125), "Lowest rate."),
+    high: param(z.number().min(0).max(1).default(0.875), "Highest rate."),
   }),
   create: ({ low, high }) => ({
     tries: true,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
-import { taskGate } from "../../../core/declaration.ts";
+import { taskGate, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 import { asking, chatParams, type Asker } from "../../../lib/chatCompletions.ts";
@@ -19,26 +19,26 @@ export const judges = taskGate({
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
   status: "approximate",
   params: z.object({
-    judges: z
-      .array(z.union([z.literal("policy"), z.object(chatParams)]))
-      .min(1)
-      .default(["policy"])
-      .describe(
-        "Each judge is `policy`, or the `url` and `model` of a server; a judge named twice is asked twice.",
-      ),
-    at_least: z.number().gt(0).max(1).default(0.5).describe("Share of the judges that must say yes."),
-    request: template("prompt", "answer")
-      .default(
+    judges: param(
+      z
+        .array(z.union([z.literal("policy"), z.object(chatParams)]))
+        .min(1)
+        .default(["policy"]),
+      "Each judge is `policy`, or the `url` and `model` of a server; a judge named twice is asked twice.",
+    ),
+    at_least: param(z.number().gt(0).max(1).default(0.5), "Share of the judges that must say yes."),
+    request: param(
+      template("prompt", "answer").default(
         "Is this problem clear, can it be solved, and is its answer right? Say yes or no.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nVerdict:",
-      )
-      .describe("Template of the question to each judge: `{prompt}` and `{answer}` of the new task."),
-    yes: z
-      .string()
-      .refine(isPattern, { message: "must be a regular expression" })
-      .default("^\\W*yes\\b")
-      .describe("Regular expression of a yes; case is ignored."),
-    max_tokens: z.number().int().min(1).default(16).describe("Longest verdict, in tokens."),
-    temperature: z.number().min(0).default(1).describe("Sampling temperature of the verdicts."),
+      ),
+      "Template of the question to each judge: `{prompt}` and `{answer}` of the new task.",
+    ),
+    yes: param(
+      z.string().refine(isPattern, { message: "must be a regular expression" }).default("^\\W*yes\\b"),
+      "Regular expression of a yes; case is ignored.",
+    ),
+    max_tokens: param(z.number().int().min(1).default(16), "Longest verdict, in tokens."),
+    temperature: param(z.number().min(0).default(1), "Sampling temperature of the verdicts."),
   }),
   create: ({ judges: named, at_least, request, yes, max_tokens, temperature }) => {
     const pattern = new RegExp(yes, "i");

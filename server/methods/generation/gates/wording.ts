@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { taskGate } from "../../../core/declaration.ts";
+import { taskGate, param } from "../../../core/declaration.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
 
 const pattern = (what: string) =>
-  z
-    .string()
-    .refine(isPattern, { message: "must be a regular expression" })
-    .optional()
-    .describe(`${what}; case is ignored.`);
+  param(
+    z.string().refine(isPattern, { message: "must be a regular expression" }).optional(),
+    `${what}; case is ignored.`,
+  );
 
 export const wording = taskGate({
   name: "wording",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskSelector } from "../../../core/declaration.ts";
+import { taskSelector, param } from "../../../core/declaration.ts";
 
 export const failures = taskSelector({
   name: "failures",
@@ -10,12 +10,10 @@ export const failures = taskSelector({
     "Socratic-Zero : Bootstrapping Reasoning via Data-Free Agent Co-evolution",
   ],
   params: z.object({
-    at_most: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0)
-      .describe("Highest success rate that still counts as a failure."),
+    at_most: param(
+      z.number().min(0).max(1).default(0),
+      "Highest success rate that still counts as a failure.",
+    ),
   }),
   create: ({ at_most }) => ({ weigh: ({ rates }) => (rates.at(-1)! <= at_most ? 1 : 0) }),
 });

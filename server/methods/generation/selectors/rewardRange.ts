@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskSelector } from "../../../core/declaration.ts";
+import { taskSelector, param } from "../../../core/declaration.ts";
 
 export const rewardRange = taskSelector({
   name: "reward_range",
@@ -10,7 +10,7 @@ export const rewardRange = taskSelector({
     "Scalable Reinforcement Post-Training Beyond Static Human Prompts: Evolving Alignment via Asymmetric Self-Play",
   ],
   params: z.object({
-    below: z.enum(["min", "mean"]).default("min").describe("What the best reward is compared with."),
+    below: param(z.enum(["min", "mean"]).default("min"), "What the best reward is compared with."),
   }),
   create: ({ below }) => ({ weigh: ({ most, least, mean }) => most - (below === "min" ? least : mean) }),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskSelector } from "../../../core/declaration.ts";
+import { taskSelector, param } from "../../../core/declaration.ts";
 
 export const successBand = taskSelector({
   name: "success_band",
@@ -7,8 +7,8 @@ export const successBand = taskSelector({
   formula: "w(x) = 1[low < p̂(x) ≤ high], and p̂ = low counts where low = 0",
   sources: ["CLPO: Curriculum Learning meets Policy Optimization for LLM Reasoning"],
   params: z.object({
-    low: z.number().min(0).max(1).default(0).describe("Lower end of the band, excluded unless it is 0."),
-    high: z.number().min(0).max(1).default(1).describe("Upper end of the band, included."),
+    low: param(z.number().min(0).max(1).default(0), "Lower end of the band, excluded unless it is 0."),
+    high: param(z.number().min(0).max(1).default(1), "Upper end of the band, included."),
   }),
   create: ({ low, high }) => ({
     weigh: ({ rates }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskSelector } from "../../../core/declaration.ts";
+import { taskSelector, param } from "../../../core/declaration.ts";
 
 export const weakSkills = taskSelector({
   name: "weak_skills",
@@ -10,7 +10,7 @@ export const weakSkills = taskSelector({
   sources: ["EnvGen: Generating and Adapting Environments via LLMs for Training Embodied Agents"],
   status: "approximate",
   params: z.object({
-    above: z.number().min(0).max(1).default(0).describe("Failure rate below which a kind is left alone."),
+    above: param(z.number().min(0).max(1).default(0), "Failure rate below which a kind is left alone."),
   }),
   create: ({ above }) => ({
     weigh: () => 1,

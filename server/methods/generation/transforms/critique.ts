@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
-import { taskTransform } from "../../../core/declaration.ts";
+import { taskTransform, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 
 export const critique = taskTransform({
@@ -11,19 +11,18 @@ export const critique = taskTransform({
   sources: ["Critique-Coder: Enhancing Coder Models by Critique Reinforcement Learning"],
   status: "approximate",
   params: z.object({
-    request: template("prompt", "response")
-      .default(
+    request: param(
+      template("prompt", "response").default(
         "Problem:\n{prompt}\n\nA solution:\n{response}\n\nSay what is right or wrong in it, then T if it is right, F if it is wrong.\nCritique:\n",
-      )
-      .describe("Template of the new prompt: `{prompt}` of the parent, the `{response}` to judge."),
-    right: z.string().min(1).default("T").describe("The verdict on a right response."),
-    wrong: z.string().min(1).default("F").describe("The verdict on a wrong one."),
-    answers: z
-      .number()
-      .int()
-      .min(1)
-      .default(4)
-      .describe("How many right and how many wrong responses are kept of each task."),
+      ),
+      "Template of the new prompt: `{prompt}` of the parent, the `{response}` to judge.",
+    ),
+    right: param(z.string().min(1).default("T"), "The verdict on a right response."),
+    wrong: param(z.string().min(1).default("F"), "The verdict on a wrong one."),
+    answers: param(
+      z.number().int().min(1).default(4),
+      "How many right and how many wrong responses are kept of each task.",
+    ),
   }),
   create: ({ request, right, wrong, answers }) => ({
     level: 0,

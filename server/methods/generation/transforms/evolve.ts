@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskTransform } from "../../../core/declaration.ts";
+import { taskTransform, param } from "../../../core/declaration.ts";
 import { request, requestParams, taken } from "./requests.ts";
 
 const ways = {
@@ -17,16 +17,14 @@ export const evolve = taskTransform({
     "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
   ],
   params: requestParams("").extend({
-    way: z
-      .enum(["depth", "breadth"])
-      .default("depth")
-      .describe("depth: a harder task; breadth: a different one."),
-    by: z
-      .number()
-      .int()
-      .min(1)
-      .default(1)
-      .describe("For depth with a program as author: how many difficulties higher."),
+    way: param(
+      z.enum(["depth", "breadth"]).default("depth"),
+      "depth: a harder task; breadth: a different one.",
+    ),
+    by: param(
+      z.number().int().min(1).default(1),
+      "For depth with a program as author: how many difficulties higher.",
+    ),
   }),
   create: ({ take, request: text, way, by }) => ({
     ...taken(take),

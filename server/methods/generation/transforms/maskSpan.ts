@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { template } from "../../../core/references.ts";
-import { taskTransform } from "../../../core/declaration.ts";
+import { taskTransform, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 
 export const maskSpan = taskTransform({
@@ -11,11 +11,12 @@ export const maskSpan = taskTransform({
   sources: ["PretrainZero: Reinforcement Active Pretraining"],
   status: "approximate",
   params: z.object({
-    words: z.number().int().min(1).default(1).describe("Number of words to hide."),
-    mask: z.string().min(1).default("[MASK]").describe("Text in place of the hidden words."),
-    request: template("text")
-      .default("{text}\nHidden: ")
-      .describe("Template of the new prompt: `{text}` with its span hidden."),
+    words: param(z.number().int().min(1).default(1), "Number of words to hide."),
+    mask: param(z.string().min(1).default("[MASK]"), "Text in place of the hidden words."),
+    request: param(
+      template("text").default("{text}\nHidden: "),
+      "Template of the new prompt: `{text}` with its span hidden.",
+    ),
   }),
   create: ({ words, mask, request }) => ({
     level: 0,

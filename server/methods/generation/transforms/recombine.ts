@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskTransform } from "../../../core/declaration.ts";
+import { taskTransform, param } from "../../../core/declaration.ts";
 import { measureParams, nearOf } from "./measures.ts";
 import { request, requestParams, taken } from "./requests.ts";
 
@@ -13,20 +13,19 @@ export const recombine = taskTransform({
   params: requestParams(
     "Find what each of these problems needs to be solved, and write one new problem that needs all of it. Write only the new problem.\n\nProblems:\n{prompt}\n{other}\n\nNew problem:\n",
   ).extend({
-    parents: z.number().int().min(2).max(16).default(2).describe("Parents of one child task."),
-    similarity: z
-      .object({
-        ...measureParams,
-        temperature: z
-          .number()
-          .positive()
-          .default(0.2)
-          .describe("Sampling temperature: the lower, the more similar the parents of one child task are."),
-      })
-      .optional()
-      .describe(
-        "Further parents are drawn by how similar their texts are to the first parent's; default: by weight alone.",
-      ),
+    parents: param(z.number().int().min(2).max(16).default(2), "Parents of one child task."),
+    similarity: param(
+      z
+        .object({
+          ...measureParams,
+          temperature: param(
+            z.number().positive().default(0.2),
+            "Sampling temperature: the lower, the more similar the parents of one child task are.",
+          ),
+        })
+        .optional(),
+      "Further parents are drawn by how similar their texts are to the first parent's; default: by weight alone.",
+    ),
   }),
   create: ({ take, request: text, parents, similarity }) => ({
     ...taken(take),

@@ -1,5 +1,6 @@
 /** What the transforms that ask for a text share. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { isPattern } from "../../../lib/textSpans.ts";
@@ -9,25 +10,21 @@ import type { ChildBrief } from "../../../core/slots/generation.ts";
 /** Keys of a request's template. */
 const places = ["prompt", "answer", "other", "feedback"] as const;
 
-const takeParam = z
-  .string()
-  .refine(isPattern, { message: "must be a regular expression" })
-  .optional()
-  .describe(
-    "Regular expression whose first group is the new task in the author's text; `.` matches line ends too. Default: all of the text.",
-  );
+const takeParam = param(
+  z.string().refine(isPattern, { message: "must be a regular expression" }).optional(),
+  "Regular expression whose first group is the new task in the author's text; `.` matches line ends too. Default: all of the text.",
+);
 
 /** @param more places that this transform fills too */
 export const requestParams = (standard: string, ...more: readonly string[]) =>
   z.object({
-    request: template(...places, ...more)
-      .default(standard)
-      .describe(
-        "Template of the request to the author: `{prompt}` and `{answer}` of the parent, `{other}`: the prompts of further parents, `{feedback}`: how often each kind of task is solved, the weakest first" +
-          (more.length === 0
-            ? "."
-            : `; ${more.map((place) => `\`{${place}}\``).join(", ")}: what was drawn for it.`),
-      ),
+    request: param(
+      template(...places, ...more).default(standard),
+      "Template of the request to the author: `{prompt}` and `{answer}` of the parent, `{other}`: the prompts of further parents, `{feedback}`: how often each kind of task is solved, the weakest first" +
+        (more.length === 0
+          ? "."
+          : `; ${more.map((place) => `\`{${place}}\``).join(", ")}: what was drawn for it.`),
+    ),
     take: takeParam,
   });
 

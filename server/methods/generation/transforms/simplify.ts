@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { taskTransform } from "../../../core/declaration.ts";
+import { taskTransform, param } from "../../../core/declaration.ts";
 import { request, requestParams, taken } from "./requests.ts";
 
 export const simplify = taskTransform({
@@ -9,7 +9,7 @@ export const simplify = taskTransform({
   params: requestParams(
     "Rewrite this problem so that it is easier to solve but keeps exactly the same answer. Write only the new problem.\n\nProblem:\n{prompt}\n\nAnswer: {answer}\n\nNew problem:\n",
   ).extend({
-    by: z.number().int().min(1).default(1).describe("With a program as author: how many difficulties lower."),
+    by: param(z.number().int().min(1).default(1), "With a program as author: how many difficulties lower."),
   }),
   create: ({ take, request: text, by }) => ({
     ...taken(take),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 
 export const fixed = guidanceAmount({
   name: "fixed",
@@ -8,9 +8,10 @@ export const fixed = guidanceAmount({
   summary: "The same share of the help for every rollout; it may follow a schedule.",
   sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1))
-      .default(0.5)
-      .describe("Share of the help that each rollout gets."),
+    share: param(
+      schedulable(z.number().min(0).max(1)).default(0.5),
+      "Share of the help that each rollout gets.",
+    ),
   }),
   create: ({ share }) => ({
     rounds: 1,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 
 export const groupGradient = guidanceAmount({
   name: "group_gradient",
@@ -11,18 +11,15 @@ export const groupGradient = guidanceAmount({
     "Breaking the Exploration Bottleneck: Rubric-Scaffolded Reinforcement Learning for General LLM Reasoning",
   ],
   params: z.object({
-    slope: z.number().min(0).default(125).describe("Steepness of the fading; 125 in the source's code."),
-    middle: z
-      .number()
-      .default(0.2)
-      .describe("Fraction of the run at which half of the help is left; 0.2 in the source's code."),
-    over: z
-      .number()
-      .int()
-      .positive()
-      .nullable()
-      .default(null)
-      .describe("Steps over which t goes from 0 (the first) to 1 (the last); null: the steps of the stage."),
+    slope: param(z.number().min(0).default(125), "Steepness of the fading; 125 in the source's code."),
+    middle: param(
+      z.number().default(0.2),
+      "Fraction of the run at which half of the help is left; 0.2 in the source's code.",
+    ),
+    over: param(
+      z.number().int().positive().nullable().default(null),
+      "Steps over which t goes from 0 (the first) to 1 (the last); null: the steps of the stage.",
+    ),
   }),
   create: ({ slope, middle, over }) => ({
     rounds: 1,

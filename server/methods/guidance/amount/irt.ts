@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { HelpCurve } from "../../../core/help.ts";
 import type { HelpedRound } from "../../../core/slots/guidance.ts";
@@ -106,30 +106,23 @@ export const irt = guidanceAmount({
     "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
   ],
   params: z.object({
-    target: z.number().gt(0).lt(1).default(0.5).describe("Target success rate; a(1 − a) is largest at 0.5."),
-    rounds: z
-      .number()
-      .int()
-      .min(1)
-      .default(4)
-      .describe("Rounds that a group's helped rollouts are split into."),
-    fit: z
-      .enum(["posterior", "least_squares"])
-      .default("posterior")
-      .describe(
-        "posterior: the likeliest curve under a prior, which steadies the fit while rollouts are few; least_squares: the curve nearest to the rounds' success rates, taking 0 at no help and 1 at full help where these were not tried (SEELE).",
-      ),
-    first: z
-      .number()
-      .min(0)
-      .max(1)
-      .nullable()
-      .default(null)
-      .describe("Share in a group's first round; null: what the curve predicts before any data."),
-    remember: z
-      .boolean()
-      .default(false)
-      .describe("A task that is drawn again starts with the share of its last round."),
+    target: param(z.number().gt(0).lt(1).default(0.5), "Target success rate; a(1 − a) is largest at 0.5."),
+    rounds: param(
+      z.number().int().min(1).default(4),
+      "Rounds that a group's helped rollouts are split into.",
+    ),
+    fit: param(
+      z.enum(["posterior", "least_squares"]).default("posterior"),
+      "posterior: the likeliest curve under a prior, which steadies the fit while rollouts are few; least_squares: the curve nearest to the rounds' success rates, taking 0 at no help and 1 at full help where these were not tried (SEELE).",
+    ),
+    first: param(
+      z.number().min(0).max(1).nullable().default(null),
+      "Share in a group's first round; null: what the curve predicts before any data.",
+    ),
+    remember: param(
+      z.boolean().default(false),
+      "A task that is drawn again starts with the share of its last round.",
+    ),
   }),
   create: ({ target, rounds, fit, first, remember }) => {
     // The members of a round ask about the same outcomes.

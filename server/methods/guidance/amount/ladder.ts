@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 
 export const ladder = guidanceAmount({
   name: "ladder",
@@ -7,11 +7,10 @@ export const ladder = guidanceAmount({
   formula: "share = steps[round], while no rollout of the round before succeeded",
   sources: ["GHPO: Adaptive Guidance for Stable and Efficient LLM Reinforcement Learning"],
   params: z.object({
-    steps: z
-      .array(z.number().min(0).max(1))
-      .min(1)
-      .default([0.25, 0.5, 0.75])
-      .describe("Shares of the help, from little to much."),
+    steps: param(
+      z.array(z.number().min(0).max(1)).min(1).default([0.25, 0.5, 0.75]),
+      "Shares of the help, from little to much.",
+    ),
   }),
   create: ({ steps }) => ({
     rounds: steps.length,

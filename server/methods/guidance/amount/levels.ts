@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 
 export const levels = guidanceAmount({
   name: "levels",
@@ -7,11 +7,10 @@ export const levels = guidanceAmount({
   formula: "share ~ U{shares}",
   sources: ["Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning"],
   params: z.object({
-    shares: z
-      .array(z.number().min(0).max(1))
-      .min(1)
-      .default([0, 0.25, 0.5, 0.75, 1])
-      .describe("The shares to draw from, each equally likely."),
+    shares: param(
+      z.array(z.number().min(0).max(1)).min(1).default([0, 0.25, 0.5, 0.75, 1]),
+      "The shares to draw from, each equally likely.",
+    ),
   }),
   create: ({ shares }) => ({
     rounds: 1,

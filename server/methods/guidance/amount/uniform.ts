@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { guidanceAmount } from "../../../core/declaration.ts";
+import { guidanceAmount, param } from "../../../core/declaration.ts";
 
 export const uniform = guidanceAmount({
   name: "uniform",
@@ -11,8 +11,8 @@ export const uniform = guidanceAmount({
     "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",
   ],
   params: z.object({
-    low: schedulable(z.number().min(0).max(1)).default(0).describe("Smallest share."),
-    high: schedulable(z.number().min(0).max(1)).default(1).describe("Largest share."),
+    low: param(schedulable(z.number().min(0).max(1)).default(0), "Smallest share."),
+    high: param(schedulable(z.number().min(0).max(1)).default(1), "Largest share."),
   }),
   create: ({ low, high }) => ({
     rounds: 1,

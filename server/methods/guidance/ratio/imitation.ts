@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceRatio } from "../../../core/declaration.ts";
+import { guidanceRatio, param } from "../../../core/declaration.ts";
 import type { TokenLoss } from "../../../core/slots/guidance.ts";
 
 /** ℓ = −γ log π: what was given is learned, whatever its rollout came to. */
@@ -16,11 +16,10 @@ export const imitation = guidanceRatio({
     "Staying in the Sweet Spot: Responsive Reasoning Evolution via Capability-Adaptive Hint Scaffolding",
   ],
   params: z.object({
-    gamma: z
-      .number()
-      .positive()
-      .default(0.001)
-      .describe("γ: factor on this loss, which is added to the objective's."),
+    gamma: param(
+      z.number().positive().default(0.001),
+      "γ: factor on this loss, which is added to the objective's.",
+    ),
   }),
   create: ({ gamma }) => ({
     proximal: "never",

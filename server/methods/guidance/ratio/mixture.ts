@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceRatio } from "../../../core/declaration.ts";
+import { guidanceRatio, param } from "../../../core/declaration.ts";
 import type { GuidedToken } from "../../../core/slots/guidance.ts";
 
 /**
@@ -19,20 +19,18 @@ export const mixture = guidanceRatio({
     "ρ = π / ((1 − α) π_old + α μ); μ: its frequency in the pool for an inserted token, π_old / errors^(1/n) for the n of the attempt, π_old after it",
   sources: ["REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation"],
   params: z.object({
-    alpha: z
-      .union([z.number().min(0).max(1), z.literal("share")])
-      .default(0.12)
-      .describe("α: a number, or the share of the step's rollouts that were helped."),
-    errors: z
-      .enum(["group", "step"])
-      .default("group")
-      .describe("Which error rate: that of the rollout's group, or of all unhelped rollouts of the step."),
-    plain: z
-      .enum(["keep", "mixture"])
-      .default("keep")
-      .describe(
-        "Whether unhelped rollouts keep the objective's own ratio or count against the mixture too; the exploring policy would not have generated them, so that is (1 − α) π_old.",
-      ),
+    alpha: param(
+      z.union([z.number().min(0).max(1), z.literal("share")]).default(0.12),
+      "α: a number, or the share of the step's rollouts that were helped.",
+    ),
+    errors: param(
+      z.enum(["group", "step"]).default("group"),
+      "Which error rate: that of the rollout's group, or of all unhelped rollouts of the step.",
+    ),
+    plain: param(
+      z.enum(["keep", "mixture"]).default("keep"),
+      "Whether unhelped rollouts keep the objective's own ratio or count against the mixture too; the exploring policy would not have generated them, so that is (1 − α) π_old.",
+    ),
   }),
   create: ({ alpha, errors, plain }) => {
     const shareOf = ({ step }: GuidedToken): number => (alpha === "share" ? step.explored : alpha);

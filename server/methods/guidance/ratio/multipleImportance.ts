@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceRatio } from "../../../core/declaration.ts";
+import { guidanceRatio, param } from "../../../core/declaration.ts";
 import type { TokenLoss } from "../../../core/slots/guidance.ts";
 
 /** log of the mean of π_old and of the source's probability, which is ½ (π_old + 1) where it is unknown. */
@@ -27,13 +27,10 @@ export const multipleImportance = guidanceRatio({
     "RL-PLUS: Countering Capability Boundary Collapse of LLMs in Reinforcement Learning with Hybrid-policy Optimization",
   ],
   params: z.object({
-    explore: z
-      .number()
-      .min(0)
-      .default(0)
-      .describe(
-        "γ: prefilled tokens are weighted by (1 − π)^γ of the current policy, without the objective's clip (RL-PLUS: 0.5); 0: all alike, by the objective.",
-      ),
+    explore: param(
+      z.number().min(0).default(0),
+      "γ: prefilled tokens are weighted by (1 − π)^γ of the current policy, without the objective's clip (RL-PLUS: 0.5); 0: all alike, by the objective.",
+    ),
   }),
   create: ({ explore }) => ({
     proximal: "given",

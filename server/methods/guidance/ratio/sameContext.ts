@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceRatio } from "../../../core/declaration.ts";
+import { guidanceRatio, param } from "../../../core/declaration.ts";
 import { clippedLoss } from "./clippedLoss.ts";
 
 export const sameContext = guidanceRatio({
@@ -12,20 +12,20 @@ export const sameContext = guidanceRatio({
     "Blending Supervised and Reinforcement Fine-Tuning with Prefix Sampling",
   ],
   params: z.object({
-    clip: z
-      .strictObject({
-        low: z.number().min(0).max(1).default(0.2).describe("How far the ratio may fall below 1."),
-        high: z.number().min(0).default(0.2).describe("How far the ratio may rise above 1."),
-        dual: z
-          .number()
-          .gt(1)
-          .nullable()
-          .default(null)
-          .describe("Where the advantage is negative, the largest ratio that counts."),
-      })
-      .nullable()
-      .default(null)
-      .describe("A separate clip for prefilled tokens; null: the objective's clip."),
+    clip: param(
+      z
+        .strictObject({
+          low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
+          high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1."),
+          dual: param(
+            z.number().gt(1).nullable().default(null),
+            "Where the advantage is negative, the largest ratio that counts.",
+          ),
+        })
+        .nullable()
+        .default(null),
+      "A separate clip for prefilled tokens; null: the objective's clip.",
+    ),
   }),
   create: ({ clip }) => ({
     proximal: "given",

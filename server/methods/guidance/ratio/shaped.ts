@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceRatio } from "../../../core/declaration.ts";
+import { guidanceRatio, param } from "../../../core/declaration.ts";
 import type { TokenLoss } from "../../../core/slots/guidance.ts";
 
 /** ℓ = −A π / (π + γ): as if the teacher were certain of every token, and steepest where the policy is not. */
@@ -21,11 +21,11 @@ export const shaped = guidanceRatio({
     "More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration",
   ],
   params: z.object({
-    gamma: z.number().positive().default(0.1).describe("γ; 0.1 in the sources."),
-    on: z
-      .enum(["given", "row"])
-      .default("given")
-      .describe("Which tokens: the prefilled ones, or all of a helped rollout."),
+    gamma: param(z.number().positive().default(0.1), "γ; 0.1 in the sources."),
+    on: param(
+      z.enum(["given", "row"]).default("given"),
+      "Which tokens: the prefilled ones, or all of a helped rollout.",
+    ),
   }),
   create: ({ gamma, on }) => ({
     proximal: "never",

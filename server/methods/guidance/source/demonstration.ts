@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import { textField } from "../../../core/templates.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";
@@ -18,9 +18,10 @@ export const demonstration = guidanceSource({
     ...(field === undefined ? { reads: "solution" as const } : {}),
   }),
   params: z.object({
-    field: refers({ to: "field" })
-      .optional()
-      .describe("Field of the task's data with the solution; default: the task's written solution."),
+    field: param(
+      refers({ to: "field" }).optional(),
+      "Field of the task's data with the solution; default: the task's written solution.",
+    ),
   }),
   create: ({ field }) => ({
     reads: "task",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill, textField } from "../../../core/templates.ts";
 import type { Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
@@ -27,33 +27,33 @@ export const feedback = guidanceSource({
     likely: model !== undefined,
   }),
   params: z.object({
-    model: refers({ to: "model", also: ["policy", "reference"] })
-      .optional()
-      .describe("The model that writes the feedback; default: it is read from `field`."),
-    field: refers({ to: "field" }).default("feedback").describe("Field of the task's data with the text."),
-    place: z
-      .enum(["continue", "retry"])
-      .default("retry")
-      .describe("continue: after the attempt, which goes on; retry: in the prompt of a second attempt."),
-    ask: template("prompt", "attempt", "solution", "answer", "reward")
-      .default("Question: {prompt}\nAttempt: {attempt}\nSay what is wrong with it: ")
-      .describe(
-        "Template of the model's prompt: `{prompt}`, `{attempt}`, `{solution}`, `{answer}`, `{reward}`.",
+    model: param(
+      refers({ to: "model", also: ["policy", "reference"] }).optional(),
+      "The model that writes the feedback; default: it is read from `field`.",
+    ),
+    field: param(refers({ to: "field" }).default("feedback"), "Field of the task's data with the text."),
+    place: param(
+      z.enum(["continue", "retry"]).default("retry"),
+      "continue: after the attempt, which goes on; retry: in the prompt of a second attempt.",
+    ),
+    ask: param(
+      template("prompt", "attempt", "solution", "answer", "reward").default(
+        "Question: {prompt}\nAttempt: {attempt}\nSay what is wrong with it: ",
       ),
-    max_tokens: z
-      .number()
-      .int()
-      .positive()
-      .optional()
-      .describe("Longest feedback that the model writes, in tokens; default: the limit of rollouts."),
-    before: z
-      .string()
-      .default("\n")
-      .describe("For `continue`: the text between the attempt and the feedback."),
-    after: z.string().default("\n").describe("For `continue`: the text after the feedback."),
-    template: template("prompt", "attempt", "help")
-      .default("{prompt}\nAn attempt that failed: {attempt}\nWhat is wrong: {help}\nAnother attempt: ")
-      .describe("For `retry`: template of the prompt: `{prompt}`, `{attempt}` and `{help}`."),
+      "Template of the model's prompt: `{prompt}`, `{attempt}`, `{solution}`, `{answer}`, `{reward}`.",
+    ),
+    max_tokens: param(
+      z.number().int().positive().optional(),
+      "Longest feedback that the model writes, in tokens; default: the limit of rollouts.",
+    ),
+    before: param(z.string().default("\n"), "For `continue`: the text between the attempt and the feedback."),
+    after: param(z.string().default("\n"), "For `continue`: the text after the feedback."),
+    template: param(
+      template("prompt", "attempt", "help").default(
+        "{prompt}\nAn attempt that failed: {attempt}\nWhat is wrong: {help}\nAnother attempt: ",
+      ),
+      "For `retry`: template of the prompt: `{prompt}`, `{attempt}` and `{help}`.",
+    ),
   }),
   create: ({ model, field, place, ask, max_tokens, before, after, template }) => {
     const texts = async (

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill, partsOf } from "../../../core/templates.ts";
 import type { Help, HelpContext, HelpRequest, Lack, Lead } from "../../../core/slots/guidance.ts";
@@ -14,14 +14,12 @@ export const guide = guidanceSource({
   sources: ["Learning to Generate Better Than Your LLM"],
   offers: ({ side }) => ({ place: "response", divisible: true, whole: side === "suffix", likely: true }),
   params: z.object({
-    model: refers({ to: "model", also: ["reference"] }).describe("The model that guides."),
-    side: z
-      .enum(["prefix", "suffix"])
-      .default("prefix")
-      .describe(
-        "prefix: the guide begins and the policy finishes; suffix: the policy begins and the guide finishes.",
-      ),
-    ask: template("prompt").default("{prompt}").describe("Template of the guide's prompt: `{prompt}`."),
+    model: param(refers({ to: "model", also: ["reference"] }), "The model that guides."),
+    side: param(
+      z.enum(["prefix", "suffix"]).default("prefix"),
+      "prefix: the guide begins and the policy finishes; suffix: the policy begins and the guide finishes.",
+    ),
+    ask: param(template("prompt").default("{prompt}"), "Template of the guide's prompt: `{prompt}`."),
   }),
   create: ({ model, side, ask }) => {
     const lengthOf = ({ share }: HelpRequest, { max_tokens }: HelpContext): number =>

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import type { HelpContext, HelpRequest, Help, Lack } from "../../../core/slots/guidance.ts";
 import { fill, firstText, textField, textsByTask, units, type TextsByTask } from "../../../core/templates.ts";
@@ -18,29 +18,33 @@ export const hint = guidanceSource({
   sources: ["Adaptive Guidance Accelerates Reinforcement Learning of Reasoning Models"],
   offers: () => ({ place: "prompt", divisible: true }),
   params: z.object({
-    field: refers({ to: "field" }).default("hint").describe("Field of the task's data with the text."),
-    file: refers({ to: "file", ends: [".jsonl"] })
-      .optional()
-      .describe("Instead of `field`: a JSONL file whose lines have `prompt` (or `id`) and `hint`."),
-    model: refers({ to: "model", also: ["policy"] })
-      .optional()
-      .describe("Instead of `field`: a model that writes the hint."),
-    ask: template("prompt", "solution", "answer")
-      .default("Question: {prompt}\nSolution: {solution}\nGive a hint that does not tell the answer: ")
-      .describe("Template of the model's prompt: `{prompt}`, `{solution}`, `{answer}`."),
-    max_tokens: z
-      .number()
-      .int()
-      .positive()
-      .optional()
-      .describe("Longest hint that the model writes, in tokens; default: the limit of rollouts."),
-    by: z
-      .enum(units)
-      .default("word")
-      .describe("The units that a hint is cut between when only a share of it is shown."),
-    template: template("prompt", "help")
-      .default("{prompt}\nHint: {help}\n")
-      .describe("Template of the prompt with its hint: `{prompt}` and `{help}`."),
+    field: param(refers({ to: "field" }).default("hint"), "Field of the task's data with the text."),
+    file: param(
+      refers({ to: "file", ends: [".jsonl"] }).optional(),
+      "Instead of `field`: a JSONL file whose lines have `prompt` (or `id`) and `hint`.",
+    ),
+    model: param(
+      refers({ to: "model", also: ["policy"] }).optional(),
+      "Instead of `field`: a model that writes the hint.",
+    ),
+    ask: param(
+      template("prompt", "solution", "answer").default(
+        "Question: {prompt}\nSolution: {solution}\nGive a hint that does not tell the answer: ",
+      ),
+      "Template of the model's prompt: `{prompt}`, `{solution}`, `{answer}`.",
+    ),
+    max_tokens: param(
+      z.number().int().positive().optional(),
+      "Longest hint that the model writes, in tokens; default: the limit of rollouts.",
+    ),
+    by: param(
+      z.enum(units).default("word"),
+      "The units that a hint is cut between when only a share of it is shown.",
+    ),
+    template: param(
+      template("prompt", "help").default("{prompt}\nHint: {help}\n"),
+      "Template of the prompt with its hint: `{prompt}` and `{help}`.",
+    ),
   }),
   create: ({ field, file, model, ask, max_tokens, by, template }, { folder }) => {
     let inFile: TextsByTask | undefined;

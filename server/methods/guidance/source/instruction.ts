@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 
@@ -20,14 +20,15 @@ export const instruction = guidanceSource({
   sources: ["Prior Prompt Engineering for Reinforcement Fine-Tuning"],
   offers: () => ({ place: "prompt", divisible: false }),
   params: z.object({
-    prior: z
-      .enum(["think", "plan", "code", "knowledge", "null_examples"])
-      .default("think")
-      .describe("One of the built-in instructions."),
-    text: z.string().optional().describe("Instead of `kind`: your own instruction."),
-    template: template("prompt", "help")
-      .default("{help}\n{prompt}")
-      .describe("Template of the prompt: `{prompt}` and `{help}`, the instruction."),
+    prior: param(
+      z.enum(["think", "plan", "code", "knowledge", "null_examples"]).default("think"),
+      "One of the built-in instructions.",
+    ),
+    text: param(z.string().optional(), "Instead of `kind`: your own instruction."),
+    template: param(
+      template("prompt", "help").default("{help}\n{prompt}"),
+      "Template of the prompt: `{prompt}` and `{help}`, the instruction.",
+    ),
   }),
   create: ({ prior, text, template }) => ({
     reads: "task",

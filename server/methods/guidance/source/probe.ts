@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
 import type { Attempt, Help, HelpContext, HelpRequest, Lack } from "../../../core/slots/guidance.ts";
@@ -67,40 +67,33 @@ export const probe = guidanceSource({
   sources: ["REX-RAG: Reasoning Exploration with Policy Correction in Retrieval-Augmented Generation"],
   offers: () => ({ place: "response", divisible: false, reads: "attempt", likely: true }),
   params: z.object({
-    pool: z
-      .array(z.string().min(1))
-      .min(1)
-      .default([
-        "\nWait, that may be wrong. ",
-        "\nWait, let me check it again. ",
-        "\nThat does not fit. Once more: ",
-      ])
-      .describe("Texts that make the policy think again."),
-    candidates: z
-      .number()
-      .int()
-      .min(1)
-      .default(1)
-      .describe("Texts drawn for each attempt, of which the likeliest is kept; 1 keeps the one drawn."),
-    cut: z
-      .string()
-      .min(1)
-      .nullable()
-      .default(null)
-      .describe(
-        "What an answer begins with: the attempt is cut before its last occurrence, and the text follows there. null: the text follows the whole attempt.",
-      ),
-    keep: share
-      .nullable()
-      .default(null)
-      .describe(
-        "Most helped rollouts in a step, as a share of its unhelped ones: those whose inserted text the policy finds likeliest are kept. null: all.",
-      ),
-    follow: share
-      .default(0)
-      .describe(
-        "Weight of a step in a moving average of how often helped rollouts succeed; the average replaces `keep`, which is its starting value.",
-      ),
+    pool: param(
+      z
+        .array(z.string().min(1))
+        .min(1)
+        .default([
+          "\nWait, that may be wrong. ",
+          "\nWait, let me check it again. ",
+          "\nThat does not fit. Once more: ",
+        ]),
+      "Texts that make the policy think again.",
+    ),
+    candidates: param(
+      z.number().int().min(1).default(1),
+      "Texts drawn for each attempt, of which the likeliest is kept; 1 keeps the one drawn.",
+    ),
+    cut: param(
+      z.string().min(1).nullable().default(null),
+      "What an answer begins with: the attempt is cut before its last occurrence, and the text follows there. null: the text follows the whole attempt.",
+    ),
+    keep: param(
+      share.nullable().default(null),
+      "Most helped rollouts in a step, as a share of its unhelped ones: those whose inserted text the policy finds likeliest are kept. null: all.",
+    ),
+    follow: param(
+      share.default(0),
+      "Weight of a step in a moving average of how often helped rollouts succeed; the average replaces `keep`, which is its starting value.",
+    ),
   }),
   create: ({ pool, candidates, cut, keep, follow }) => {
     let probes: PooledText[] | undefined;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";
@@ -13,13 +13,11 @@ export const reformulate = guidanceSource({
   ],
   offers: ({ show }) => ({ place: "prompt", divisible: false, reads: show }),
   params: z.object({
-    show: z
-      .enum(["solution", "answer"])
-      .default("solution")
-      .describe("What the policy reads of the expert's."),
-    template: template("prompt", "help")
-      .default("{prompt}\nAn expert's answer: {help}\nIn your own words: ")
-      .describe("Template of the prompt: `{prompt}` and `{help}`."),
+    show: param(z.enum(["solution", "answer"]).default("solution"), "What the policy reads of the expert's."),
+    template: param(
+      template("prompt", "help").default("{prompt}\nAn expert's answer: {help}\nIn your own words: "),
+      "Template of the prompt: `{prompt}` and `{help}`.",
+    ),
   }),
   create: ({ show, template }) => ({
     reads: "task",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import type { Random } from "../../../lib/random.ts";
 import { fill } from "../../../core/templates.ts";
@@ -23,12 +23,14 @@ export const rubric = guidanceSource({
   ],
   offers: () => ({ place: "prompt", divisible: true }),
   params: z.object({
-    field: refers({ to: "field" })
-      .default("rubric")
-      .describe("Field of the task's data: a list of criteria, texts or `{ criterion }`."),
-    template: template("prompt", "help")
-      .default("{prompt}\nA good answer meets these criteria:\n{help}\n")
-      .describe("Template of the prompt with its criteria, one per line: `{prompt}` and `{help}`."),
+    field: param(
+      refers({ to: "field" }).default("rubric"),
+      "Field of the task's data: a list of criteria, texts or `{ criterion }`.",
+    ),
+    template: param(
+      template("prompt", "help").default("{prompt}\nA good answer meets these criteria:\n{help}\n"),
+      "Template of the prompt with its criteria, one per line: `{prompt}` and `{help}`.",
+    ),
   }),
   create: ({ field, template }) => ({
     reads: "task",

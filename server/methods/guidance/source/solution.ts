@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";
 import { fill, firstText, firstTokens, textField, units } from "../../../core/templates.ts";
@@ -20,17 +20,19 @@ export const solution = guidanceSource({
     ...(field === undefined ? { reads: "solution" as const } : {}),
   }),
   params: z.object({
-    place: z
-      .enum(["response", "prompt"])
-      .default("response")
-      .describe("Where it goes: the policy continues it, or reads it in the prompt."),
-    by: z.enum(units).default("token").describe("The units that it is cut between."),
-    field: refers({ to: "field" })
-      .optional()
-      .describe("Field of the task's data with the solution; default: the task's written solution."),
-    template: template("prompt", "help")
-      .default("{prompt}\nThe solution begins with: {help}\n")
-      .describe("For a part in the prompt: template of `{prompt}` and `{help}`."),
+    place: param(
+      z.enum(["response", "prompt"]).default("response"),
+      "Where it goes: the policy continues it, or reads it in the prompt.",
+    ),
+    by: param(z.enum(units).default("token"), "The units that it is cut between."),
+    field: param(
+      refers({ to: "field" }).optional(),
+      "Field of the task's data with the solution; default: the task's written solution.",
+    ),
+    template: param(
+      template("prompt", "help").default("{prompt}\nThe solution begins with: {help}\n"),
+      "For a part in the prompt: template of `{prompt}` and `{help}`.",
+    ),
   }),
   create: ({ place, by, field, template }) => ({
     reads: "task",

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { guidanceSource } from "../../../core/declaration.ts";
+import { guidanceSource, param } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
 import { fill, textsByTask, type TextsByTask } from "../../../core/templates.ts";
@@ -40,31 +40,27 @@ export const teacher = guidanceSource({
     likely: models.length > 0,
   }),
   params: z.object({
-    models: z
-      .array(refers({ to: "model", also: ["reference"] }))
-      .default([])
-      .describe("Models of the run that write answers, one answer each."),
-    files: z
-      .array(refers({ to: "file", ends: [".jsonl"] }))
-      .default([])
-      .describe(
-        "JSONL files of answers, one teacher per file; lines have `prompt` (or `id`) and `response`.",
-      ),
-    select: z
-      .enum(["all", "random", "answer_likelihood"])
-      .default("all")
-      .describe("Which answers are taken when there are more teachers than wanted answers."),
-    answer_at: z
-      .enum(["behind", "tags"])
-      .default("behind")
-      .describe(
-        "Where the policy reads the reference answer: after the teacher's whole answer, or in place of the teacher's between the tags, each of which must occur once (AMPO).",
-      ),
-    tags: z
-      .tuple([z.string().min(1), z.string().min(1)])
-      .default(["<answer>", "</answer>"])
-      .describe("The tags that open and close a teacher's answer."),
-    ask: template("prompt").default("{prompt}").describe("Template of the models' prompt: `{prompt}`."),
+    models: param(
+      z.array(refers({ to: "model", also: ["reference"] })).default([]),
+      "Models of the run that write answers, one answer each.",
+    ),
+    files: param(
+      z.array(refers({ to: "file", ends: [".jsonl"] })).default([]),
+      "JSONL files of answers, one teacher per file; lines have `prompt` (or `id`) and `response`.",
+    ),
+    select: param(
+      z.enum(["all", "random", "answer_likelihood"]).default("all"),
+      "Which answers are taken when there are more teachers than wanted answers.",
+    ),
+    answer_at: param(
+      z.enum(["behind", "tags"]).default("behind"),
+      "Where the policy reads the reference answer: after the teacher's whole answer, or in place of the teacher's between the tags, each of which must occur once (AMPO).",
+    ),
+    tags: param(
+      z.tuple([z.string().min(1), z.string().min(1)]).default(["<answer>", "</answer>"]),
+      "The tags that open and close a teacher's answer.",
+    ),
+    ask: param(template("prompt").default("{prompt}"), "Template of the models' prompt: `{prompt}`."),
   }),
   create: ({ models, files, select, answer_at, tags, ask }, { folder }) => {
     let known: TextsByTask[] | undefined;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guidanceTrigger } from "../../../core/declaration.ts";
+import { guidanceTrigger, param } from "../../../core/declaration.ts";
 
 export const allFail = guidanceTrigger({
   name: "all_fail",
@@ -10,12 +10,10 @@ export const allFail = guidanceTrigger({
     "More Than One Teacher: Adaptive Multi-Guidance Policy Optimization for Diverse Exploration",
   ],
   params: z.object({
-    after_step: z
-      .number()
-      .int()
-      .min(0)
-      .default(0)
-      .describe("Steps of the run before the first help (GHPO delays its hints)."),
+    after_step: param(
+      z.number().int().min(0).default(0),
+      "Steps of the run before the first help (GHPO delays its hints).",
+    ),
   }),
   create: ({ after_step }) => ({
     looks: "after",

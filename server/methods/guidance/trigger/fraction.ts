@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { guidanceTrigger } from "../../../core/declaration.ts";
+import { guidanceTrigger, param } from "../../../core/declaration.ts";
 
 export const fraction = guidanceTrigger({
   name: "fraction",
@@ -11,7 +11,7 @@ export const fraction = guidanceTrigger({
     "ThinkTuning: Instilling Cognitive Reflections without Distillation",
   ],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1)).default(0.5).describe("The probability."),
+    share: param(schedulable(z.number().min(0).max(1)).default(0.5), "The probability."),
   }),
   create: ({ share }) => ({
     looks: "before",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { guidanceTrigger } from "../../../core/declaration.ts";
+import { guidanceTrigger, param } from "../../../core/declaration.ts";
 
 export const wrong = guidanceTrigger({
   name: "wrong",
@@ -10,10 +10,11 @@ export const wrong = guidanceTrigger({
     "Agent-RLVR: Training Software Engineering Agents via Guidance and Environment Rewards",
   ],
   params: z.object({
-    share: schedulable(z.number().min(0).max(1))
-      .default(1)
-      .describe("Probability that a failed rollout is helped."),
-    after_step: z.number().int().min(0).default(0).describe("Steps of the run before the first help."),
+    share: param(
+      schedulable(z.number().min(0).max(1)).default(1),
+      "Probability that a failed rollout is helped.",
+    ),
+    after_step: param(z.number().int().min(0).default(0), "Steps of the run before the first help."),
   }),
   create: ({ share, after_step }) => ({
     looks: "after",

@@ -1,12 +1,13 @@
 /** From weights to the factor of each row: the loops of the aggregates. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 
 /** Of every aggregate that is a mean over rollouts. */
-export const emptyRows = z
-  .enum(["skip", "count"])
-  .default("skip")
-  .describe("Whether rollouts without a trained token count in the mean; TRL counts them.");
+export const emptyRows = param(
+  z.enum(["skip", "count"]).default("skip"),
+  "Whether rollouts without a trained token count in the mean; TRL counts them.",
+);
 export type EmptyRows = z.output<typeof emptyRows>;
 
 /** Rows that a mean over rollouts is over: all, or those with at least one token that trains. */

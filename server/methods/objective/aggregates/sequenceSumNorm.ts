@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { aggregate } from "../../../core/declaration.ts";
+import { aggregate, param } from "../../../core/declaration.ts";
 import { alike, rowsThatCount } from "./normalisers.ts";
 
 export const sequenceSumNorm = aggregate({
@@ -9,15 +9,14 @@ export const sequenceSumNorm = aggregate({
   formula: "L = Σ w ℓ / (rollouts × budget)",
   sources: ["Understanding R1-Zero-Like Training: A Critical Perspective"],
   params: z.object({
-    budget: z
-      .number()
-      .positive()
-      .optional()
-      .describe("Length that every rollout's sum is divided by; default: rollout.max_tokens."),
-    empty_rows: z
-      .enum(["skip", "count"])
-      .default("count")
-      .describe("Whether rollouts without a trained token are counted; verl skips them."),
+    budget: param(
+      z.number().positive().optional(),
+      "Length that every rollout's sum is divided by; default: rollout.max_tokens.",
+    ),
+    empty_rows: param(
+      z.enum(["skip", "count"]).default("count"),
+      "Whether rollouts without a trained token are counted; verl skips them.",
+    ),
   }),
   create:
     ({ budget, empty_rows }, context) =>

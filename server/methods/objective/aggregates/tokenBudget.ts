@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { aggregate } from "../../../core/declaration.ts";
+import { aggregate, param } from "../../../core/declaration.ts";
 import { alike } from "./normalisers.ts";
 
 export const tokenBudget = aggregate({
@@ -8,7 +8,7 @@ export const tokenBudget = aggregate({
   formula: "L = Σ w ℓ / budget",
   sources: ["Ring-lite: Scalable Reasoning via C3PO-Stabilized Reinforcement Learning for LLMs"],
   params: z.object({
-    budget: z.number().positive().describe("Φ: tokens that a step is expected to train."),
+    budget: param(z.number().positive(), "Φ: tokens that a step is expected to train."),
   }),
   create:
     ({ budget }) =>

@@ -1,20 +1,19 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  beta: z
-    .number()
-    .positive()
-    .default(1)
-    .describe("Temperature β: the smaller it is, the more the best rollouts count."),
-  cap: z.number().positive().default(20).describe("Largest weight."),
-  normalise: z
-    .boolean()
-    .default(false)
-    .describe("Divides the weights by their mean over the tokens that train."),
+  beta: param(
+    z.number().positive().default(1),
+    "Temperature β: the smaller it is, the more the best rollouts count.",
+  ),
+  cap: param(z.number().positive().default(20), "Largest weight."),
+  normalise: param(
+    z.boolean().default(false),
+    "Divides the weights by their mean over the tokens that train.",
+  ),
 });
 
 function loss(input: ObjectiveInput, { beta, cap, normalise }: z.output<typeof params>): Weighed {

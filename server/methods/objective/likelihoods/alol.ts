@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
@@ -9,14 +9,12 @@ import { anchorColumn, anchorModels, rowAdvantages, rowSums } from "../rowLevel.
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  variant: z
-    .enum(["response", "token", "reference_free"])
-    .default("response")
-    .describe(
-      "Which ratio to the reference is the weight: the response's (A-LoL), each token's (A-LoL seq.), or none (A-LoL ref. free).",
-    ),
-  clip: z.number().min(0).default(0.9).describe("How far the ratio may leave 1; the released code: 0.9."),
-  positive: z.boolean().default(true).describe("Only rollouts with a positive advantage train."),
+  variant: param(
+    z.enum(["response", "token", "reference_free"]).default("response"),
+    "Which ratio to the reference is the weight: the response's (A-LoL), each token's (A-LoL seq.), or none (A-LoL ref. free).",
+  ),
+  clip: param(z.number().min(0).default(0.9), "How far the ratio may leave 1; the released code: 0.9."),
+  positive: param(z.boolean().default(true), "Only rollouts with a positive advantage train."),
   anchor: anchorParam("reference"),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
@@ -8,13 +8,13 @@ import { anchorModels, rowMass, rowScores, rowSums } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  beta: z.number().positive().default(1).describe("Temperature β of the reward in the target π₀ exp(r/β)."),
+  beta: param(z.number().positive().default(1), "Temperature β of the reward in the target π₀ exp(r/β)."),
   anchor: anchorParam("reference", ": π₀ of the target"),
-  over: z
-    .enum(["group", "batch"])
-    .default("group")
-    .describe("What the target's normaliser Z is estimated over: each task's group, or all rollouts."),
-  baseline: z.boolean().default(true).describe("Subtracts 1, the mean of the weight P/(Zπ_old), from it."),
+  over: param(
+    z.enum(["group", "batch"]).default("group"),
+    "What the target's normaliser Z is estimated over: each task's group, or all rollouts.",
+  ),
+  baseline: param(z.boolean().default(true), "Subtracts 1, the mean of the weight P/(Zπ_old), from it."),
 });
 
 /** Weights P/(Z π_old) of the rows of one part, with logs relative to the part's largest. */

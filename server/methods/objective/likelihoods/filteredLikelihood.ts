@@ -1,26 +1,25 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { schedulable, valueAt } from "../../../core/schedule.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { rowMass, rowScores, rowSuccess } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  keep: z
-    .enum(["above", "best", "shortest"])
-    .default("above")
-    .describe(
-      "above: rollouts whose reward is above `threshold`; best: the best of each group; shortest: the shortest success of each group.",
-    ),
-  threshold: schedulable(z.number())
-    .default(0)
-    .describe("Rewards must be above this; a schedule can raise it from round to round."),
-  normalise: z
-    .enum(["kept", "all"])
-    .default("kept")
-    .describe("Whether the mean is over the rollouts that are kept or over all of them."),
+  keep: param(
+    z.enum(["above", "best", "shortest"]).default("above"),
+    "above: rollouts whose reward is above `threshold`; best: the best of each group; shortest: the shortest success of each group.",
+  ),
+  threshold: param(
+    schedulable(z.number()).default(0),
+    "Rewards must be above this; a schedule can raise it from round to round.",
+  ),
+  normalise: param(
+    z.enum(["kept", "all"]).default("kept"),
+    "Whether the mean is over the rollouts that are kept or over all of them.",
+  ),
 });
 
 function keptRows(input: ObjectiveInput, { keep, threshold }: z.output<typeof params>): Uint8Array {

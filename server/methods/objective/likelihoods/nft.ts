@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { exp, log } from "../../../lib/exponential.ts";
 import { inParts } from "../../../core/rows/batchParts.ts";
 import type { LossSlice, RunningLoss, WholeInput } from "../../../core/loss.ts";
@@ -12,31 +12,25 @@ import { rowMass, rowSums, spread } from "../rowLevel.ts";
 import { exponentialsInto, logRatiosInto, Scratch } from "../tokenLoops.ts";
 
 const params = z.object({
-  weight: z
-    .enum(["dr_grpo", "grpo", "none"])
-    .default("dr_grpo")
-    .describe(
-      "Weight of a task of success rate r: 1 − r (the released code), √((1 − r)/r) (as GRPO with its spread), or 1.",
-    ),
-  negative: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe("Factor on the loss of wrong answers; 0: rejection sampling."),
-  epsilon: z
-    .number()
-    .gt(0)
-    .default(1)
-    .describe(
-      "Lower bound on the implicit negative ratio, with a straight-through gradient; the released code: 1.",
-    ),
-  positive_epsilon: z.number().min(0).default(0).describe("The same bound on the ratio of right answers."),
-  low: z.number().gt(0).lt(1).default(0.02).describe("Lower bound on the success rate."),
-  high: z.number().gt(0).lt(1).default(0.98).describe("Upper bound on the success rate."),
-  ratio: z
-    .enum(["token", "response"])
-    .default("token")
-    .describe("Whether the ratio is of each token or of the whole response."),
+  weight: param(
+    z.enum(["dr_grpo", "grpo", "none"]).default("dr_grpo"),
+    "Weight of a task of success rate r: 1 − r (the released code), √((1 − r)/r) (as GRPO with its spread), or 1.",
+  ),
+  negative: param(
+    z.number().min(0).default(1),
+    "Factor on the loss of wrong answers; 0: rejection sampling.",
+  ),
+  epsilon: param(
+    z.number().gt(0).default(1),
+    "Lower bound on the implicit negative ratio, with a straight-through gradient; the released code: 1.",
+  ),
+  positive_epsilon: param(z.number().min(0).default(0), "The same bound on the ratio of right answers."),
+  low: param(z.number().gt(0).lt(1).default(0.02), "Lower bound on the success rate."),
+  high: param(z.number().gt(0).lt(1).default(0.98), "Upper bound on the success rate."),
+  ratio: param(
+    z.enum(["token", "response"]).default("token"),
+    "Whether the ratio is of each token or of the whole response.",
+  ),
 });
 type Params = z.output<typeof params>;
 /** Log-ratios beyond this are cut, as in the released code. */

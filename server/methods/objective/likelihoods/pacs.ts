@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { betaParam } from "../anchor.ts";
@@ -9,16 +9,14 @@ import { rowMass, rowSuccess, rowSums, spread, type RowSums } from "../rowLevel.
 
 const params = z.object({
   beta: betaParam(1),
-  baseline: z
-    .enum(["leave_one_out", "group_mean", "none"])
-    .default("leave_one_out")
-    .describe("What is subtracted from a rollout's score: the others' mean, the group's, or nothing."),
-  balance: z
-    .enum(["task", "none", "only_right", "only_wrong"])
-    .default("task")
-    .describe(
-      "task: the right and the wrong answers of a task count equally in total; only_…: the others do not count.",
-    ),
+  baseline: param(
+    z.enum(["leave_one_out", "group_mean", "none"]).default("leave_one_out"),
+    "What is subtracted from a rollout's score: the others' mean, the group's, or nothing.",
+  ),
+  balance: param(
+    z.enum(["task", "none", "only_right", "only_wrong"]).default("task"),
+    "task: the right and the wrong answers of a task count equally in total; only_…: the others do not count.",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
@@ -9,18 +9,16 @@ import { anchorColumn, anchorModels } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  level: z
-    .enum(["sequence", "suffix", "block"])
-    .default("suffix")
-    .describe(
-      "sequence: one weight per response; suffix: one per token, by what follows it; block: one per block, by what follows it.",
-    ),
-  block: z.number().int().min(1).default(16).describe("Tokens in a block."),
-  gamma: z.number().gt(0).max(1).default(0.999).describe("Discount for each token (or block) that follows."),
-  low: z.number().default(-0.08).describe("Lower bound on a token's log-ratio."),
-  high: z.number().default(0.3).describe("Upper bound on a token's log-ratio."),
-  log_low: z.number().default(-10).describe("Lower bound on the log of a weight."),
-  log_high: z.number().default(5).describe("Upper bound on the log of a weight."),
+  level: param(
+    z.enum(["sequence", "suffix", "block"]).default("suffix"),
+    "sequence: one weight per response; suffix: one per token, by what follows it; block: one per block, by what follows it.",
+  ),
+  block: param(z.number().int().min(1).default(16), "Tokens in a block."),
+  gamma: param(z.number().gt(0).max(1).default(0.999), "Discount for each token (or block) that follows."),
+  low: param(z.number().default(-0.08), "Lower bound on a token's log-ratio."),
+  high: param(z.number().default(0.3), "Upper bound on a token's log-ratio."),
+  log_low: param(z.number().default(-10), "Lower bound on the log of a weight."),
+  log_high: param(z.number().default(5), "Upper bound on the log of a weight."),
   anchor: anchorParam("behaviour", "; here the model that generated the data"),
 });
 type Params = z.output<typeof params>;

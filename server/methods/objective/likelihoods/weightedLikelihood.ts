@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { clamped } from "../numbers.ts";
@@ -7,20 +7,16 @@ import { rowAdvantages, rowScores } from "../rowLevel.ts";
 import { weightedLikelihoodOf } from "./weightedRows.ts";
 
 const params = z.object({
-  weight: z
-    .enum(["one", "reward", "advantage"])
-    .default("reward")
-    .describe(
-      "one: every rollout counts equally (for rewards in the prompt: RiC); reward or advantage: signed weights.",
-    ),
-  low: z.number().optional().describe("Smallest weight; O1-Pruner: −2."),
-  high: z.number().optional().describe("Largest weight; O1-Pruner: 4."),
-  standardise: z
-    .boolean()
-    .default(false)
-    .describe(
-      "After the clip, subtracts the weights' mean and divides by their standard deviation over the rollouts.",
-    ),
+  weight: param(
+    z.enum(["one", "reward", "advantage"]).default("reward"),
+    "one: every rollout counts equally (for rewards in the prompt: RiC); reward or advantage: signed weights.",
+  ),
+  low: param(z.number().optional(), "Smallest weight; O1-Pruner: −2."),
+  high: param(z.number().optional(), "Largest weight; O1-Pruner: 4."),
+  standardise: param(
+    z.boolean().default(false),
+    "After the clip, subtracts the weights' mean and divides by their standard deviation over the rollouts.",
+  ),
 });
 
 /** Mean 0 and sample standard deviation 1 over the rows that have a weight; all equal: 0. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -12,12 +12,10 @@ const params = z.object({
   beta: betaParam(0.1),
   anchor: anchorParam("reference"),
   pairs: pairing(),
-  compare: z
-    .enum(["margins", "answers"])
-    .default("margins")
-    .describe(
-      "margins: the policy's log-odds of better over worse against the reference's (`aot`); answers: the log-ratios of the better answers against those of the worse ones, across pairs (`aot_unpaired`).",
-    ),
+  compare: param(
+    z.enum(["margins", "answers"]).default("margins"),
+    "margins: the policy's log-odds of better over worse against the reference's (`aot`); answers: the log-ratios of the better answers against those of the worse ones, across pairs (`aot_unpaired`).",
+  ),
   label_smoothing: smoothing,
 });
 type Params = z.output<typeof params>;

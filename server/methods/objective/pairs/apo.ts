@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { sigmoid } from "../numbers.ts";
@@ -37,10 +37,10 @@ export const apo = objective({
     beta: betaParam(0.1),
     anchor: anchorParam("reference"),
     pairs: pairing(),
-    variant: z
-      .enum(["zero", "down"])
-      .default("zero")
-      .describe("zero: the better answers are better than what the policy generates; down: they are worse."),
+    variant: param(
+      z.enum(["zero", "down"]).default("zero"),
+      "zero: the better answers are better than what the policy generates; down: they are worse.",
+    ),
   }),
   create: ({ beta, anchor, pairs, variant }): Objective => ({
     channels: ["logp"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
@@ -25,12 +25,10 @@ export const bco = objective({
     beta: betaParam(0.1),
     anchor: anchorParam("reference"),
     pairs: pairing(),
-    shift: z
-      .enum(["none", "batch"])
-      .default("none")
-      .describe(
-        "δ. none: 0, as TRL's `bco_pair`; batch: halfway between the batch's better and worse answers, held constant.",
-      ),
+    shift: param(
+      z.enum(["none", "batch"]).default("none"),
+      "δ. none: 0, as TRL's `bco_pair`; batch: halfway between the batch's better and worse answers, held constant.",
+    ),
   }),
   create: ({ beta, anchor, pairs, shift }): Objective => ({
     channels: ["logp"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
@@ -13,14 +13,11 @@ import { headChannel } from "../values/valueParams.ts";
 const params = z.object({
   head: headParam("reward"),
   pairs: pairing("all"),
-  margin: z.number().min(0).default(0).describe("Margin between the two scores."),
-  centre: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe(
-      "Factor on the squared sum of a pair's scores, which keeps scores around 0; TRL: center_rewards_coefficient.",
-    ),
+  margin: param(z.number().min(0).default(0), "Margin between the two scores."),
+  centre: param(
+    z.number().min(0).default(0),
+    "Factor on the squared sum of a pair's scores, which keeps scores around 0; TRL: center_rewards_coefficient.",
+  ),
 });
 
 function loss(input: ObjectiveInput, { head, pairs, margin, centre }: z.output<typeof params>): Weighed {

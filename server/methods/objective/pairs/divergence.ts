@@ -1,17 +1,18 @@
 /** f-DPO: what a row's log-ratio becomes where the policy is held to its anchor by another divergence than the KL. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { softplus } from "../numbers.ts";
 import type { RowSums } from "../rowLevel.ts";
 
-export const divergenceParam = z
-  .union([
-    z.enum(["reverse_kl", "forward_kl", "jensen_shannon"]),
-    z.strictObject({ alpha: z.number().describe("α of the α-divergence; 1 is the reverse KL.") }),
-  ])
-  .default("reverse_kl")
-  .describe(
-    "The divergence that holds the policy to the anchor. It replaces a log-ratio log u with: log u (reverse_kl), 1 − 1/u (forward_kl), log(2u/(1 + u)) (jensen_shannon), (u^(α−1) − 1)/(α − 1) (`{ alpha }`).",
-  );
+export const divergenceParam = param(
+  z
+    .union([
+      z.enum(["reverse_kl", "forward_kl", "jensen_shannon"]),
+      z.strictObject({ alpha: param(z.number(), "α of the α-divergence; 1 is the reverse KL.") }),
+    ])
+    .default("reverse_kl"),
+  "The divergence that holds the policy to the anchor. It replaces a log-ratio log u with: log u (reverse_kl), 1 − 1/u (forward_kl), log(2u/(1 + u)) (jensen_shannon), (u^(α−1) − 1)/(α − 1) (`{ alpha }`).",
+);
 export type Divergence = z.output<typeof divergenceParam>;
 
 /** Exponents of the α-divergence stop here, as TRL's do in 32 bits; there is no gradient beyond. */

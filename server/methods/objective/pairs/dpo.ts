@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -14,25 +14,20 @@ const params = z.object({
   anchor: anchorParam("reference", ", or `none`: no reference at all"),
   pairs: pairing(),
   ...linkParams,
-  margin: z.number().default(0).describe("Constant subtracted from the logit: the margin between the two."),
-  alpha: z
-    .number()
-    .min(0)
-    .default(0)
-    .describe(
-      "Factor on the difference of the two advantages, which is subtracted from the logit: Step-APO.",
-    ),
-  weight: z
-    .enum(["none", "difference"])
-    .default("none")
-    .describe("difference: a pair is weighted by the difference of its rewards (weighted DPO)."),
+  margin: param(z.number().default(0), "Constant subtracted from the logit: the margin between the two."),
+  alpha: param(
+    z.number().min(0).default(0),
+    "Factor on the difference of the two advantages, which is subtracted from the logit: Step-APO.",
+  ),
+  weight: param(
+    z.enum(["none", "difference"]).default("none"),
+    "difference: a pair is weighted by the difference of its rewards (weighted DPO).",
+  ),
   divergence: divergenceParam,
-  normalise: z
-    .boolean()
-    .default(false)
-    .describe(
-      "Divides each log-ratio by its answer's trained tokens (TRL's sigmoid_norm; SimPO without an anchor).",
-    ),
+  normalise: param(
+    z.boolean().default(false),
+    "Divides each log-ratio by its answer's trained tokens (TRL's sigmoid_norm; SimPO without an anchor).",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -13,26 +13,19 @@ import { anchorModels, rowScores, rowSums, spread, type RowSums } from "../rowLe
 const params = z.object({
   beta: betaParam(0.1),
   anchor: anchorParam("reference"),
-  over: z
-    .enum(["pair", "group"])
-    .default("pair")
-    .describe(
-      "pair: a better and a worse answer (EXO-pref); group: all answers of a group, with a target from their rewards (EXO-rw).",
-    ),
+  over: param(
+    z.enum(["pair", "group"]).default("pair"),
+    "pair: a better and a worse answer (EXO-pref); group: all answers of a group, with a target from their rewards (EXO-rw).",
+  ),
   pairs: pairing(),
-  label_smoothing: z
-    .number()
-    .gt(0)
-    .lt(0.5)
-    .default(0.001)
-    .describe("Over pairs: probability ε of the worse answer under the label."),
-  reward_beta: z
-    .number()
-    .positive()
-    .default(1)
-    .describe(
-      "Over groups: β_r of the target softmax(r / β_r); a small value targets the best answer alone.",
-    ),
+  label_smoothing: param(
+    z.number().gt(0).lt(0.5).default(0.001),
+    "Over pairs: probability ε of the worse answer under the label.",
+  ),
+  reward_beta: param(
+    z.number().positive().default(1),
+    "Over groups: β_r of the target softmax(r / β_r); a small value targets the best answer alone.",
+  ),
   divergence: divergenceParam,
 });
 type Params = z.output<typeof params>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
@@ -17,10 +17,10 @@ export const ipo = objective({
     anchor: anchorParam("reference"),
     pairs: pairing(),
     divergence: divergenceParam,
-    normalise: z
-      .boolean()
-      .default(false)
-      .describe("Divides each log-ratio by its answer's trained tokens, as TRL's `ipo` does."),
+    normalise: param(
+      z.boolean().default(false),
+      "Divides each log-ratio by its answer's trained tokens, as TRL's `ipo` does.",
+    ),
   }),
   create: ({ beta, anchor, pairs, divergence, normalise }): Objective => ({
     channels: ["logp"],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -11,14 +11,12 @@ const params = z
   .object({
     beta: betaParam(0.1),
     anchor: anchorParam("reference"),
-    desirable: z.number().min(0).default(1).describe("Weight of rollouts that succeed."),
-    undesirable: z.number().min(0).default(1).describe("Weight of rollouts that fail."),
-    kl: z
-      .enum(["mismatched", "batch", "none"])
-      .default("mismatched")
-      .describe(
-        "The reference point z₀, at least 0, held constant. mismatched: the mean log-ratio of each prompt with another prompt's response (the paper; two more forward passes); batch: the mean log-ratio of the responses themselves, an estimate only on fresh rollouts; none: 0 (apo_zero_unpaired).",
-      ),
+    desirable: param(z.number().min(0).default(1), "Weight of rollouts that succeed."),
+    undesirable: param(z.number().min(0).default(1), "Weight of rollouts that fail."),
+    kl: param(
+      z.enum(["mismatched", "batch", "none"]).default("mismatched"),
+      "The reference point z₀, at least 0, held constant. mismatched: the mean log-ratio of each prompt with another prompt's response (the paper; two more forward passes); batch: the mean log-ratio of the responses themselves, an estimate only on fresh rollouts; none: 0 (apo_zero_unpaired).",
+    ),
   })
   .refine(({ kl, anchor }) => kl !== "mismatched" || anchor !== "behaviour", {
     path: ["kl"],

@@ -1,28 +1,23 @@
 /** What a pair's logit costs: how far the better answer is ahead of the worse. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
 
-export const smoothing = z
-  .number()
-  .min(0)
-  .lt(0.5)
-  .default(0)
-  .describe("Probability that a label is flipped, for the logistic and robust links.");
+export const smoothing = param(
+  z.number().min(0).lt(0.5).default(0),
+  "Probability that a label is flipped, for the logistic and robust links.",
+);
 
 export const linkParams = {
-  link: z
-    .enum(["logistic", "hinge", "robust", "discopop"])
-    .default("logistic")
-    .describe(
-      "hinge: max(0, 1 − x); robust: logistic with the bias of flipped labels taken out; discopop: logistic where the pair is in the wrong order, exponential where it is right.",
-    ),
+  link: param(
+    z.enum(["logistic", "hinge", "robust", "discopop"]).default("logistic"),
+    "hinge: max(0, 1 − x); robust: logistic with the bias of flipped labels taken out; discopop: logistic where the pair is in the wrong order, exponential where it is right.",
+  ),
   label_smoothing: smoothing,
-  tau: z
-    .number()
-    .positive()
-    .max(1)
-    .default(0.05)
-    .describe("For the discopop link: how sharply it changes from one to the other (`discopop_tau`)."),
+  tau: param(
+    z.number().positive().max(1).default(0.05),
+    "For the discopop link: how sharply it changes from one to the other (`discopop_tau`).",
+  ),
 };
 export type LinkOptions = z.output<z.ZodObject<typeof linkParams>>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { log1mexp, logSigmoid, sigmoid } from "../numbers.ts";
 import { pairing } from "../../../core/slots/objective.ts";
@@ -25,8 +25,8 @@ export const orpo = objective({
     "PRefLexOR: Preference-based Recursive Language Modeling for Exploratory Optimization of Reasoning and Agentic Thinking",
   ],
   params: z.object({
-    lambda: z.number().min(0).default(0.1).describe("Factor on the odds-ratio loss; TRL calls it `beta`."),
-    sft: z.number().min(0).default(1).describe("Factor on the better answer's negative log-likelihood."),
+    lambda: param(z.number().min(0).default(0.1), "Factor on the odds-ratio loss; TRL calls it `beta`."),
+    sft: param(z.number().min(0).default(1), "Factor on the better answer's negative log-likelihood."),
     pairs: pairing(),
   }),
   create: ({ lambda, sft, pairs }): Objective => ({

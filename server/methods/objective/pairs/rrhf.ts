@@ -1,21 +1,20 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { rowScores, rowSums, spread } from "../rowLevel.ts";
 
 const params = z.object({
-  length_normalise: z
-    .boolean()
-    .default(true)
-    .describe("Rank by log-prob per token instead of by the answer's whole log-prob."),
-  margin: z.number().min(0).default(0).describe("Margin between two log-probs."),
-  sft: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe("Factor on the best answer's negative log-likelihood, which is per token if ranks are."),
+  length_normalise: param(
+    z.boolean().default(true),
+    "Rank by log-prob per token instead of by the answer's whole log-prob.",
+  ),
+  margin: param(z.number().min(0).default(0), "Margin between two log-probs."),
+  sft: param(
+    z.number().min(0).default(1),
+    "Factor on the best answer's negative log-likelihood, which is per token if ranks are.",
+  ),
 });
 
 function loss(input: ObjectiveInput, { length_normalise, margin, sft }: z.output<typeof params>): Weighed {

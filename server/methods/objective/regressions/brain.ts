@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
@@ -8,7 +8,7 @@ import { logSumExp, softmaxInPlace } from "../numbers.ts";
 import { anchorModels, rowScores, rowSums, spread } from "../rowLevel.ts";
 
 const params = z.object({
-  gamma: z.number().positive().default(1).describe("Temperature γ of the reward in the target π₀ exp(r/γ)."),
+  gamma: param(z.number().positive().default(1), "Temperature γ of the reward in the target π₀ exp(r/γ)."),
   anchor: anchorParam("reference", ": π₀ of the target"),
 });
 

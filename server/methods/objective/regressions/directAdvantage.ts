@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { anchorModels, rowAdvantages } from "../rowLevel.ts";
@@ -31,15 +31,14 @@ export const directAdvantage = objective({
   params: z.object({
     beta: betaParam(0.1),
     anchor: anchorParam("reference"),
-    level: z
-      .enum(["response", "turn", "step", "token"])
-      .default("step")
-      .describe("The unit that has an advantage."),
-    min_spread: z
-      .number()
-      .min(0)
-      .default(0)
-      .describe("Groups whose advantages differ by less than this do not train; the paper: 0.1."),
+    level: param(
+      z.enum(["response", "turn", "step", "token"]).default("step"),
+      "The unit that has an advantage.",
+    ),
+    min_spread: param(
+      z.number().min(0).default(0),
+      "Groups whose advantages differ by less than this do not train; the paper: 0.1.",
+    ),
   }),
   create: ({ beta, anchor, level, min_spread }): Objective => ({
     channels: ["logp"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -14,14 +14,12 @@ const params = z.object({
   beta: betaParam(0.03),
   anchor: anchorParam("reference"),
   head: headParam("value"),
-  gamma: z.number().min(0).max(1).default(1).describe("Discount γ."),
-  lambda: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(1)
-    .describe("λ of the soft returns: 0 trusts the next state's value, 1 the rewards."),
-  value_weight: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
+  gamma: param(z.number().min(0).max(1).default(1), "Discount γ."),
+  lambda: param(
+    z.number().min(0).max(1).default(1),
+    "λ of the soft returns: 0 trusts the next state's value, 1 the rewards.",
+  ),
+  value_weight: param(z.number().min(0).default(1), "Factor on the loss of the value head."),
 });
 
 function loss(input: ObjectiveInput, options: z.output<typeof params>): Weighed {

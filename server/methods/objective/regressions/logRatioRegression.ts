@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { anchorModels } from "../rowLevel.ts";
@@ -18,20 +18,18 @@ export const logRatioRegression = objective({
   params: z.object({
     beta: betaParam(0.1),
     anchor: anchorParam("behaviour"),
-    level: z
-      .enum(["response", "turn", "step", "token"])
-      .default("response")
-      .describe("The span that has one log-ratio; the response, if no turns or steps are recorded."),
-    divide: z
-      .number()
-      .min(0)
-      .max(2)
-      .default(1)
-      .describe("Power of β that divides the loss. 0: no division; 1: Kimi k1.5; 2: the target is A / β."),
-    shape: z
-      .enum(["squared", "smooth_l1"])
-      .default("squared")
-      .describe("squared, or linear for residuals above 1 (the released code of WebRL)."),
+    level: param(
+      z.enum(["response", "turn", "step", "token"]).default("response"),
+      "The span that has one log-ratio; the response, if no turns or steps are recorded.",
+    ),
+    divide: param(
+      z.number().min(0).max(2).default(1),
+      "Power of β that divides the loss. 0: no division; 1: Kimi k1.5; 2: the target is A / β.",
+    ),
+    shape: param(
+      z.enum(["squared", "smooth_l1"]).default("squared"),
+      "squared, or linear for residuals above 1 (the released code of WebRL).",
+    ),
   }),
   create: ({ beta, anchor, level, divide, shape }): Objective => ({
     channels: ["logp"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { inParts } from "../../../core/rows/batchParts.ts";
 import type { LossSlice, RunningLoss, WholeInput } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
@@ -16,13 +16,13 @@ import { headChannel } from "../values/valueParams.ts";
 const params = z.object({
   beta: betaParam(0.03),
   anchor: anchorParam("reference"),
-  level: z
-    .enum(["token", "step", "turn", "response"])
-    .default("token")
-    .describe("The unit of an action: the state before it has a value, and its log-ratio trains."),
+  level: param(
+    z.enum(["token", "step", "turn", "response"]).default("token"),
+    "The unit of an action: the state before it has a value, and its log-ratio trains.",
+  ),
   head: headParam("value"),
-  value_weight: z.number().min(0).default(1).describe("Factor on the loss of the value head."),
-  gamma: z.number().min(0).max(1).default(1).describe("Discount of future rewards; the paper has none."),
+  value_weight: param(z.number().min(0).default(1), "Factor on the loss of the value head."),
+  gamma: param(z.number().min(0).max(1).default(1), "Discount of future rewards; the paper has none."),
 });
 
 type Params = z.output<typeof params>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Objective } from "../../../core/loss.ts";
 import { anchorParam } from "../anchor.ts";
 import { pairing } from "../../../core/slots/objective.ts";
@@ -17,17 +17,16 @@ export const refuel = objective({
     "REBEL: Reinforcement Learning via Regressing Relative Rewards",
   ],
   params: z.object({
-    eta: z
-      .number()
-      .positive()
-      .default(1)
-      .describe("Step size η: the log-ratio that a reward difference of 1 is worth."),
+    eta: param(
+      z.number().positive().default(1),
+      "Step size η: the log-ratio that a reward difference of 1 is worth.",
+    ),
     anchor: anchorParam("behaviour"),
     pairs: pairing(),
-    form: z
-      .enum(["paper", "released"])
-      .default("paper")
-      .describe("released: (Δ − Δ′ − η (R − R′))², which is η² times the paper's."),
+    form: param(
+      z.enum(["paper", "released"]).default("paper"),
+      "released: (Δ − Δ′ − η (R − R′))², which is η² times the paper's.",
+    ),
   }),
   create: ({ eta, anchor, pairs, form }): Objective => ({
     channels: ["logp"],

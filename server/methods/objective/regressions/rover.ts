@@ -1,17 +1,16 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 
 const params = z.object({
-  rho: z.number().positive().default(1).describe("Temperature ρ of Q = ρ (log π − log π_old)."),
-  bootstrap: z
-    .number()
-    .min(0)
-    .default(1)
-    .describe("Factor on the next state's mean Q in the target; 0: the advantage alone."),
+  rho: param(z.number().positive().default(1), "Temperature ρ of Q = ρ (log π − log π_old)."),
+  bootstrap: param(
+    z.number().min(0).default(1),
+    "Factor on the next state's mean Q in the target; 0: the advantage alone.",
+  ),
 });
 
 /** Mean of Q over the vocabulary in the state after a token: 0 after the last one that trains. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogate, type Method } from "./surrogate.ts";
@@ -52,27 +52,18 @@ export const cispo = objective({
     "Improving Large Language Models via Fine-grained Reinforcement Learning with Minimum Editing Constraint",
   ],
   params: z.object({
-    low: z
-      .number()
-      .min(0)
-      .max(1)
-      .nullable()
-      .default(null)
-      .describe("How far the weight may fall below 1; null: no lower bound (MiniMax, TRL); verl has one."),
-    high: z
-      .number()
-      .gt(-1)
-      .nullable()
-      .default(4)
-      .describe(
-        "How far the weight may rise above 1; null: no bound. TRL's `epsilon_high` is the cap itself, that is 1 + high; AIPO's ρ likewise.",
-      ),
-    one_sided: z
-      .boolean()
-      .default(false)
-      .describe(
-        "Bound the weight as PPO's minimum does: from above where the advantage is positive, from below where it is negative.",
-      ),
+    low: param(
+      z.number().min(0).max(1).nullable().default(null),
+      "How far the weight may fall below 1; null: no lower bound (MiniMax, TRL); verl has one.",
+    ),
+    high: param(
+      z.number().gt(-1).nullable().default(4),
+      "How far the weight may rise above 1; null: no bound. TRL's `epsilon_high` is the cap itself, that is 1 + high; AIPO's ρ likewise.",
+    ),
+    one_sided: param(
+      z.boolean().default(false),
+      "Bound the weight as PPO's minimum does: from above where the advantage is positive, from below where it is negative.",
+    ),
     ...ratioParams,
   }),
   create: (params) => surrogate(params, (size) => cispoOn(size, params)),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { ObjectiveInput } from "../../../core/loss.ts";
 import { covarianceOf, shareOf } from "./covariance.ts";
@@ -79,16 +79,14 @@ export const clipCov = objective({
     "ℓ = −min(ρ A, clip(ρ) A), but 0 for share · N tokens drawn from those with least < (A − Ā)(log π − mean log π) < most that are not clipped",
   sources: ["The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models"],
   params: z.object({
-    low: z.number().min(0).max(1).default(0.2).describe("How far the ratio may fall below 1."),
-    high: z.number().min(0).default(0.2).describe("How far the ratio may rise above 1."),
-    share: z
-      .number()
-      .positive()
-      .max(1)
-      .default(0.0002)
-      .describe("Share of the trained tokens that are left out, at least one."),
-    least: z.number().default(1).describe("Covariance above which a token may be left out."),
-    most: z.number().default(5).describe("Covariance below which a token may be left out."),
+    low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
+    high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1."),
+    share: param(
+      z.number().positive().max(1).default(0.0002),
+      "Share of the trained tokens that are left out, at least one.",
+    ),
+    least: param(z.number().default(1), "Covariance above which a token may be left out."),
+    most: param(z.number().default(5), "Covariance below which a token may be left out."),
     ...ratioParams,
   }),
   create: (params, { random }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogate, type ColumnRatio, type Method } from "./surrogate.ts";
@@ -125,22 +125,16 @@ export const clipped = objective({
     "Group Sequence Policy Optimization",
   ],
   params: z.object({
-    low: z.number().min(0).max(1).default(0.2).describe("How far the ratio may fall below 1."),
-    high: z.number().min(0).default(0.2).describe("How far the ratio may rise above 1; DAPO: 0.28."),
-    dual: z
-      .number()
-      .gt(1)
-      .nullable()
-      .default(null)
-      .describe("Dual clip: where the advantage is negative, the largest ratio that counts; verl: 3."),
-    delta: z
-      .number()
-      .positive()
-      .nullable()
-      .default(null)
-      .describe(
-        "Cap on the unclipped ratio, whatever the advantage's sign (TRL); above 1 + high it equals `dual`.",
-      ),
+    low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
+    high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1; DAPO: 0.28."),
+    dual: param(
+      z.number().gt(1).nullable().default(null),
+      "Dual clip: where the advantage is negative, the largest ratio that counts; verl: 3.",
+    ),
+    delta: param(
+      z.number().positive().nullable().default(null),
+      "Cap on the unclipped ratio, whatever the advantage's sign (TRL); above 1 + high it equals `dual`.",
+    ),
     ...ratioParams,
   }),
   create: (params) => surrogate(params, (size) => clippedOn(size, params)),

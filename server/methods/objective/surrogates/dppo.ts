@@ -1,5 +1,6 @@
 /** What the two forms of DPPO share: a truncated weight without gradient, and a divergence that shuts tokens out. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { ratioParams, type RatioOptions } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, type Method } from "./surrogate.ts";
@@ -45,17 +46,11 @@ export function dppoOn(size: number, options: Dppo, open: Open): Method {
 }
 
 export const dppoParams = {
-  low: z
-    .number()
-    .min(0)
-    .default(0.2)
-    .describe("Largest divergence of a token that should become less likely."),
-  high: z.number().min(0).default(0.2).describe("Largest divergence of a token that should become likelier."),
-  cap: z
-    .number()
-    .positive()
-    .nullable()
-    .default(20)
-    .describe("Largest weight; null: none. verl's `clip_ratio_c`, whose default is 3."),
+  low: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become less likely."),
+  high: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become likelier."),
+  cap: param(
+    z.number().positive().nullable().default(20),
+    "Largest weight; null: none. verl's `clip_ratio_c`, whose default is 3.",
+  ),
   ...ratioParams,
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
 import { surrogate, type Method } from "./surrogate.ts";
 
@@ -25,7 +25,7 @@ export const dro = objective({
   formula: "ℓ = −(A log π − β/2 (log π − log π_anchor)²)",
   sources: ["Offline Regularised Reinforcement Learning for Large Language Models Alignment", "verl 0.9.1"],
   params: z.object({
-    beta: z.number().positive().default(0.1).describe("β; verl has no default."),
+    beta: param(z.number().positive().default(0.1), "β; verl has no default."),
     anchor: ratioParams.anchor,
   }),
   create: ({ beta, anchor }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
@@ -78,8 +78,8 @@ export const geoMean = objective({
     "ℓ_row = −Ā exp(mean_t clipped log ρ_t), log ρ_t held at high where A_t > 0 and at −low where A_t < 0; each row with the sum of its tokens' factors",
   sources: ["Geometric-Mean Policy Optimization"],
   params: z.object({
-    low: z.number().min(0).default(0.4).describe("How far a token's log-ratio may fall below 0."),
-    high: z.number().min(0).default(0.4).describe("How far a token's log-ratio may rise above 0."),
+    low: param(z.number().min(0).default(0.4), "How far a token's log-ratio may fall below 0."),
+    high: param(z.number().min(0).default(0.4), "How far a token's log-ratio may rise above 0."),
     anchor: anchorParam,
   }),
   create: (params): Objective => ({

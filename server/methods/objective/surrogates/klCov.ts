@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { ObjectiveInput } from "../../../core/loss.ts";
 import { covarianceOf, largest, shareOf } from "./covariance.ts";
 import { ratioParams } from "./ratio.ts";
@@ -41,13 +41,11 @@ export const klCov = objective({
     "ℓ = −ρ A, + coefficient · |log ρ| on the share · N tokens with the largest (A − Ā)(log π − mean log π)",
   sources: ["The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models"],
   params: z.object({
-    share: z
-      .number()
-      .positive()
-      .max(1)
-      .default(0.0002)
-      .describe("Share of the trained tokens that are penalised, at least one."),
-    coefficient: z.number().min(0).default(1).describe("Factor on the penalty."),
+    share: param(
+      z.number().positive().max(1).default(0.0002),
+      "Share of the trained tokens that are penalised, at least one.",
+    ),
+    coefficient: param(z.number().min(0).default(1), "Factor on the penalty."),
     ...ratioParams,
   }),
   create: (params) => surrogateOfWhole(params, (input) => klCovOn(input, params.share, params.coefficient)),

@@ -1,5 +1,6 @@
 /** What every surrogate shares: a ratio, over which unit it is, and how gradients flow back. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { exp } from "../../../lib/exponential.ts";
 import type { LossSlice } from "../../../core/loss.ts";
@@ -11,26 +12,24 @@ import { differencesInto, exponentialsInto, logRatiosInto, Scratch } from "../to
 
 /** Parameters of every objective with a ratio. */
 export const ratioParams = {
-  ratio: z
-    .enum(["token", "sequence", "sequence_token", "sequence_sum"])
-    .default("token")
-    .describe(
-      "Unit of the ratio. token: each token's own; sequence: the exponential of the response's mean log-ratio, with gradient through all its tokens; sequence_token: that value, with the token's own gradient; sequence_sum: the ratio of whole responses (product over tokens).",
-    ),
+  ratio: param(
+    z.enum(["token", "sequence", "sequence_token", "sequence_sum"]).default("token"),
+    "Unit of the ratio. token: each token's own; sequence: the exponential of the response's mean log-ratio, with gradient through all its tokens; sequence_token: that value, with the token's own gradient; sequence_sum: the ratio of whole responses (product over tokens).",
+  ),
   anchor: anchorParam,
-  clamp_log_ratio: z
-    .union([
-      z.number().positive(),
-      z.strictObject({
-        low: z.number().max(0).optional().describe("Lower bound on the log-ratio; default: none."),
-        high: z.number().min(0).optional().describe("Upper bound on the log-ratio; default: none."),
-      }),
-    ])
-    .nullable()
-    .default(null)
-    .describe(
-      "Bound on the unit's log-ratio before it is exponentiated: one for both sides, or one for each; no gradient beyond it.",
-    ),
+  clamp_log_ratio: param(
+    z
+      .union([
+        z.number().positive(),
+        z.strictObject({
+          low: param(z.number().max(0).optional(), "Lower bound on the log-ratio; default: none."),
+          high: param(z.number().min(0).optional(), "Upper bound on the log-ratio; default: none."),
+        }),
+      ])
+      .nullable()
+      .default(null),
+    "Bound on the unit's log-ratio before it is exponentiated: one for both sides, or one for each; no gradient beyond it.",
+  ),
 };
 
 export interface RatioOptions {

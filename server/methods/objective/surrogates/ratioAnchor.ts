@@ -1,18 +1,17 @@
 /** Which distribution a ratio is against, and where its log-probs are. */
 import { sampledColumn } from "../../../core/rows/columns.ts";
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Model } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 
-export const anchorParam = z
-  .enum(["behaviour", "proximal", "interpolated", "reference", "sampled"])
-  .default("behaviour")
-  .describe(
-    "The denominator of the ratio. behaviour: the model that generated, at temperature 1; sampled: the distribution that the sampler drew from; proximal: the policy before the step's updates, computed again; interpolated: an estimate of proximal between behaviour and the current policy, by the weights' versions; reference: the reference model.",
-  );
+export const anchorParam = param(
+  z.enum(["behaviour", "proximal", "interpolated", "reference", "sampled"]).default("behaviour"),
+  "The denominator of the ratio. behaviour: the model that generated, at temperature 1; sampled: the distribution that the sampler drew from; proximal: the policy before the step's updates, computed again; interpolated: an estimate of proximal between behaviour and the current policy, by the weights' versions; reference: the reference model.",
+);
 
 export type Anchor = z.output<typeof anchorParam>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { ratioParams } from "./ratio.ts";
 import { surrogate, type Method } from "./surrogate.ts";
 
@@ -32,8 +32,8 @@ export const sapo = objective({
   formula: "ℓ = −A σ(τ (ρ − 1)) 4/τ, τ = tau_pos where A > 0, else tau_neg",
   sources: ["Soft Adaptive Policy Optimization"],
   params: z.object({
-    tau_pos: temperature.default(1).describe("Steepness of the gate where the advantage is positive."),
-    tau_neg: temperature.default(1.05).describe("Steepness of the gate where it is not."),
+    tau_pos: param(temperature.default(1), "Steepness of the gate where the advantage is positive."),
+    tau_neg: param(temperature.default(1.05), "Steepness of the gate where it is not."),
     ...ratioParams,
   }),
   create: (params) => surrogate(params, () => sapoOn(params.tau_pos, params.tau_neg)),

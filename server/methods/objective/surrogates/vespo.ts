@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
@@ -84,10 +84,10 @@ export const vespo = objective({
     "TRL 1.16",
   ],
   params: z.object({
-    k_pos: shape.default(2).describe("k where the advantage is not negative."),
-    lambda_pos: shape.default(3).describe("λ where the advantage is not negative."),
-    k_neg: shape.default(3).describe("k where it is negative."),
-    lambda_neg: shape.default(2).describe("λ where it is negative."),
+    k_pos: param(shape.default(2), "k where the advantage is not negative."),
+    lambda_pos: param(shape.default(3), "λ where the advantage is not negative."),
+    k_neg: param(shape.default(3), "k where it is negative."),
+    lambda_neg: param(shape.default(2), "λ where it is negative."),
     anchor: anchorParam,
   }),
   create: (params): Objective => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Weighed } from "../../../core/policy.ts";
 import type { HeadOf, Objective, ObjectiveInput } from "../../../core/loss.ts";
@@ -12,29 +12,26 @@ import { headParam } from "../../../core/slots/objective.ts";
 import { headChannel } from "./valueParams.ts";
 
 const params = z.object({
-  q: z
-    .array(refers({ to: "head" }).min(1))
-    .min(1)
-    .default(["q1", "q2"])
-    .describe(
-      "Heads of Q(s, a), with a value for every vocabulary entry (`words: true`); V is fitted to the smallest of them.",
-    ),
+  q: param(
+    z
+      .array(refers({ to: "head" }).min(1))
+      .min(1)
+      .default(["q1", "q2"]),
+    "Heads of Q(s, a), with a value for every vocabulary entry (`words: true`); V is fitted to the smallest of them.",
+  ),
   head: headParam("value"),
-  target: refers({ to: "model", also: ["now"] })
-    .min(1)
-    .default("now")
-    .describe(
-      "Whose Q is V's target: a slow copy's (`polyak`) in `models`, as in the sources, or the current model's (`now`).",
-    ),
-  gamma: z.number().min(0).max(1).default(0.99).describe("Discount γ."),
-  tau: z.number().gt(0).lt(1).default(0.7).describe("Expectile τ: V is this expectile of Q."),
-  cql: z
-    .number()
-    .min(0)
-    .default(0.01)
-    .describe(
-      "Factor on the cross-entropy of each Q as logits, which keeps the Q of actions outside the data low.",
-    ),
+  target: param(
+    refers({ to: "model", also: ["now"] })
+      .min(1)
+      .default("now"),
+    "Whose Q is V's target: a slow copy's (`polyak`) in `models`, as in the sources, or the current model's (`now`).",
+  ),
+  gamma: param(z.number().min(0).max(1).default(0.99), "Discount γ."),
+  tau: param(z.number().gt(0).lt(1).default(0.7), "Expectile τ: V is this expectile of Q."),
+  cql: param(
+    z.number().min(0).default(0.01),
+    "Factor on the cross-entropy of each Q as logits, which keeps the Q of actions outside the data low.",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Channel, Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
@@ -11,15 +11,15 @@ import { headChannel } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
-  alpha: z.number().positive().default(0.1).describe("Factor α from logits to advantages."),
-  gamma: z.number().min(0).max(1).default(0.999).describe("Discount γ."),
-  backup: refers({ to: "model", also: ["reference"] })
-    .min(1)
-    .default("reference")
-    .describe(
-      "The model whose likeliest token the backup takes in the next state: a checkpoint that does not train.",
-    ),
-  values_only: z.boolean().default(false).describe("The first stage, in which only V trains."),
+  alpha: param(z.number().positive().default(0.1), "Factor α from logits to advantages."),
+  gamma: param(z.number().min(0).max(1).default(0.999), "Discount γ."),
+  backup: param(
+    refers({ to: "model", also: ["reference"] })
+      .min(1)
+      .default("reference"),
+    "The model whose likeliest token the backup takes in the next state: a checkpoint that does not train.",
+  ),
+  values_only: param(z.boolean().default(false), "The first stage, in which only V trains."),
 });
 type Params = z.output<typeof params>;
 

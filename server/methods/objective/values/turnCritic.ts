@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import type { Channel, Stats, Weighed } from "../../../core/policy.ts";
 import type { HeadOf, Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
@@ -12,11 +12,13 @@ import { tokenRewards } from "./tokenRewards.ts";
 import { headChannel } from "./valueParams.ts";
 
 const names = (usual: readonly string[], what: string) =>
-  z
-    .array(refers({ to: "head" }).min(1))
-    .min(1)
-    .default([...usual])
-    .describe(`Heads of ${what}; with several, \`twins\` says what each is fitted to.`);
+  param(
+    z
+      .array(refers({ to: "head" }).min(1))
+      .min(1)
+      .default([...usual]),
+    `Heads of ${what}; with several, \`twins\` says what each is fitted to.`,
+  );
 /** Targets that are the policy's own values. */
 const words: readonly string[] = ["now", "before"];
 
@@ -24,29 +26,25 @@ const params = z
   .object({
     q: names(["q1", "q2"], "Q(s, turn), read at the turn's last trained token"),
     v: names(["v1", "v2"], "V(s), read at the turn's first trained token"),
-    twins: z
-      .enum(["own", "least"])
-      .default("own")
-      .describe(
-        "What several heads are fitted to: each to its own twin, the first Q to the first V and so on (a head without a twin to the smallest of the others), or all to the smallest.",
-      ),
-    gamma: z.number().min(0).max(1).default(0.9).describe("Discount γ from turn to turn."),
-    level: z
-      .enum(["turn", "step"])
-      .default("turn")
-      .describe("The unit of an action; the response, if none is recorded."),
-    target: refers({ to: "model", also: ["now", "before"] })
-      .min(1)
-      .default("now")
-      .describe(
-        "Whose values are the targets: the current model's (`now`), those from before the step's updates (`before`), or those of a model with the same heads, such as a slow copy (`polyak`) in `models`.",
-      ),
-    actions: z
-      .enum(["recorded", "drawn"])
-      .default("recorded")
-      .describe(
-        "Which action's Q is V's target: the recorded action's, or that of an action that the current policy draws in its place. `drawn` needs an `auxiliary` learner and a model as `target`.",
-      ),
+    twins: param(
+      z.enum(["own", "least"]).default("own"),
+      "What several heads are fitted to: each to its own twin, the first Q to the first V and so on (a head without a twin to the smallest of the others), or all to the smallest.",
+    ),
+    gamma: param(z.number().min(0).max(1).default(0.9), "Discount γ from turn to turn."),
+    level: param(
+      z.enum(["turn", "step"]).default("turn"),
+      "The unit of an action; the response, if none is recorded.",
+    ),
+    target: param(
+      refers({ to: "model", also: ["now", "before"] })
+        .min(1)
+        .default("now"),
+      "Whose values are the targets: the current model's (`now`), those from before the step's updates (`before`), or those of a model with the same heads, such as a slow copy (`polyak`) in `models`.",
+    ),
+    actions: param(
+      z.enum(["recorded", "drawn"]).default("recorded"),
+      "Which action's Q is V's target: the recorded action's, or that of an action that the current policy draws in its place. `drawn` needs an `auxiliary` learner and a model as `target`.",
+    ),
   })
   .refine(({ actions, target }) => actions === "recorded" || !words.includes(target), {
     path: ["actions"],

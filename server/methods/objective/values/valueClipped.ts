@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { excess } from "../numbers.ts";
 import { valueLoss, type ValueColumns, type ValueMethod } from "./valueLoss.ts";
 import { headParam } from "../../../core/slots/objective.ts";
@@ -7,14 +7,10 @@ import { gammaParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
-  clip: z
-    .number()
-    .gt(0)
-    .nullable()
-    .default(0.2)
-    .describe(
-      "How far the value may move from what it was before the update; null: no clip. verl: cliprange_value 0.5.",
-    ),
+  clip: param(
+    z.number().gt(0).nullable().default(0.2),
+    "How far the value may move from what it was before the update; null: no clip. verl: cliprange_value 0.5.",
+  ),
   gamma: gammaParam,
   level: statesParam,
 });

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { objective } from "../../../core/declaration.ts";
+import { objective, param } from "../../../core/declaration.ts";
 import { valueLoss, type ValueMethod } from "./valueLoss.ts";
 import { headParam } from "../../../core/slots/objective.ts";
 import { gammaParam, statesParam } from "./valueParams.ts";
 
 const params = z.object({
   head: headParam("value"),
-  tau: z.number().gt(0).lt(1).default(0.7).describe("Expectile τ: above ½, good continuations count more."),
+  tau: param(z.number().gt(0).lt(1).default(0.7), "Expectile τ: above ½, good continuations count more."),
   gamma: gammaParam,
   level: statesParam,
 });

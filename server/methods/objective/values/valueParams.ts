@@ -1,21 +1,18 @@
 /** What losses of value heads share: parameters, and columns. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import type { Level } from "../../../core/basics.ts";
 import type { ObjectiveInput } from "../../../core/loss.ts";
 import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
-export const gammaParam = z
-  .number()
-  .min(0)
-  .max(1)
-  .default(1)
-  .describe("Discount of future rewards, used where no returns are recorded.");
-export const statesParam = z
-  .enum(["token", "step", "turn", "response"])
-  .default("token")
-  .describe(
-    "Which states have a value: those before each token, each step or each turn, or the state before the response (V(x)).",
-  );
+export const gammaParam = param(
+  z.number().min(0).max(1).default(1),
+  "Discount of future rewards, used where no returns are recorded.",
+);
+export const statesParam = param(
+  z.enum(["token", "step", "turn", "response"]).default("token"),
+  "Which states have a value: those before each token, each step or each turn, or the state before the response (V(x)).",
+);
 export { headChannel } from "../../../core/channelNames.ts";
 
 /** Each state's share of the loss, at the first trained token after it; 0 elsewhere. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { replayAdmission } from "../../../core/declaration.ts";
+import { replayAdmission, param } from "../../../core/declaration.ts";
 
 export const keepAdvantage = replayAdmission({
   name: "advantage",
@@ -9,7 +9,7 @@ export const keepAdvantage = replayAdmission({
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
   params: z.object({
-    above: z.number().default(0).describe("The bound; the paper's released code keeps advantages above 0."),
+    above: param(z.number().default(0), "The bound; the paper's released code keeps advantages above 0."),
   }),
   create:
     ({ above }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { replayAdmission } from "../../../core/declaration.ts";
+import { replayAdmission, param } from "../../../core/declaration.ts";
 
 export const keepSuccesses = replayAdmission({
   name: "success",
@@ -9,12 +9,10 @@ export const keepSuccesses = replayAdmission({
     "WebRL: Training LLM Web Agents via Self-Evolving Online Curriculum Reinforcement Learning",
   ],
   params: z.object({
-    perplexity: z
-      .tuple([z.number().min(1), z.number().min(1)])
-      .optional()
-      .describe(
-        "Keeps only rollouts whose perplexity under the weights that generated them is within [low, high].",
-      ),
+    perplexity: param(
+      z.tuple([z.number().min(1), z.number().min(1)]).optional(),
+      "Keeps only rollouts whose perplexity under the weights that generated them is within [low, high].",
+    ),
   }),
   create:
     ({ perplexity }) =>

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { replayDraw } from "../../../core/declaration.ts";
+import { replayDraw, param } from "../../../core/declaration.ts";
 import type { Past } from "../../../core/slots/replay.ts";
 import { withReplacement } from "./drawing.ts";
 
@@ -23,22 +23,19 @@ export const drawPriority = replayDraw({
     "Improving Language Models with Advantage-based Offline Policy Gradients",
   ],
   params: z.object({
-    by: z
-      .enum(["abs_advantage", "advantage", "reward", "short", "new", "unseen"])
-      .default("abs_advantage")
-      .describe("m: |A|; the positive part of A or R; 1/length; 1/(1 + age); 1/(1 + draws)."),
-    alpha: z.number().nonnegative().default(1).describe("α; 0: uniform."),
-    beta: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0)
-      .describe("β: strength of the importance weights; 0: none, 1: full."),
-    epsilon: z
-      .number()
-      .nonnegative()
-      .default(1e-6)
-      .describe("ε: keeps every draw possible. It must be above 0 if the measure can be 0 for all rollouts."),
+    by: param(
+      z.enum(["abs_advantage", "advantage", "reward", "short", "new", "unseen"]).default("abs_advantage"),
+      "m: |A|; the positive part of A or R; 1/length; 1/(1 + age); 1/(1 + draws).",
+    ),
+    alpha: param(z.number().nonnegative().default(1), "α; 0: uniform."),
+    beta: param(
+      z.number().min(0).max(1).default(0),
+      "β: strength of the importance weights; 0: none, 1: full.",
+    ),
+    epsilon: param(
+      z.number().nonnegative().default(1e-6),
+      "ε: keeps every draw possible. It must be above 0 if the measure can be 0 for all rollouts.",
+    ),
   }),
   create: ({ by, alpha, beta, epsilon }) => {
     const weightOf = (past: Past): number => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { selection } from "../../../core/declaration.ts";
+import { selection, param } from "../../../core/declaration.ts";
 import { withoutReplacement } from "../draws/drawing.ts";
 import { byReward } from "./ranking.ts";
 
@@ -8,7 +8,7 @@ export const bestRandom = selection({
   summary: "Trains the rollout with the best reward in each group and others drawn at random.",
   sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
   params: z.object({
-    keep: z.number().int().min(2).default(2).describe("Rollouts of a group that train, including the best."),
+    keep: param(z.number().int().min(2).default(2), "Rollouts of a group that train, including the best."),
   }),
   create: ({ keep }) => ({
     over: "group",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { selection } from "../../../core/declaration.ts";
+import { selection, param } from "../../../core/declaration.ts";
 import { byReward } from "./ranking.ts";
 
 export const bestWorst = selection({
@@ -7,8 +7,8 @@ export const bestWorst = selection({
   summary: "Trains the rollouts with the best and the worst rewards in each group.",
   sources: ["Policy Filtration in RLHF to Fine-Tune LLM for Code Generation"],
   params: z.object({
-    best: z.number().int().positive().default(1).describe("How many of the best."),
-    worst: z.number().int().positive().default(1).describe("How many of the worst."),
+    best: param(z.number().int().positive().default(1), "How many of the best."),
+    worst: param(z.number().int().positive().default(1), "How many of the worst."),
   }),
   create: ({ best, worst }) => ({
     over: "group",

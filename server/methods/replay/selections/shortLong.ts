@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { selection } from "../../../core/declaration.ts";
+import { selection, param } from "../../../core/declaration.ts";
 import type { Candidate } from "../../../core/slots/replay.ts";
 
 /** Places of those that meet a condition, by length. */
@@ -18,18 +18,14 @@ export const shortLong = selection({
   ],
   status: "approximate",
   params: z.object({
-    successes: z
-      .number()
-      .gt(0)
-      .max(1)
-      .default(0.5)
-      .describe("Share of the successes that trains, the shortest first."),
-    failures: z
-      .number()
-      .min(0)
-      .max(1)
-      .default(0.5)
-      .describe("Share of the failures that trains, the longest first."),
+    successes: param(
+      z.number().gt(0).max(1).default(0.5),
+      "Share of the successes that trains, the shortest first.",
+    ),
+    failures: param(
+      z.number().min(0).max(1).default(0.5),
+      "Share of the failures that trains, the longest first.",
+    ),
   }),
   create: ({ successes, failures }) => ({
     over: "step",

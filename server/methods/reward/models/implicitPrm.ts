@@ -1,34 +1,36 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 
 const params = z.object({
-  model: refers({ to: "model" })
-    .min(1)
-    .describe("The process reward model, a name in `models`; it has to train unless `update: frozen`."),
-  reference: refers({ to: "model", also: ["reference"] })
-    .min(1)
-    .default("reference")
-    .describe("The model that it is compared with: `reference`, or a name in `models`."),
-  beta: z.number().positive().default(0.05).describe("Factor β on the log-ratio."),
+  model: param(
+    refers({ to: "model" }).min(1),
+    "The process reward model, a name in `models`; it has to train unless `update: frozen`.",
+  ),
+  reference: param(
+    refers({ to: "model", also: ["reference"] })
+      .min(1)
+      .default("reference"),
+    "The model that it is compared with: `reference`, or a name in `models`.",
+  ),
+  beta: param(z.number().positive().default(0.05), "Factor β on the log-ratio."),
   update: updateParam("online", "it learns from the same rollouts which of them are right"),
-  from: refers({ to: "term" })
-    .optional()
-    .describe("The reward term whose values say what is right; default: the first term that has values."),
-  level: z
-    .enum(["token", "response"])
-    .default("token")
-    .describe("Whether every token is rewarded by its own ratio, or the response by their sum."),
-  scale: z
-    .enum(["none", "largest_return"])
-    .default("none")
-    .describe(
-      "largest_return: divide by the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
-    ),
+  from: param(
+    refers({ to: "term" }).optional(),
+    "The reward term whose values say what is right; default: the first term that has values.",
+  ),
+  level: param(
+    z.enum(["token", "response"]).default("token"),
+    "Whether every token is rewarded by its own ratio, or the response by their sum.",
+  ),
+  scale: param(
+    z.enum(["none", "largest_return"]).default("none"),
+    "largest_return: divide by the step's largest |Σ of the log-ratios from a token on|, so that none exceeds 1, whatever β is (PRIME's released code).",
+  ),
 });
 type Params = z.output<typeof params>;
 

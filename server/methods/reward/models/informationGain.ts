@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 import { failure, none, value } from "../perRow.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
@@ -21,17 +21,17 @@ function thoughtOf(batch: Batch, row: number, { tokenizer }: Pick<Policy, "token
 }
 
 const params = z.object({
-  model: refers({ to: "model", also: ["reference"] })
-    .min(1)
-    .default("no_think")
-    .describe(
-      "The model that reads the text without the thought; in the paper, a moving average of the policy.",
-    ),
-  between: z.string().default("").describe("The separator between a thought and the text, e.g. `</think>`."),
-  per: z
-    .enum(["text", "token"])
-    .default("text")
-    .describe("text: the gain over the whole text that follows, in nats; token: the mean over its tokens."),
+  model: param(
+    refers({ to: "model", also: ["reference"] })
+      .min(1)
+      .default("no_think"),
+    "The model that reads the text without the thought; in the paper, a moving average of the policy.",
+  ),
+  between: param(z.string().default(""), "The separator between a thought and the text, e.g. `</think>`."),
+  per: param(
+    z.enum(["text", "token"]).default("text"),
+    "text: the gain over the whole text that follows, in nats; token: the mean over its tokens.",
+  ),
 });
 
 async function score(

@@ -1,6 +1,6 @@
 /** Terms whose model learns from the rollouts it scores: which labels it learns from, and one update of it. */
 import { z } from "zod";
-import type { MethodContext } from "../../../core/declaration.ts";
+import { param, type MethodContext } from "../../../core/declaration.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { firstTrained, spansOf } from "../../../core/rows/spans.ts";
 import type { Clock, Model } from "../../../core/basics.ts";
@@ -104,9 +104,10 @@ type Update = z.output<typeof updates>;
 
 /** Whether and when the model of a term learns. @param does what it then does */
 export const update = (usual: Update, does: string) =>
-  updates
-    .default(usual)
-    .describe(`online: before it scores a step, ${does}; after: it scores the step first, and then learns.`);
+  param(
+    updates.default(usual),
+    `online: before it scores a step, ${does}; after: it scores the step first, and then learns.`,
+  );
 
 /** The part of a term that makes its model learn, around the advantages of each step. */
 export function learning(

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import { hasEnded } from "../../../core/rows/ends.ts";
 import { failure, none, value } from "../perRow.ts";
@@ -10,29 +10,24 @@ import type { RewardTerm } from "../../../core/reward.ts";
 import { askedOf, tokenLikelihoods, type TextReading } from "./readings.ts";
 
 const params = z.object({
-  tags: z
-    .array(z.string().min(1))
-    .min(1)
-    .max(2)
-    .default(["think", "answer"])
-    .describe("Tags of the reasoning and the answer, or of the answer alone."),
-  of: z
-    .enum(["mean", "mean_log", "geometric_mean", "product"])
-    .default("mean")
-    .describe(
-      "How the answer's token probabilities are combined. mean: their mean; mean_log: the mean of their logs; geometric_mean; product: the probability of the whole answer.",
-    ),
-  without: refers({ to: "model", also: ["reference", "policy", "none"] })
-    .min(1)
-    .default("reference")
-    .describe(
-      "The model whose probability of the answer without reasoning is subtracted; `none` subtracts nothing. `reference` is the policy at the start.",
-    ),
-  least: z
-    .number()
-    .nullable()
-    .default(0)
-    .describe("A gain below this is rewarded 0; null: every gain is the reward, negative ones too."),
+  tags: param(
+    z.array(z.string().min(1)).min(1).max(2).default(["think", "answer"]),
+    "Tags of the reasoning and the answer, or of the answer alone.",
+  ),
+  of: param(
+    z.enum(["mean", "mean_log", "geometric_mean", "product"]).default("mean"),
+    "How the answer's token probabilities are combined. mean: their mean; mean_log: the mean of their logs; geometric_mean; product: the probability of the whole answer.",
+  ),
+  without: param(
+    refers({ to: "model", also: ["reference", "policy", "none"] })
+      .min(1)
+      .default("reference"),
+    "The model whose probability of the answer without reasoning is subtracted; `none` subtracts nothing. `reference` is the policy at the start.",
+  ),
+  least: param(
+    z.number().nullable().default(0),
+    "A gain below this is rewarded 0; null: every gain is the reward, negative ones too.",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { refers } from "../../../core/references.ts";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 import { pairing, headParam } from "../../../core/slots/objective.ts";
 import { headChannel } from "../../../core/channelNames.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
@@ -9,18 +9,18 @@ import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 import { failure, none, value } from "../perRow.ts";
 
 const params = z.object({
-  model: refers({ to: "model" })
-    .min(1)
-    .describe("The model with the head, a name in `models`; it has to train unless `update: frozen`."),
+  model: param(
+    refers({ to: "model" }).min(1),
+    "The model with the head, a name in `models`; it has to train unless `update: frozen`.",
+  ),
   head: headParam("reward"),
   update: updateParam("frozen", "it learns from pairs of the same rollouts which of two is better"),
-  from: refers({ to: "term" })
-    .optional()
-    .describe(
-      "The reward term that ranks the rollouts it learns from; default: the first term that has values.",
-    ),
+  from: param(
+    refers({ to: "term" }).optional(),
+    "The reward term that ranks the rollouts it learns from; default: the first term that has values.",
+  ),
   pairs: pairing("all"),
-  margin: z.number().min(0).default(0).describe("Margin between the scores of a pair."),
+  margin: param(z.number().min(0).default(0), "Margin between the scores of a pair."),
 });
 
 export const rewardModel = rewardTerm({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 
 /** Chosen by `use: PATH.py[:function]`. The rule `python-reward` says on its line that no run starts with it. */
 export const python = rewardTerm({
@@ -8,9 +8,9 @@ export const python = rewardTerm({
   summary: "A reward function in a Python file of the workspace.",
   sources: ["verl custom_reward_function"],
   params: z.object({
-    file: z.string().min(1).describe("The Python file, relative to the config that names it."),
-    export: z.string().default("compute_score").describe("The function's name."),
-    args: z.record(z.string(), z.json()).optional().describe("Arguments for every call."),
+    file: param(z.string().min(1), "The Python file, relative to the config that names it."),
+    export: param(z.string().default("compute_score"), "The function's name."),
+    args: param(z.record(z.string(), z.json()).optional(), "Arguments for every call."),
   }),
   create: ({ file, export: name }, context) => {
     throw new UserError(

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { rewardTerm } from "../../../core/declaration.ts";
+import { rewardTerm, param } from "../../../core/declaration.ts";
 import { UserReward } from "./userReward.ts";
 
 /** Seconds a call may take where the config does not say. */
@@ -16,10 +16,10 @@ export const user = rewardTerm({
     "r = score({ prompt, response, task, … }): number | null | { value, spans } | { level, values, spans }",
   sources: [],
   params: z.object({
-    file: z.string().min(1).describe("The file, relative to the config that names it."),
-    export: z.string().default("score").describe("The function's name; `default` for the default export."),
-    args: z.record(z.string(), z.json()).optional().describe("Arguments for every call, as `args`."),
-    timeout: z.number().positive().optional().describe("Seconds for one rollout; default: reward.timeout."),
+    file: param(z.string().min(1), "The file, relative to the config that names it."),
+    export: param(z.string().default("score"), "The function's name; `default` for the default export."),
+    args: param(z.record(z.string(), z.json()).optional(), "Arguments for every call, as `args`."),
+    timeout: param(z.number().positive().optional(), "Seconds for one rollout; default: reward.timeout."),
   }),
   create: ({ file, export: name, args, timeout }, context) =>
     new UserReward({

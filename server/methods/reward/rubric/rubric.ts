@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { chatParams } from "../../../lib/chatCompletions.ts";
-import { rewardTerm, type MethodContext } from "../../../core/declaration.ts";
+import { rewardTerm, param, type MethodContext } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { isBroken, type Criterion, type JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
@@ -20,54 +20,51 @@ import {
   type Verdict,
 } from "./judges.ts";
 
-const max_tokens = z.number().int().min(1).default(64).describe("Longest verdict, in tokens.");
+const max_tokens = param(z.number().int().min(1).default(64), "Longest verdict, in tokens.");
 const judgeParam = z.union([
-  z.strictObject({ ...chatParams, max_tokens }).describe("A model at an OpenAI-compatible endpoint."),
-  z
-    .strictObject({
-      of: refers({ to: "model", also: ["policy", "reference"] }).describe("A model of the run."),
+  param(z.strictObject({ ...chatParams, max_tokens }), "A model at an OpenAI-compatible endpoint."),
+  param(
+    z.strictObject({
+      of: param(refers({ to: "model", also: ["policy", "reference"] }), "A model of the run."),
       max_tokens,
-    })
-    .describe("A model of the run; it answers greedily."),
-  z
-    .strictObject({
-      file: refers({ to: "file", ends: [".ts", ".mts", ".js", ".mjs"] }).describe(
+    }),
+    "A model of the run; it answers greedily.",
+  ),
+  param(
+    z.strictObject({
+      file: param(
+        refers({ to: "file", ends: [".ts", ".mts", ".js", ".mjs"] }),
         "A TypeScript or JavaScript file, relative to the config.",
       ),
-      export: z
-        .string()
-        .default("score")
-        .describe("Its function, which returns a number above 0 if the criterion is met."),
-      timeout: z
-        .number()
-        .positive()
-        .optional()
-        .describe("Seconds for one criterion; default: reward.timeout."),
-    })
-    .describe("A function that is given the criterion as `task.data.criterion`, `{ text, points }`."),
+      export: param(
+        z.string().default("score"),
+        "Its function, which returns a number above 0 if the criterion is met.",
+      ),
+      timeout: param(z.number().positive().optional(), "Seconds for one criterion; default: reward.timeout."),
+    }),
+    "A function that is given the criterion as `task.data.criterion`, `{ text, points }`.",
+  ),
 ]);
 
 const params = z.object({
-  field: refers({ to: "field" })
-    .default("rubric")
-    .describe(
-      "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. Charts call it by its `name`; if one with `veto` is broken, the others earn nothing.",
-    ),
-  judge: judgeParam
-    .optional()
-    .describe(
-      "What decides whether a criterion is met: a server (`{ url, model }`), a model of the run (`{ of }`) or a program (`{ file }`). Criteria with a `regex` need none.",
-    ),
-  ask: template("prompt", "response", "criterion")
-    .default(
+  field: param(
+    refers({ to: "field" }).default("rubric"),
+    "Field of the task's data: a list of criteria, texts or `{ criterion, points, name, veto, regex }`. Charts call it by its `name`; if one with `veto` is broken, the others earn nothing.",
+  ),
+  judge: param(
+    judgeParam.optional(),
+    "What decides whether a criterion is met: a server (`{ url, model }`), a model of the run (`{ of }`) or a program (`{ file }`). Criteria with a `regex` need none.",
+  ),
+  ask: param(
+    template("prompt", "response", "criterion").default(
       "Question: {prompt}\n\nAnswer: {response}\n\nDoes the answer meet this criterion? {criterion}\nSay yes or no: ",
-    )
-    .describe("Template of the question about each criterion: `{prompt}`, `{response}`, `{criterion}`."),
-  floor: z
-    .number()
-    .nullable()
-    .default(null)
-    .describe("Lower bound on the score; null: as low as criteria with negative points make it."),
+    ),
+    "Template of the question about each criterion: `{prompt}`, `{response}`, `{criterion}`.",
+  ),
+  floor: param(
+    z.number().nullable().default(null),
+    "Lower bound on the score; null: as low as criteria with negative points make it.",
+  ),
 });
 type Params = z.output<typeof params>;
 

@@ -1,24 +1,19 @@
 /** What methods that branch at single tokens share. */
 import { z } from "zod";
+import { param } from "../../../core/declaration.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { TokenTexts } from "../../../core/slots/branching.ts";
 
 export const tokenParams = {
-  children: z.number().int().min(1).default(3).describe("n2: branches of each first rollout."),
-  min_characters: z
-    .number()
-    .int()
-    .min(1)
-    .optional()
-    .describe(
-      "Fewest characters of a token that a branch may leave before, not counting spaces around it. Default: 2, and 1 for a model that reads character by character.",
-    ),
-  budget: z
-    .enum(["whole", "rest"])
-    .default("whole")
-    .describe(
-      "How many tokens a branch may generate: `rollout.max_tokens` of its own, as in the released code, or what its beginning leaves of them.",
-    ),
+  children: param(z.number().int().min(1).default(3), "n2: branches of each first rollout."),
+  min_characters: param(
+    z.number().int().min(1).optional(),
+    "Fewest characters of a token that a branch may leave before, not counting spaces around it. Default: 2, and 1 for a model that reads character by character.",
+  ),
+  budget: param(
+    z.enum(["whole", "rest"]).default("whole"),
+    "How many tokens a branch may generate: `rollout.max_tokens` of its own, as in the released code, or what its beginning leaves of them.",
+  ),
 };
 
 /**

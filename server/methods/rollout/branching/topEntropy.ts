@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { branching } from "../../../core/declaration.ts";
+import { branching, param } from "../../../core/declaration.ts";
 import { candidates, oneOf, tokenParams } from "./candidates.ts";
 
 export const topEntropy = branching({
@@ -9,7 +9,7 @@ export const topEntropy = branching({
   formula: "group = n1 + n1 · n2; cut before t ~ U(top-k of H(π(· | y_<t)))",
   sources: ["CURE: Critical-Token-Guided Re-Concatenation for Entropy-Collapse Prevention"],
   params: z.object({
-    k: z.number().int().min(1).default(20).describe("Tokens of highest entropy, of which one is drawn."),
+    k: param(z.number().int().min(1).default(20), "Tokens of highest entropy, of which one is drawn."),
     ...tokenParams,
   }),
   create: ({ k, children, min_characters, budget }) => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { episodeShape } from "../../../core/declaration.ts";
+import { episodeShape, param } from "../../../core/declaration.ts";
 import { template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
 import { budgetParam } from "./params.ts";
@@ -11,19 +11,19 @@ export const multiAttempt = episodeShape({
   formula: "N ~ U{low, …, high}; ends at the first right attempt, at most at the N-th",
   sources: ["Learning from Failures in Multi-Attempt Reinforcement Learning"],
   params: z.object({
-    low: z.number().int().min(1).default(1).describe("Fewest attempts that an episode may have."),
-    high: z
-      .number()
-      .int()
-      .min(1)
-      .default(5)
-      .describe("Most attempts that an episode may have; evaluations allow this many."),
-    feedback: template("left")
-      .default("\nIncorrect, {left} left.\n")
-      .describe("The message after a wrong attempt; `{left}`: attempts that are left."),
-    ask: template("prompt", "left")
-      .default("{prompt}")
-      .describe("Template of the first prompt: `{prompt}`, and `{left}`, the attempts that the episode has."),
+    low: param(z.number().int().min(1).default(1), "Fewest attempts that an episode may have."),
+    high: param(
+      z.number().int().min(1).default(5),
+      "Most attempts that an episode may have; evaluations allow this many.",
+    ),
+    feedback: param(
+      template("left").default("\nIncorrect, {left} left.\n"),
+      "The message after a wrong attempt; `{left}`: attempts that are left.",
+    ),
+    ask: param(
+      template("prompt", "left").default("{prompt}"),
+      "Template of the first prompt: `{prompt}`, and `{left}`, the attempts that the episode has.",
+    ),
     budget: budgetParam,
   }),
   create: ({ low, high, feedback, ask, budget }) => {

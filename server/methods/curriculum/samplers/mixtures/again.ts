@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import type { Json } from "../../../../../shared/lib/json.ts";
-import { sampler } from "../../../../core/declaration.ts";
+import { sampler, param } from "../../../../core/declaration.ts";
 import { refers } from "../../../../core/references.ts";
 import type { Random } from "../../../../lib/random.ts";
 import type { Saved } from "../../../../core/basics.ts";
@@ -251,49 +251,37 @@ const saved = z.object({
 const share = z.number().min(0).max(1);
 
 export const againParams = z.object({
-  from: z
-    .array(refers({ to: "file", ends: [".jsonl"] }))
-    .default([])
-    .describe(
-      "Files of past curricula, one run a line, as `gradus runs export RUN --to curriculum` writes them; none: the run stays in its pre-run, and later runs can follow it.",
-    ),
-  pre_run: z
-    .number()
-    .int()
-    .min(1)
-    .default(1)
-    .describe("Measurements of what the policy knows after which a past run is chosen."),
-  neighbours: z
-    .number()
-    .int()
-    .min(1)
-    .default(3)
-    .describe("k: past runs that are near enough to choose from."),
-  least: z
-    .number()
-    .min(0)
-    .default(0.2)
-    .describe("Components of a mean signal above it are followed; 0.2 where rewards lie in [0, 1]."),
-  advance: z
-    .enum(["reward", "time", "pool"])
-    .default("reward")
-    .describe(
-      "When the next mixture comes: once this one earns what it earned the past run, every `fit_every` groups from the run's first on, or all mixtures are one from the start.",
-    ),
-  window: z
-    .number()
-    .int()
-    .min(1)
-    .default(10)
-    .describe("Last groups of a mixture whose mean reward is compared."),
-  tolerance: z.number().min(0).default(1).describe("Times the past run's reward is what must be earned."),
-  explore: share.default(0.1).describe("Share of points drawn anywhere in the box in the pre-run."),
-  uniform: share
-    .default(0.02)
-    .describe("Share of points drawn anywhere in the box while a past run is followed."),
-  uniform_after: share
-    .optional()
-    .describe("That share from the past run's last mixture on; default: `uniform`."),
+  from: param(
+    z.array(refers({ to: "file", ends: [".jsonl"] })).default([]),
+    "Files of past curricula, one run a line, as `gradus runs export RUN --to curriculum` writes them; none: the run stays in its pre-run, and later runs can follow it.",
+  ),
+  pre_run: param(
+    z.number().int().min(1).default(1),
+    "Measurements of what the policy knows after which a past run is chosen.",
+  ),
+  neighbours: param(z.number().int().min(1).default(3), "k: past runs that are near enough to choose from."),
+  least: param(
+    z.number().min(0).default(0.2),
+    "Components of a mean signal above it are followed; 0.2 where rewards lie in [0, 1].",
+  ),
+  advance: param(
+    z.enum(["reward", "time", "pool"]).default("reward"),
+    "When the next mixture comes: once this one earns what it earned the past run, every `fit_every` groups from the run's first on, or all mixtures are one from the start.",
+  ),
+  window: param(
+    z.number().int().min(1).default(10),
+    "Last groups of a mixture whose mean reward is compared.",
+  ),
+  tolerance: param(z.number().min(0).default(1), "Times the past run's reward is what must be earned."),
+  explore: param(share.default(0.1), "Share of points drawn anywhere in the box in the pre-run."),
+  uniform: param(
+    share.default(0.02),
+    "Share of points drawn anywhere in the box while a past run is followed.",
+  ),
+  uniform_after: param(
+    share.optional(),
+    "That share from the past run's last mixture on; default: `uniform`.",
+  ),
   ...fitParams,
   probe_every: probeEvery(1).default(500),
   ...knowledgeParams,

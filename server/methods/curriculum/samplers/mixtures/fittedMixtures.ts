@@ -1,5 +1,6 @@
 /** Mixtures over point and signal that are refitted during a run, and the rewards of groups drawn from them. */
 import { z } from "zod";
+import { param } from "../../../../core/declaration.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
 import { randomStream } from "../../../../lib/random.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";
@@ -12,17 +13,14 @@ export interface FitOptions {
 }
 
 export const fitParams = {
-  fit_every: z
-    .number()
-    .int()
-    .min(20)
-    .default(250)
-    .describe("Groups between two fits; before the first points are uniform."),
-  components: z
-    .array(z.number().int().min(1))
-    .min(1)
-    .default([2, 3, 4, 5, 6, 7, 8, 9, 10])
-    .describe("Numbers of components that are tried."),
+  fit_every: param(
+    z.number().int().min(20).default(250),
+    "Groups between two fits; before the first points are uniform.",
+  ),
+  components: param(
+    z.array(z.number().int().min(1)).min(1).default([2, 3, 4, 5, 6, 7, 8, 9, 10]),
+    "Numbers of components that are tried.",
+  ),
 };
 
 export const originSchema = z.object({ fit: z.number(), component: z.number() });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { sampler } from "../../../../core/declaration.ts";
+import { sampler, param } from "../../../../core/declaration.ts";
 import type { Random } from "../../../../lib/random.ts";
 import type { Saved } from "../../../../core/basics.ts";
 import { lastAtMost, ranked } from "../../../../lib/ordering.ts";
@@ -146,17 +146,15 @@ export const gaussianWindow = sampler({
         }
       : undefined,
   params: z.object({
-    order: z.enum(["descending", "ascending"]).default("descending").describe("What comes first."),
-    width: z.number().positive().default(1000).describe("σ, in ranks."),
-    step: z.number().min(0).default(500).describe("n, in ranks."),
-    sensitivity: z.number().positive().default(2).describe("α."),
-    target: z.number().default(0.5).describe("β, the success rate above which the place moves on."),
-    by_value: z
-      .number()
-      .default(0)
-      .describe(
-        "w: how much the mean value of the step's arms moves it; 1 in the source, whose values are angles.",
-      ),
+    order: param(z.enum(["descending", "ascending"]).default("descending"), "What comes first."),
+    width: param(z.number().positive().default(1000), "σ, in ranks."),
+    step: param(z.number().min(0).default(500), "n, in ranks."),
+    sensitivity: param(z.number().positive().default(2), "α."),
+    target: param(z.number().default(0.5), "β, the success rate above which the place moves on."),
+    by_value: param(
+      z.number().default(0),
+      "w: how much the mean value of the step's arms moves it; 1 in the source, whose values are angles.",
+    ),
   }),
   create: (options) => new GaussianWindow(options),
 });

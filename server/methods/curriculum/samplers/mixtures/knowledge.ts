@@ -1,5 +1,6 @@
 /** What the policy can do at a grid of points, measured from time to time by rollouts that train nothing. */
 import { z } from "zod";
+import { param } from "../../../../core/declaration.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";
 import type { Group } from "../../../../core/rollouts.ts";
 import type { Knowledge } from "../../pastCurriculum.ts";
@@ -8,24 +9,18 @@ import type { ArmSet } from "../../../../core/slots/arms.ts";
 import type { PilotRollouts } from "../../../../core/slots/curriculum.ts";
 
 export const knowledgeParams = {
-  probe_points: z
-    .number()
-    .int()
-    .min(1)
-    .max(4096)
-    .default(49)
-    .describe("At most so many points, a grid over the box: 7 × 7 where it has two dimensions."),
-  probe_samples: z.number().int().min(1).max(256).default(4).describe("Rollouts of each point's task."),
+  probe_points: param(
+    z.number().int().min(1).max(4096).default(49),
+    "At most so many points, a grid over the box: 7 × 7 where it has two dimensions.",
+  ),
+  probe_samples: param(z.number().int().min(1).max(256).default(4), "Rollouts of each point's task."),
 };
 /** @param otherwise describes 0 */
 export const probeEvery = (least: 0 | 1, otherwise = ""): z.ZodNumber =>
-  z
-    .number()
-    .int()
-    .min(least)
-    .describe(
-      `Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing${otherwise}. Runs are compared by them.`,
-    );
+  param(
+    z.number().int().min(least),
+    `Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing${otherwise}. Runs are compared by them.`,
+  );
 
 export interface ProbeOptions {
   readonly probe_every: number;
