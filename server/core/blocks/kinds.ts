@@ -16,7 +16,10 @@ import {
   type Shape,
 } from "./field.ts";
 
-type Always = { readonly default: Json } | { readonly required: true };
+/** What a run reads in place of a value that nobody wrote: nothing, where there is a default or it must be written. */
+type Absent<O extends Options> = O extends { readonly default: Json } | { readonly required: true }
+  ? never
+  : undefined;
 
 type Kept<Value> = Value extends readonly (infer One)[] ? readonly One[] : Value;
 type Parsed<Schema extends z.ZodType> = Kept<z.output<Schema>>;
@@ -25,16 +28,11 @@ export const whole = (least: number): z.ZodNumber => z.number().int().min(least)
 export const fraction = z.number().min(0).max(1);
 
 /** A value of a schema. It was checked before it is read: only inside lists and maps are there defaults to fill in. */
-export function value<Schema extends z.ZodType>(
+export function value<Schema extends z.ZodType, O extends Options = Record<never, never>>(
   schema: Schema,
   summary: string,
-  options: Options & Always,
-): Field<Parsed<Schema>>;
-export function value<Schema extends z.ZodType>(
-  schema: Schema,
-  summary: string,
-  options?: Options,
-): Field<Parsed<Schema> | undefined>;
+  options?: O,
+): Field<Parsed<Schema> | Absent<O>>;
 export function value(schema: z.ZodType, summary: string, options: Options = {}): Field {
   const read = ({ json }: CheckedValue): unknown => {
     const written = json ?? options.default;
@@ -44,34 +42,21 @@ export function value(schema: z.ZodType, summary: string, options: Options = {})
 }
 
 /** A value that may hold schedules. */
-export function moving<Schema extends z.ZodType>(
+export function moving<Schema extends z.ZodType, O extends Options = Record<never, never>>(
   schema: Schema,
   summary: string,
-  options: Options & Always,
-): Field<Parsed<Schema>>;
-export function moving<Schema extends z.ZodType>(
-  schema: Schema,
-  summary: string,
-  options?: Options,
-): Field<Parsed<Schema> | undefined>;
+  options?: O,
+): Field<Parsed<Schema> | Absent<O>>;
 export function moving(schema: z.ZodType, summary: string, options?: Options): Field {
   return made(value(schema, summary, options), (read, at) => at.clocked(read));
 }
 
 /** A number, or how it moves over steps. */
-export function scheduled(
+export const scheduled = <O extends Options = Record<never, never>>(
   schema: z.ZodType<number>,
   summary: string,
-  options: Options & Always,
-): Field<Scheduled>;
-export function scheduled(
-  schema: z.ZodType<number>,
-  summary: string,
-  options?: Options,
-): Field<Scheduled | undefined>;
-export function scheduled(schema: z.ZodType<number>, summary: string, options?: Options): Field {
-  return moving(schedulable(schema), summary, options);
-}
+  options?: O,
+): Field<Scheduled | Absent<O>> => moving(schedulable(schema), summary, options);
 
 /** A file or folder, relative to the file that wrote it, or one of these words. */
 export const path = (
@@ -99,16 +84,11 @@ export const choiceItem = <Slot extends SlotName>(slot: Slot): Item<Choice<Slot>
 });
 
 /** A choice of a method; `default`: its name, or what is written of it. */
-export function choice<Slot extends SlotName>(
+export function choice<Slot extends SlotName, O extends Options = Record<never, never>>(
   slot: Slot,
   summary: string,
-  options: Options & { readonly default: Json },
-): Field<Choice<Slot>>;
-export function choice<Slot extends SlotName>(
-  slot: Slot,
-  summary: string,
-  options?: Options,
-): Field<Choice<Slot> | undefined>;
+  options?: O,
+): Field<Choice<Slot> | Absent<O>>;
 export function choice(slot: SlotName, summary: string, options: Options = {}): Field {
   const field = whereWritten(choiceItem(slot), summary, options);
   return typeof options.default === "string" ? { ...field, default: { use: options.default } } : field;

@@ -151,16 +151,9 @@ const alternateSchema = z
   )
   .min(1);
 
-export interface Condition {
-  readonly metric: string;
-  readonly above?: number;
-  readonly below?: number;
-  readonly window: number;
-  readonly patience?: number;
-  /** Of a plateau: what an improvement is more than, and which way. */
-  readonly min_delta: number;
-  readonly mode: "max" | "min";
-}
+type WrittenCondition = z.output<typeof conditionSchema>;
+/** What a stage ends by, its defaults resolved. */
+export type Condition = Readonly<WrittenCondition> & Required<Pick<WrittenCondition, "window" | "mode">>;
 
 /** When a stage ends before its steps. A condition that stands alone is one of `any`. */
 export interface Until {
@@ -179,19 +172,11 @@ export interface MergePart {
   readonly weight: number;
 }
 
-type WrittenCondition = z.output<typeof conditionSchema>;
-function conditionOf(written: WrittenCondition): Condition {
-  const { metric, window, above, below, patience, min_delta, mode } = written;
-  return {
-    metric,
-    window: window ?? (metric.startsWith("eval/") ? 1 : 10),
-    min_delta,
-    mode: mode ?? betterWay(metric),
-    ...(above === undefined ? {} : { above }),
-    ...(below === undefined ? {} : { below }),
-    ...(patience === undefined ? {} : { patience }),
-  };
-}
+const conditionOf = (written: WrittenCondition): Condition => ({
+  ...written,
+  window: written.window ?? (written.metric.startsWith("eval/") ? 1 : 10),
+  mode: written.mode ?? betterWay(written.metric),
+});
 
 function untilOf(written: z.output<typeof untilSchema> | undefined): Until | undefined {
   if (written === undefined) return undefined;

@@ -113,9 +113,8 @@ function weighedRuns(engine: Engine, cut: Cutting, gradients: ScoreColumns): Run
   return perRun(micros, engine.programs.runtime.streams, engine.pad);
 }
 
-function finished(engine: Engine, into: Accumulator): Gradient["folded"] {
-  return into.finish(gradientShapes(partsOf(engine)));
-}
+const finished = (engine: Engine, into: Accumulator): Gradient["folded"] =>
+  into.finish(gradientShapes(partsOf(engine)));
 
 /** Coefficients are known before anything is computed. */
 function fusedGradient(engine: Engine, weighed: Weighed, batch: Batch, cut: Cutting): Gradient {
@@ -125,12 +124,8 @@ function fusedGradient(engine: Engine, weighed: Weighed, batch: Batch, cut: Cutt
     const runs = weighedRuns(engine, cut, gradients);
     const passes = passesOver(engine, runs, channelsOf(gradients));
     for (const run of runs) passes.fused(run, gradients, into);
-    return {
-      weighed,
-      mode: "fused",
-      folded: finished(engine, into),
-      tokens: countTokens(gradients, batch.tokens.length),
-    };
+    const tokens = countTokens(gradients, batch.tokens.length);
+    return { weighed, mode: "fused", folded: finished(engine, into), tokens };
   } finally {
     into.free();
   }
@@ -169,12 +164,8 @@ export function gradientOf(
         passes.backward(entry, gradients, into);
         entry.free();
       }
-    return {
-      weighed,
-      mode,
-      folded: finished(engine, into),
-      tokens: countTokens(gradients, batch.tokens.length),
-    };
+    const tokens = countTokens(gradients, batch.tokens.length);
+    return { weighed, mode, folded: finished(engine, into), tokens };
   } finally {
     into.free();
     for (const entry of kept) entry.free();
@@ -217,12 +208,9 @@ export function clippedGradientOf(
         into.add(engine.programs.clip().run(feeds));
       });
     }
-    return {
-      weighed,
-      mode: stored === undefined ? "recompute" : "fused",
-      folded: finished(engine, into),
-      tokens: countTokens(gradients, batch.tokens.length),
-    };
+    const mode = stored === undefined ? "recompute" : "fused";
+    const tokens = countTokens(gradients, batch.tokens.length);
+    return { weighed, mode, folded: finished(engine, into), tokens };
   } finally {
     bound.limit.free();
     into.free();

@@ -21,10 +21,7 @@ export const distributionParams = {
     "The distribution that the tokens came from. sampled: the distribution that the sampler drew from.",
   ),
 };
-export interface Distributions {
-  readonly numerator: Distribution;
-  readonly denominator: Distribution;
-}
+export type Distributions = z.output<z.ZodObject<typeof distributionParams>>;
 
 /**
  * Where the two differ at all: `behaviour` from `sampled` by what the sampler filters, `proximal` from either where the
@@ -75,11 +72,11 @@ export function logRatios(input: CorrectionInput, { numerator, denominator }: Di
   return result;
 }
 
-export type RatioUnit = "token" | "sequence" | "sequence_mean";
 export const unitParam = param(
   z.enum(["token", "sequence", "sequence_mean"]).default("token"),
   "token: each token's ratio; sequence: the whole response's (product); sequence_mean: its geometric mean.",
 );
+export type RatioUnit = z.output<typeof unitParam>;
 
 /** Log-ratios to ratios of a unit, in place; `bound` holds the log-ratio. */
 export function ratiosOf(

@@ -41,19 +41,27 @@ export const checkpointFolder = (runFolder: string, step: number): string =>
 
 const types = { Float64Array, Float32Array, Int32Array } as const;
 type TypeName = keyof typeof types;
-interface ArrayEntry {
-  readonly part: string;
-  readonly name: string;
-  readonly type: TypeName;
-  readonly length: number;
-}
-interface StateFile {
-  readonly step: number;
-  readonly loop: Json;
-  readonly parts: Readonly<Record<string, Json>>;
-  readonly arrays: readonly ArrayEntry[];
-  readonly identities?: Readonly<Record<string, Identity>> | undefined;
-}
+
+const identitySchema: z.ZodType<Identity> = z.object({
+  slot: z.enum(slots),
+  about: z.record(z.string(), z.json()),
+  stages: z.array(z.string()),
+  last: z.number().int(),
+});
+const entrySchema = z.object({
+  part: z.string(),
+  name: z.string(),
+  type: z.enum(["Float64Array", "Float32Array", "Int32Array"]),
+  length: z.number().int().nonnegative(),
+});
+const stateSchema = z.object({
+  step: z.number().int(),
+  loop: z.json(),
+  parts: z.record(z.string(), z.json()),
+  arrays: z.array(entrySchema),
+  identities: z.record(z.string(), identitySchema).optional(),
+});
+type StateFile = z.output<typeof stateSchema>;
 
 function typeOf(array: Float64Array | Float32Array | Int32Array): TypeName {
   return array instanceof Float64Array
@@ -86,27 +94,6 @@ function writeState(folder: string, state: RunState): void {
   );
 }
 
-const identitySchema: z.ZodType<Identity> = z.object({
-  slot: z.enum(slots),
-  about: z.record(z.string(), z.json()),
-  stages: z.array(z.string()),
-  last: z.number().int(),
-});
-const stateSchema: z.ZodType<StateFile> = z.object({
-  step: z.number().int(),
-  loop: z.json(),
-  parts: z.record(z.string(), z.json()),
-  arrays: z.array(
-    z.object({
-      part: z.string(),
-      name: z.string(),
-      type: z.enum(["Float64Array", "Float32Array", "Int32Array"]),
-      length: z.number().int().nonnegative(),
-    }),
-  ),
-  identities: z.record(z.string(), identitySchema).optional(),
-});
-
 function stateFile(path: string): StateFile {
   try {
     return stateSchema.parse(JSON.parse(readFileSync(path, "utf8")));
@@ -134,7 +121,8 @@ function arraysFile(path: string, wanted: number): Buffer {
   return bytes;
 }
 
-const bytesOf = ({ type, length }: ArrayEntry): number => length * types[type].BYTES_PER_ELEMENT;
+const bytesOf = ({ type, length }: z.output<typeof entrySchema>): number =>
+  length * types[type].BYTES_PER_ELEMENT;
 
 /** @throws UserError naming the file that is missing, cut short or no state */
 export function readState(folder: string): RunState {

@@ -6,18 +6,13 @@ import type { Task } from "../../core/task.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 
-interface LedgerEntry {
-  readonly task: Task;
-  /** Of its latest group: mean reward, and share of rollouts that succeeded. */
-  readonly reward: number;
-  readonly success: number;
-}
-
 const entrySchema = z.object({
   task: z.custom<Task>((value) => typeof value === "object" && value !== null),
+  /** Of its latest group: mean reward, and share of rollouts that succeeded. */
   reward: z.number(),
   success: z.number(),
 });
+type LedgerEntry = Readonly<z.output<typeof entrySchema>>;
 const stateSchema = z.record(z.string(), z.array(entrySchema));
 
 /** How many tasks of each stage are to be remembered: none where no later stage carries them over. */

@@ -5,13 +5,20 @@ import type { Batch } from "../../../core/rollouts.ts";
 import { quantile } from "../quantile.ts";
 import type { AdvantageBaseline } from "../../../core/slots/advantage.ts";
 
-interface Options {
-  readonly by: "all" | "arm" | "task";
-  readonly decay: number | undefined;
-  readonly window: number | undefined;
-  readonly quantile: number | undefined;
-  readonly start: number;
-}
+const params = z.object({
+  by: param(z.enum(["all", "arm", "task"]).default("all"), "Which rewards share an average."),
+  decay: param(
+    z.number().min(0).lt(1).optional(),
+    "ρ; without it and `window`, all earlier rewards count alike.",
+  ),
+  window: param(z.number().int().min(1).optional(), "Number of latest rewards that count."),
+  quantile: param(
+    z.number().min(0).max(1).optional(),
+    "With `window`: a quantile instead of the mean; 0.5 is the median.",
+  ),
+  start: param(z.number().default(0), "b before the first reward."),
+});
+type Options = z.output<typeof params>;
 
 /** What is known of the rewards of one key. */
 interface Track {
@@ -94,19 +101,6 @@ export const movingAverage = baseline({
     "Back to Basics: Revisiting REINFORCE Style Optimization for Learning from Human Feedback in LLMs",
     "Learn the Ropes, Then Trust the Wins: Self-imitation with Progressive Exploration for Agentic Reinforcement Learning",
   ],
-  params: z.object({
-    by: param(z.enum(["all", "arm", "task"]).default("all"), "Which rewards share an average."),
-    decay: param(
-      z.number().min(0).lt(1).optional(),
-      "ρ; without it and `window`, all earlier rewards count alike.",
-    ),
-    window: param(z.number().int().min(1).optional(), "Number of latest rewards that count."),
-    quantile: param(
-      z.number().min(0).max(1).optional(),
-      "With `window`: a quantile instead of the mean; 0.5 is the median.",
-    ),
-    start: param(z.number().default(0), "b before the first reward."),
-  }),
-  create: ({ by, decay, window, quantile: q, start }) =>
-    new MovingAverage({ by, decay, window, quantile: q, start }),
+  params,
+  create: (options) => new MovingAverage(options),
 });

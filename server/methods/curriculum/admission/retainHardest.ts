@@ -5,10 +5,14 @@ import type { Group } from "../../../core/rollouts.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 import { unscored, yes } from "./verdicts.ts";
 
-interface Options {
-  readonly keep: number | readonly number[];
-  readonly every: number | readonly number[];
-}
+const params = z.object({
+  keep: param(
+    perPhase.default(64),
+    "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
+  ),
+  every: param(perPhase.default(16), "Steps of a phase, or a list of them."),
+});
+type Options = z.output<typeof params>;
 
 /** The entry of a list for a phase; the last one is kept after its end. */
 const inPhase = (of: number | readonly number[], phase: number): number =>
@@ -97,12 +101,6 @@ export const retainHardest = admission({
     "DRIVE: Data Curation Best Practices for Reinforcement Learning with Verifiable Reward in Competitive Code Generation",
   ],
   failing: () => ({ kept: "keeps the arms of the lowest success rates, and so every one that always fails" }),
-  params: z.object({
-    keep: param(
-      perPhase.default(64),
-      "Arms that stay, or a list of how many after each phase; at least `rollout.prompts` with `arms: prompt`.",
-    ),
-    every: param(perPhase.default(16), "Steps of a phase, or a list of them."),
-  }),
+  params,
   create: (options) => new RetainHardest(options),
 });

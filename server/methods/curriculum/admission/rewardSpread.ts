@@ -9,13 +9,20 @@ import { mean } from "../../../../shared/lib/mean.ts";
 
 const rounded = (value: number): string => String(Math.round(value * 1000) / 1000);
 
-interface Options {
-  readonly beta: number;
-  readonly decay: number;
-  readonly sample: boolean;
-  readonly from: number;
-  readonly over: number;
-}
+const params = z.object({
+  beta: param(
+    z.number().min(0).default(0.5),
+    "β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source.",
+  ),
+  decay: param(z.number().min(0).lt(1).default(0.99), "Of the moving average, a step."),
+  sample: param(z.boolean().default(false), "Divide by n − 1 instead of n."),
+  from: param(z.number().int().min(0).default(0), "Steps before the first that is counted; 5 in the source."),
+  over: param(
+    z.number().int().positive().default(1),
+    "Steps whose plain mean starts the average; until then no group is left out. 5 in the source.",
+  ),
+});
+type Options = z.output<typeof params>;
 
 class RewardSpread implements Admission {
   /** Mean of the first steps' mean standard deviations, then their moving average; NaN before the first. */
@@ -69,21 +76,6 @@ export const rewardSpread = admission({
     "std_i r_i ≥ β · EMA(mean over the step's groups of std), which starts with the mean of the first `over` steps counted",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
   failing: ({ beta }) => (beta > 0 ? "left_out" : undefined),
-  params: z.object({
-    beta: param(
-      z.number().min(0).default(0.5),
-      "β: 0.5 for Qwen, 0.9 for Llama and 1 for Gemma in the source.",
-    ),
-    decay: param(z.number().min(0).lt(1).default(0.99), "Of the moving average, a step."),
-    sample: param(z.boolean().default(false), "Divide by n − 1 instead of n."),
-    from: param(
-      z.number().int().min(0).default(0),
-      "Steps before the first that is counted; 5 in the source.",
-    ),
-    over: param(
-      z.number().int().positive().default(1),
-      "Steps whose plain mean starts the average; until then no group is left out. 5 in the source.",
-    ),
-  }),
+  params,
   create: (options) => new RewardSpread(options),
 });

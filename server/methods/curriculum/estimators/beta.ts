@@ -6,12 +6,16 @@ import type { FastEstimates } from "../../../core/slots/arms.ts";
 import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
 import { betaMean, betaPosterior } from "./betaPosterior.ts";
 
-interface Options {
-  readonly alpha: number;
-  readonly beta: number;
-  readonly decay: number;
-  readonly decay_unsampled: boolean;
-}
+const params = z.object({
+  alpha: param(z.number().positive().default(1), "α₀, successes before the first."),
+  beta: param(z.number().positive().default(1), "β₀, failures before the first."),
+  decay: param(z.number().min(0).max(1).default(1), "λ; 0.5 in MoPPS's Countdown and geometry scripts."),
+  decay_unsampled: param(
+    z.boolean().default(false),
+    "Also forget rollouts of arms that were not drawn; the source does not.",
+  ),
+});
+type Options = z.output<typeof params>;
 
 /** Keeps the counts above the prior as of the arm's last observation; 0 for an arm that was never observed. */
 class Beta implements Estimator, EstimatorExtensions {
@@ -87,14 +91,6 @@ export const beta = estimator({
   ],
   gives: ["estimate", "spread", "posterior"],
   takes: ["rate"],
-  params: z.object({
-    alpha: param(z.number().positive().default(1), "α₀, successes before the first."),
-    beta: param(z.number().positive().default(1), "β₀, failures before the first."),
-    decay: param(z.number().min(0).max(1).default(1), "λ; 0.5 in MoPPS's Countdown and geometry scripts."),
-    decay_unsampled: param(
-      z.boolean().default(false),
-      "Also forget rollouts of arms that were not drawn; the source does not.",
-    ),
-  }),
+  params,
   create: (options) => new Beta(options),
 });

@@ -15,12 +15,7 @@ export const measuring = {
   ),
   at_once: param(z.number().int().positive().default(256), "Arms that are measured together."),
 };
-
-export interface Measuring {
-  readonly samples: number;
-  readonly temperature?: number | undefined;
-  readonly at_once: number;
-}
+export type Measuring = z.output<z.ZodObject<typeof measuring>>;
 
 export class MeasuredRates implements Pilots<ArmSet, Observation> {
   readonly rates = new Column(Number.NaN);

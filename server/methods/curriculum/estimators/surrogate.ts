@@ -99,13 +99,7 @@ const improvement = (model: MixtureModel, best: number, shares: readonly number[
   return (mean - best) * normalCumulative(z) + spread * normalDensity(z);
 };
 
-interface Options {
-  readonly model: "quadratic" | "gaussian_process";
-  readonly maximise: "score" | "improvement";
-  readonly ridge: number;
-  readonly scale: number;
-  readonly noise: number;
-}
+type Options = Omit<z.output<typeof surrogateParams>, "pilots">;
 
 export class Surrogate implements Estimator {
   private shares: readonly number[] = [];

@@ -186,13 +186,22 @@ class ValueHead implements Estimator, EstimatorExtensions, PromptModel {
   }
 }
 
-interface Named {
-  readonly model?: string | undefined;
-  readonly head: string;
-  readonly perceptron?: string | undefined;
-}
+const params = z.object({
+  model: param(
+    refers({ to: "model" }).optional(),
+    "A language model of `models` that trains; not the policy, whose own steps its error would disturb.",
+  ),
+  head: param(refers({ to: "head" }).default("value"), "Name of the head."),
+  perceptron: param(
+    refers({ to: "model" }).optional(),
+    "In place of a head: a model of `kind: mlp`, over hashed pieces of the prompt's text.",
+  ),
+});
 
-function modelOf({ model, head, perceptron }: Named, models: Models | undefined): ValueModel {
+function modelOf(
+  { model, head, perceptron }: z.output<typeof params>,
+  models: Models | undefined,
+): ValueModel {
   const named = perceptron ?? model;
   if (named === undefined || named === "policy")
     throw new UserError("value_head needs a model of its own.", {
@@ -221,17 +230,7 @@ export const valueHead = estimator({
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   gives: ["estimate", "foresight"],
   takes: ["tasks"],
-  params: z.object({
-    model: param(
-      refers({ to: "model" }).optional(),
-      "A language model of `models` that trains; not the policy, whose own steps its error would disturb.",
-    ),
-    head: param(refers({ to: "head" }).default("value"), "Name of the head."),
-    perceptron: param(
-      refers({ to: "model" }).optional(),
-      "In place of a head: a model of `kind: mlp`, over hashed pieces of the prompt's text.",
-    ),
-  }),
-  create: (params, { models }) =>
-    new ValueHead(params.perceptron ?? params.model ?? "", modelOf(params, models)),
+  params,
+  create: (options, { models }) =>
+    new ValueHead(options.perceptron ?? options.model ?? "", modelOf(options, models)),
 });

@@ -4,11 +4,22 @@ import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogate, type Method } from "./surrogate.ts";
 
-interface Cispo {
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly one_sided: boolean;
-}
+const params = z.object({
+  low: param(
+    z.number().min(0).max(1).nullable().default(null),
+    "How far the weight may fall below 1; null: no lower bound (MiniMax, TRL); verl has one.",
+  ),
+  high: param(
+    z.number().gt(-1).nullable().default(4),
+    "How far the weight may rise above 1; null: no bound. TRL's `epsilon_high` is the cap itself, that is 1 + high; AIPO's ρ likewise.",
+  ),
+  one_sided: param(
+    z.boolean().default(false),
+    "Bound the weight as PPO's minimum does: from above where the advantage is positive, from below where it is negative.",
+  ),
+  ...ratioParams,
+});
+type Cispo = z.output<typeof params>;
 
 function cispoOn(size: number, { low, high, one_sided }: Cispo): Method {
   const [below, above] = [new Rule("clip_low", size), new Rule("clip_high", size)];
@@ -51,20 +62,6 @@ export const cispo = objective({
     "Improving Language Models with Advantage-based Offline Policy Gradients",
     "Improving Large Language Models via Fine-grained Reinforcement Learning with Minimum Editing Constraint",
   ],
-  params: z.object({
-    low: param(
-      z.number().min(0).max(1).nullable().default(null),
-      "How far the weight may fall below 1; null: no lower bound (MiniMax, TRL); verl has one.",
-    ),
-    high: param(
-      z.number().gt(-1).nullable().default(4),
-      "How far the weight may rise above 1; null: no bound. TRL's `epsilon_high` is the cap itself, that is 1 + high; AIPO's ρ likewise.",
-    ),
-    one_sided: param(
-      z.boolean().default(false),
-      "Bound the weight as PPO's minimum does: from above where the advantage is positive, from below where it is negative.",
-    ),
-    ...ratioParams,
-  }),
+  params,
   create: (params) => surrogate(params, (size) => cispoOn(size, params)),
 });

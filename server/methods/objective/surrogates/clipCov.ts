@@ -7,13 +7,18 @@ import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
-interface ClipCov {
-  readonly low: number;
-  readonly high: number;
-  readonly share: number;
-  readonly least: number;
-  readonly most: number;
-}
+const params = z.object({
+  low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
+  high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1."),
+  share: param(
+    z.number().positive().max(1).default(0.0002),
+    "Share of the trained tokens that are left out, at least one.",
+  ),
+  least: param(z.number().default(1), "Covariance above which a token may be left out."),
+  most: param(z.number().default(5), "Covariance below which a token may be left out."),
+  ...ratioParams,
+});
+type ClipCov = z.output<typeof params>;
 
 function clipCovOn(input: ObjectiveInput, options: ClipCov, random: Random): WholeMethod {
   const covariance = covarianceOf(input);
@@ -78,17 +83,7 @@ export const clipCov = objective({
   formula:
     "ℓ = −min(ρ A, clip(ρ) A), but 0 for share · N tokens drawn from those with least < (A − Ā)(log π − mean log π) < most that are not clipped",
   sources: ["The Entropy Mechanism of Reinforcement Learning for Reasoning Language Models"],
-  params: z.object({
-    low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
-    high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1."),
-    share: param(
-      z.number().positive().max(1).default(0.0002),
-      "Share of the trained tokens that are left out, at least one.",
-    ),
-    least: param(z.number().default(1), "Covariance above which a token may be left out."),
-    most: param(z.number().default(5), "Covariance below which a token may be left out."),
-    ...ratioParams,
-  }),
+  params,
   create: (params, { random }) =>
     surrogateOfWhole(params, (input) =>
       clipCovOn(input, params, random.fork("clip_cov", input.clock?.step ?? 0, input.version ?? 0)),

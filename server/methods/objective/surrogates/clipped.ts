@@ -4,12 +4,20 @@ import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogate, type ColumnRatio, type Method } from "./surrogate.ts";
 
-interface Clip {
-  readonly low: number;
-  readonly high: number;
-  readonly dual: number | null;
-  readonly delta: number | null;
-}
+const params = z.object({
+  low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
+  high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1; DAPO: 0.28."),
+  dual: param(
+    z.number().gt(1).nullable().default(null),
+    "Dual clip: where the advantage is negative, the largest ratio that counts; verl: 3.",
+  ),
+  delta: param(
+    z.number().positive().nullable().default(null),
+    "Cap on the unclipped ratio, whatever the advantage's sign (TRL); above 1 + high it equals `dual`.",
+  ),
+  ...ratioParams,
+});
+type Clip = z.output<typeof params>;
 
 /** Ratios that count, and what says so. */
 interface Bounds {
@@ -124,18 +132,6 @@ export const clipped = objective({
     "Mastering Complex Control in MOBA Games with Deep Reinforcement Learning",
     "Group Sequence Policy Optimization",
   ],
-  params: z.object({
-    low: param(z.number().min(0).max(1).default(0.2), "How far the ratio may fall below 1."),
-    high: param(z.number().min(0).default(0.2), "How far the ratio may rise above 1; DAPO: 0.28."),
-    dual: param(
-      z.number().gt(1).nullable().default(null),
-      "Dual clip: where the advantage is negative, the largest ratio that counts; verl: 3.",
-    ),
-    delta: param(
-      z.number().positive().nullable().default(null),
-      "Cap on the unclipped ratio, whatever the advantage's sign (TRL); above 1 + high it equals `dual`.",
-    ),
-    ...ratioParams,
-  }),
+  params,
   create: (params) => surrogate(params, (size) => clippedOn(size, params)),
 });

@@ -1,15 +1,20 @@
 /** What the two forms of DPPO share: a truncated weight without gradient, and a divergence that shuts tokens out. */
 import { z } from "zod";
 import { param } from "../../../core/declaration.ts";
-import { ratioParams, type RatioOptions } from "./ratio.ts";
+import { ratioParams } from "./ratio.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, type Method } from "./surrogate.ts";
 
-export interface Dppo extends RatioOptions {
-  readonly low: number;
-  readonly high: number;
-  readonly cap: number | null;
-}
+export const dppoParams = {
+  low: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become less likely."),
+  high: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become likelier."),
+  cap: param(
+    z.number().positive().nullable().default(20),
+    "Largest weight; null: none. verl's `clip_ratio_c`, whose default is 3.",
+  ),
+  ...ratioParams,
+};
+type Dppo = z.output<z.ZodObject<typeof dppoParams>>;
 
 /** Whether a token may still move: which way it would, its probability and that under the anchor. */
 export type Open = (
@@ -44,13 +49,3 @@ export function dppoOn(size: number, options: Dppo, open: Open): Method {
     },
   };
 }
-
-export const dppoParams = {
-  low: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become less likely."),
-  high: param(z.number().min(0).default(0.2), "Largest divergence of a token that should become likelier."),
-  cap: param(
-    z.number().positive().nullable().default(20),
-    "Largest weight; null: none. verl's `clip_ratio_c`, whose default is 3.",
-  ),
-  ...ratioParams,
-};

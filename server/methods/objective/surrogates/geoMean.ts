@@ -4,15 +4,16 @@ import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
-import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratioAnchor.ts";
+import { anchorColumn, anchorModels, anchorParam } from "./ratioAnchor.ts";
 import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics } from "./surrogate.ts";
 
-interface GeoMean {
-  readonly low: number;
-  readonly high: number;
-  readonly anchor: Anchor;
-}
+const params = z.object({
+  low: param(z.number().min(0).default(0.4), "How far a token's log-ratio may fall below 0."),
+  high: param(z.number().min(0).default(0.4), "How far a token's log-ratio may rise above 0."),
+  anchor: anchorParam,
+});
+type GeoMean = z.output<typeof params>;
 
 /** Keeps the logarithm of a correction of 0 finite. */
 const epsilon = 1e-10;
@@ -77,11 +78,7 @@ export const geoMean = objective({
   formula:
     "ℓ_row = −Ā exp(mean_t clipped log ρ_t), log ρ_t held at high where A_t > 0 and at −low where A_t < 0; each row with the sum of its tokens' factors",
   sources: ["Geometric-Mean Policy Optimization"],
-  params: z.object({
-    low: param(z.number().min(0).default(0.4), "How far a token's log-ratio may fall below 0."),
-    high: param(z.number().min(0).default(0.4), "How far a token's log-ratio may rise above 0."),
-    anchor: anchorParam,
-  }),
+  params,
   create: (params): Objective => ({
     channels: ["logp"],
     unit: "sequence",

@@ -6,7 +6,7 @@ import { exp } from "../../../lib/exponential.ts";
 import type { LossSlice } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { notFinite } from "../finite.ts";
-import { anchorColumn, anchorParam, type Anchor } from "./ratioAnchor.ts";
+import { anchorColumn, anchorParam } from "./ratioAnchor.ts";
 import { RatioStats } from "./ratioStats.ts";
 import { differencesInto, exponentialsInto, logRatiosInto, Scratch } from "../tokenLoops.ts";
 
@@ -31,13 +31,7 @@ export const ratioParams = {
     "Bound on the unit's log-ratio before it is exponentiated: one for both sides, or one for each; no gradient beyond it.",
   ),
 };
-
-export interface RatioOptions {
-  readonly ratio: "token" | "sequence" | "sequence_token" | "sequence_sum";
-  readonly anchor: Anchor;
-  readonly clamp_log_ratio:
-    number | { readonly low?: number | undefined; readonly high?: number | undefined } | null;
-}
+export type RatioOptions = z.output<z.ZodObject<typeof ratioParams>>;
 
 /** Bounds on the log-ratio; infinite where there is none. */
 function boundsOf(clamp: RatioOptions["clamp_log_ratio"]): {

@@ -4,15 +4,16 @@ import type { Weighed } from "../../../core/policy.ts";
 import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
 import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
-import { anchorColumn, anchorModels, anchorParam, type Anchor } from "./ratioAnchor.ts";
+import { anchorColumn, anchorModels, anchorParam } from "./ratioAnchor.ts";
 
-interface Vespo {
-  readonly k_pos: number;
-  readonly lambda_pos: number;
-  readonly k_neg: number;
-  readonly lambda_neg: number;
-  readonly anchor: Anchor;
-}
+const params = z.object({
+  k_pos: param(shape.default(2), "k where the advantage is not negative."),
+  lambda_pos: param(shape.default(3), "λ where the advantage is not negative."),
+  k_neg: param(shape.default(3), "k where it is negative."),
+  lambda_neg: param(shape.default(2), "λ where it is negative."),
+  anchor: anchorParam,
+});
+type Vespo = z.output<typeof params>;
 
 /** Bounds on log-ratios, as in the released code. */
 const [lowest, widest] = [Math.log(1e-8), 20];
@@ -83,13 +84,7 @@ export const vespo = objective({
     "VESPO: Variational Sequence-Level Soft Policy Optimization for Stable Off-Policy LLM Training",
     "TRL 1.16",
   ],
-  params: z.object({
-    k_pos: param(shape.default(2), "k where the advantage is not negative."),
-    lambda_pos: param(shape.default(3), "λ where the advantage is not negative."),
-    k_neg: param(shape.default(3), "k where it is negative."),
-    lambda_neg: param(shape.default(2), "λ where it is negative."),
-    anchor: anchorParam,
-  }),
+  params,
   create: (params): Objective => ({
     channels: ["logp"],
     unit: "sequence",

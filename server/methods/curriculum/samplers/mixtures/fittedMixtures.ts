@@ -7,11 +7,6 @@ import type { Knob } from "../../../../core/slots/tasks.ts";
 import { boxOf, type Fitted } from "../../pastCurriculum.ts";
 import { bestMixture, covarianceOf, type Mixture } from "./gaussianMixture.ts";
 
-export interface FitOptions {
-  readonly fit_every: number;
-  readonly components: readonly number[];
-}
-
 export const fitParams = {
   fit_every: param(
     z.number().int().min(20).default(250),
@@ -22,6 +17,7 @@ export const fitParams = {
     "Numbers of components that are tried.",
   ),
 };
+export type FitOptions = z.output<z.ZodObject<typeof fitParams>>;
 
 export const originSchema = z.object({ fit: z.number(), component: z.number() });
 /** Which of the mixtures so far, from 1, and which of its components. */

@@ -13,14 +13,18 @@ import { drawFrom } from "../../fast/lifted.ts";
 import { SumTree } from "../../fast/sumTree.ts";
 import { mean } from "../../../../../shared/lib/mean.ts";
 
-interface Options {
-  readonly order: "descending" | "ascending";
-  readonly width: number;
-  readonly step: number;
-  readonly sensitivity: number;
-  readonly target: number;
-  readonly by_value: number;
-}
+const params = z.object({
+  order: param(z.enum(["descending", "ascending"]).default("descending"), "What comes first."),
+  width: param(z.number().positive().default(1000), "σ, in ranks."),
+  step: param(z.number().min(0).default(500), "n, in ranks."),
+  sensitivity: param(z.number().positive().default(2), "α."),
+  target: param(z.number().default(0.5), "β, the success rate above which the place moves on."),
+  by_value: param(
+    z.number().default(0),
+    "w: how much the mean value of the step's arms moves it; 1 in the source, whose values are angles.",
+  ),
+});
+type Options = z.output<typeof params>;
 
 /** Beyond this many widths a weight is below the precision of a double relative to the largest. */
 const reach = 9;
@@ -145,16 +149,6 @@ export const gaussianWindow = sampler({
           kept: "moves its window on by what its arms are worth, also onto arms that always fail, and never back",
         }
       : undefined,
-  params: z.object({
-    order: param(z.enum(["descending", "ascending"]).default("descending"), "What comes first."),
-    width: param(z.number().positive().default(1000), "σ, in ranks."),
-    step: param(z.number().min(0).default(500), "n, in ranks."),
-    sensitivity: param(z.number().positive().default(2), "α."),
-    target: param(z.number().default(0.5), "β, the success rate above which the place moves on."),
-    by_value: param(
-      z.number().default(0),
-      "w: how much the mean value of the step's arms moves it; 1 in the source, whose values are angles.",
-    ),
-  }),
+  params,
   create: (options) => new GaussianWindow(options),
 });

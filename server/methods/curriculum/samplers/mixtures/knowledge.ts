@@ -22,11 +22,7 @@ export const probeEvery = (least: 0 | 1, otherwise = ""): z.ZodNumber =>
     `Groups between two measurements of what the policy knows at a grid of points, by rollouts that train nothing${otherwise}. Runs are compared by them.`,
   );
 
-export interface ProbeOptions {
-  readonly probe_every: number;
-  readonly probe_points: number;
-  readonly probe_samples: number;
-}
+export type ProbeOptions = z.output<z.ZodObject<typeof knowledgeParams>> & { readonly probe_every: number };
 
 /** A grid of at most `most` points from end to end of every dimension; a single one lies in the middle. */
 export function gridOf(box: readonly Knob[], most: number): number[][] {
