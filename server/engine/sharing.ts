@@ -25,10 +25,7 @@ export function checkSizes(
     if (values[name]?.length === size) continue;
     throw new UserError(
       `The weight ${name} should have ${size} values but ${values[name] === undefined ? "is missing" : `has ${values[name].length}`}.`,
-      {
-        code: "weights-size",
-        action: "Use weights of a model of the same architecture and size.",
-      },
+      { code: "weights-size", action: "Use weights of a model of the same architecture and size." },
     );
   }
 }

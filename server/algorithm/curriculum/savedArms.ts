@@ -4,10 +4,7 @@ import type { Division, SourceOf } from "../../core/slots/curriculum.ts";
 import type { Saved } from "../../core/basics.ts";
 import type { Fault } from "./curriculumFaults.ts";
 
-const schema = z.object({
-  stamps: z.record(z.string(), z.string()),
-  names: z.array(z.string()).optional(),
-});
+const schema = z.object({ stamps: z.record(z.string(), z.string()), names: z.array(z.string()).optional() });
 
 /** Names by number; undefined for points, and for single tasks, which the stamps of their sources identify. */
 const namesOf = ({ arms, once }: Division): string[] | undefined =>

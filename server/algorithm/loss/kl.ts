@@ -27,10 +27,7 @@ function directed(config: KlConfig, at: number, context: CreateContext): KlEstim
     if (place === "loss") return estimator;
     throw new UserError(
       `kl.${at}: the full divergence is part of the loss, and cannot be subtracted from rewards`,
-      {
-        code: "kl-place",
-        action: "Set `place: loss`, or choose the estimator k1, k2 or k3.",
-      },
+      { code: "kl-place", action: "Set `place: loss`, or choose the estimator k1, k2 or k3." },
     );
   }
   if (direction === "reverse") return estimator;

@@ -23,10 +23,7 @@ export const checkpoint = map(
     every_seconds: value(
       z.number().positive(),
       "Seconds between two checkpoints. Whichever of steps and seconds comes first counts.",
-      {
-        default: 60,
-        live: true,
-      },
+      { default: 60, live: true },
     ),
     keep: value(whole(1), "How many of the latest checkpoints are kept.", { default: 3, live: true }),
     best: made(

@@ -40,9 +40,7 @@ export const guidance = map(
     enter: value(
       z.enum(["all", "successes"]),
       "Which helped rollouts enter the group: all, or those that succeed.",
-      {
-        default: "all",
-      },
+      { default: "all" },
     ),
   },
   "Help for rollouts: when it comes, what it is, how much, and how it trains.",

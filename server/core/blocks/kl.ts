@@ -98,9 +98,7 @@ const item = entry({
   place: value(
     z.enum(["reward", "loss"]),
     "Whether the divergence is subtracted from the reward per token, or added to the loss.",
-    {
-      default: "loss",
-    },
+    { default: "loss" },
   ),
   coefficient: moving(
     z.union([...schedulable(z.number().nonnegative()).options, adaptiveSchema]).meta({ schedulable: true }),
@@ -129,9 +127,7 @@ const item = entry({
     "Multiplies the divergence by the ratio of the policy to the behaviour policy, for rollouts older than the policy (TRL: use_bias_correction_kl).",
     { default: false },
   ),
-  aggregate: value(klAggregate, "The normaliser: the objective's, or another one.", {
-    default: "objective",
-  }),
+  aggregate: value(klAggregate, "The normaliser: the objective's, or another one.", { default: "objective" }),
 });
 
 export const kl = list("KL entry", item, "Penalties on the policy's divergence from other models.");

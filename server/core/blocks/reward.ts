@@ -11,10 +11,7 @@ const term = method("reward", "term", {
   weight: scheduled(
     z.number(),
     "Factor on the term before terms are combined. 0: the term is recorded, and rewards nothing.",
-    {
-      default: 1,
-      live: true,
-    },
+    { default: 1, live: true },
   ),
   tasks: value(z.array(refers({ to: "task" })), "Names of the tasks the term applies to; default: all."),
   attempts: value(

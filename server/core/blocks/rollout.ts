@@ -8,9 +8,7 @@ import { choice, fraction, map, moving, scheduled, value, whole } from "./kinds.
 import type { Clock } from "../basics.ts";
 
 const grammarSchema = z.union([
-  z.strictObject({
-    regex: param(z.string(), "A regular expression that the whole response must match."),
-  }),
+  z.strictObject({ regex: param(z.string(), "A regular expression that the whole response must match.") }),
   z.strictObject({
     choices: param(z.array(z.string().min(1)).min(1), "Texts, one of which the response must be."),
   }),

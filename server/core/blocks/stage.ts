@@ -30,9 +30,7 @@ const conditionSchema = z.strictObject({
 
 const untilSchema = z.union([
   conditionSchema,
-  z.strictObject({
-    any: param(z.array(conditionSchema).min(1), "Conditions, of which one is enough."),
-  }),
+  z.strictObject({ any: param(z.array(conditionSchema).min(1), "Conditions, of which one is enough.") }),
   z.strictObject({
     all: param(z.array(conditionSchema).min(1), "Conditions that must all hold at the same time."),
   }),

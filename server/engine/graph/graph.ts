@@ -198,10 +198,7 @@ export class Graph extends GraphWriter implements Ops<string> {
     return this.node("Cast", [this.maximum(last, this.scalar(0))], { SrcT: FLOAT, DstT: INT });
   }
   topK(x: string, k: Dim<string>): [string, string] {
-    const node = this.node("TopKV2", [x, this.extent(k)], {
-      sorted: { boolean: true },
-      T: FLOAT,
-    });
+    const node = this.node("TopKV2", [x, this.extent(k)], { sorted: { boolean: true }, T: FLOAT });
     return [node, `${node}:1`];
   }
   keepFrom(x: string, cut: string, column: string): string {

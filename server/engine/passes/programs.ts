@@ -58,9 +58,7 @@ const foldPartsSpec = (parts: Parts): ProgramSpec => ({
 const mergeSpec: ProgramSpec = {
   name: "merge",
   feeds: { base: float(2), A: float(2), B: float(2) },
-  build: (ops, feeds) => ({
-    merged: merge(ops, take(feeds, "base"), take(feeds, "A"), take(feeds, "B")),
-  }),
+  build: (ops, feeds) => ({ merged: merge(ops, take(feeds, "base"), take(feeds, "A"), take(feeds, "B")) }),
 };
 
 /** a + b, matrix by matrix; they go by their number. */

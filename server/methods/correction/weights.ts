@@ -52,10 +52,7 @@ export function columnOf({ batch, now, old }: CorrectionInput, which: Distributi
   if (found === undefined)
     throw new UserError(
       `the importance correction needs the log-probs of ${which}, and the rollouts have none`,
-      {
-        code: "channel-missing",
-        action: "Record them with the rollouts, or choose other distributions.",
-      },
+      { code: "channel-missing", action: "Record them with the rollouts, or choose other distributions." },
     );
   return found;
 }
@@ -147,10 +144,7 @@ export function weightMetrics(
   if (!Number.isFinite(sum))
     throw new UserError(
       "a weight of the importance correction is not finite: the sampler and the policy are too far apart",
-      {
-        code: "ratio-overflow",
-        action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`.",
-      },
+      { code: "ratio-overflow", action: "Set `high`, or bound the log-ratio with `clamp_log_ratio: 20`." },
     );
   if (count === 0) return {};
   return {

@@ -76,8 +76,5 @@ export const k3 = klEstimator({
     "DeepSeekMath: Pushing the Limits of Mathematical Reasoning in Open Language Models",
   ],
   params: z.object(estimatorParams),
-  create: (options) => ({
-    ...estimatorOf(reverse, forward, options),
-    ...(isPlain(options) ? { sum } : {}),
-  }),
+  create: (options) => ({ ...estimatorOf(reverse, forward, options), ...(isPlain(options) ? { sum } : {}) }),
 });

@@ -8,8 +8,6 @@ export const sources = mask({
   summary:
     "Only rollouts from these sources train: the policy's own, guided ones, a teacher's, a file's, replayed ones.",
   sources: [],
-  params: z.object({
-    keep: param(z.array(z.enum(rolloutSources)).min(1), "Sources that train."),
-  }),
+  params: z.object({ keep: param(z.array(z.enum(rolloutSources)).min(1), "Sources that train.") }),
   create: ({ keep }) => ofRows(({ records }, row) => keep.includes(records[row]!.source)),
 });

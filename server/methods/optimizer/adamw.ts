@@ -32,10 +32,7 @@ const rule = ({ betas, epsilon, weight_decay }: z.output<typeof params>): Update
     const m = towards(ops, take(state, "m"), gradient, take(scalars, "beta1"));
     const v = towards(ops, take(state, "v"), ops.square(gradient), take(scalars, "beta2"));
     const step = ops.div(ops.mul(m, take(scalars, "rate")), ops.add(ops.sqrt(v), take(scalars, "epsilon")));
-    return {
-      weight: ops.sub(decayed(ops, weight, take(scalars, "keep"), decays), step),
-      state: { m, v },
-    };
+    return { weight: ops.sub(decayed(ops, weight, take(scalars, "keep"), decays), step), state: { m, v } };
   },
 });
 

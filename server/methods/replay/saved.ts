@@ -138,9 +138,7 @@ function batchOf(arrays: Arrays, records: readonly RolloutRecord[]): Batch {
       offsets: integers(arrays, "context_offsets") ?? none,
       values: integers(arrays, "context") ?? none,
     },
-    ...(train && {
-      trainContext: { offsets: integers(arrays, "train_offsets") ?? none, values: train },
-    }),
+    ...(train && { trainContext: { offsets: integers(arrays, "train_offsets") ?? none, values: train } }),
     ...rowColumnsBy((name) => floats(arrays, name)),
     group: Int32Array.from(records.keys()),
     groups: records.length,

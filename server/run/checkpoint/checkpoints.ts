@@ -70,10 +70,7 @@ export async function openCheckpoint(
   const budget = admitAnswers({ path: base, ...work });
   const backend = work.config?.engine.backend ?? "auto";
   return openPolicy({
-    model: {
-      base,
-      size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true },
-    },
+    model: { base, size: { width: 0, layers: 0, heads: 1, kv_heads: 1, hidden: 0, context: 0, tied: true } },
     optimizer: adamwChoice({ lr: 0 }),
     backend,
     seed,

@@ -41,10 +41,7 @@ function pieceOf(task: Task, tokenizer: Tokenizer, context: number): Int32Array 
   if (tokens.length >= 2) return Int32Array.from(tokens);
   throw new UserError(
     `a text of source ${task.source} has fewer than two tokens: there is no token to predict`,
-    {
-      code: "text-short",
-      action: "Lengthen the texts of the corpus, or its `length`.",
-    },
+    { code: "text-short", action: "Lengthen the texts of the corpus, or its `length`." },
   );
 }
 

@@ -51,10 +51,7 @@ function byteLevel(header: Header, { tokens, types, reading }: Vocabulary): Toke
     normalizer: pre.normalizer,
     pre_tokenizer: pre.steps,
     decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true },
-    model: {
-      ...bytePairs(tokens, merges),
-      ignore_merges: pre.ignore_merges,
-    },
+    model: { ...bytePairs(tokens, merges), ignore_merges: pre.ignore_merges },
   });
 }
 

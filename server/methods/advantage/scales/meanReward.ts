@@ -12,10 +12,7 @@ export const meanReward = scale({
   sources: ["Maximum Likelihood Reinforcement Learning"],
   needs: ["siblings"],
   divides: "group",
-  params: z.object({
-    among,
-    epsilon: param(z.number().nonnegative().default(0), "Added to the mean."),
-  }),
+  params: z.object({ among, epsilon: param(z.number().nonnegative().default(0), "Added to the mean.") }),
   create: (params) => (centred, input) => {
     const result = new Float64Array(centred.length).fill(Number.NaN);
     for (const units of populations(input, params.among)) {

@@ -11,9 +11,7 @@ export const whitening = scale({
   formula: "A_i ← (A_i − mean_{batch} A) / (std_{batch} A + ε)",
   sources: ["TRL"],
   divides: "step",
-  params: scaleParams.extend({
-    center: param(z.boolean().default(true), "Whether the mean is subtracted."),
-  }),
+  params: scaleParams.extend({ center: param(z.boolean().default(true), "Whether the mean is subtracted.") }),
   create:
     ({ epsilon, population, center }) =>
     (centred) => {

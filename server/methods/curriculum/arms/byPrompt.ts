@@ -175,9 +175,7 @@ export const byPrompt = arms({
     "Prompt Curriculum Learning for Efficient LLM Post-Training",
   ],
   gives: ["tasks"],
-  params: z.object({
-    pool: poolSize,
-  }),
+  params: z.object({ pool: poolSize }),
   create:
     ({ pool: size }, { random }) =>
     (sources) => {

@@ -94,9 +94,6 @@ export const reestimateBlock = estimator({
   ],
   gives: ["estimate"],
   takes: ["tasks"],
-  params: z.object({
-    blocks: param(z.number().int().min(2).default(4), "K."),
-    ...measuring,
-  }),
+  params: z.object({ blocks: param(z.number().int().min(2).default(4), "K."), ...measuring }),
   create: ({ blocks, ...how }) => new ReestimateBlock(how, blocks),
 });

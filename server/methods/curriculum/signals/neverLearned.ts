@@ -51,8 +51,6 @@ export const neverLearned = signal({
   formula:
     "s = 1 if max_k p̂_k < below and the slope of p̂_k over the visits k is not positive (in the source's formula: negative, by which an arm that was never solved would not count)",
   sources: ["SwS: Self-aware Weakness-driven Problem Synthesis in Reinforcement Learning for LLM Reasoning"],
-  params: z.object({
-    below: param(z.number().gt(0).max(1).default(0.5), "A rate that counts as learned."),
-  }),
+  params: z.object({ below: param(z.number().gt(0).max(1).default(0.5), "A rate that counts as learned.") }),
   create: ({ below }) => new NeverLearned(below),
 });

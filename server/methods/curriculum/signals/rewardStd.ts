@@ -8,8 +8,6 @@ export const rewardStd = signal({
   summary: "Standard deviation of the group's rewards.",
   formula: "s = √(Σ_i (r_i − r̄)²/n), or /(n − 1) with `sample: true`",
   sources: ["RLPR: Extrapolating RLVR to General Domains without Verifiers"],
-  params: z.object({
-    sample: param(z.boolean().default(false), "Divide by n − 1 instead of n."),
-  }),
+  params: z.object({ sample: param(z.boolean().default(false), "Divide by n − 1 instead of n.") }),
   create: ({ sample }) => byGroup(({ rewards }) => deviation(rewards, sample ? 1 : 0)),
 });

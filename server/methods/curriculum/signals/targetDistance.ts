@@ -9,8 +9,6 @@ export const targetDistance = signal({
   formula: "observed: successes; score −|p − τ|",
   sources: ["Prompt Curriculum Learning for Efficient LLM Post-Training"],
   gives: ["rate", "by_rollout"],
-  params: z.object({
-    target: param(z.number().min(0).max(1).default(0.5), "τ."),
-  }),
+  params: z.object({ target: param(z.number().min(0).max(1).default(0.5), "τ.") }),
   create: ({ target }) => ({ measure: outcomes, score: (p) => -Math.abs(p - target) }),
 });

@@ -10,9 +10,7 @@ export const fraction = guidanceTrigger({
     "Learning to Generate Better Than Your LLM",
     "ThinkTuning: Instilling Cognitive Reflections without Distillation",
   ],
-  params: z.object({
-    share: param(schedulable(z.number().min(0).max(1)).default(0.5), "The probability."),
-  }),
+  params: z.object({ share: param(schedulable(z.number().min(0).max(1)).default(0.5), "The probability.") }),
   create: ({ share }) => ({
     looks: "before",
     members: ({ size }, { clock, random }) => {

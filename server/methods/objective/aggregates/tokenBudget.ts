@@ -7,9 +7,7 @@ export const tokenBudget = aggregate({
   summary: "The sum over trained tokens, divided by a fixed number of tokens.",
   formula: "L = Σ w ℓ / budget",
   sources: ["Ring-lite: Scalable Reasoning via C3PO-Stabilized Reinforcement Learning for LLMs"],
-  params: z.object({
-    budget: param(z.number().positive(), "Φ: tokens that a step is expected to train."),
-  }),
+  params: z.object({ budget: param(z.number().positive(), "Φ: tokens that a step is expected to train.") }),
   create:
     ({ budget }) =>
     (_, batch) =>

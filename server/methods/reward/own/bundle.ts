@@ -48,9 +48,7 @@ async function build(file: string, term: string, text: string | undefined): Prom
     const { outputFiles } = await requireEsbuild().build({
       ...(text === undefined
         ? { entryPoints: [file] }
-        : {
-            stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: loaderOf(file) },
-          }),
+        : { stdin: { contents: text, sourcefile: file, resolveDir: dirname(file), loader: loaderOf(file) } }),
       absWorkingDir: dirname(file),
       bundle: true,
       write: false,

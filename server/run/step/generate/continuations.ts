@@ -97,8 +97,5 @@ export function withBranchValues(batch: Batch, { k, states }: Continuations, rew
 const underGrammar = (): UserError =>
   new UserError(
     "advantage.baseline: monte_carlo continues from the middle of responses, which a grammar does not allow",
-    {
-      code: "branches-grammar",
-      action: "Remove rollout.grammar, or choose another advantage.baseline.",
-    },
+    { code: "branches-grammar", action: "Remove rollout.grammar, or choose another advantage.baseline." },
   );
