@@ -44,3 +44,21 @@ function byPlace(rows: Int32Array, offsets: Int32Array): Int32Array[] {
 /** A column per unit, NaN where nothing is written into it. */
 export const noAdvantages = ({ units }: AdvantageInput): Float64Array =>
   new Float64Array(units.count).fill(Number.NaN);
+
+/** Each reward minus what stands in the middle of its population; a unit without siblings gets what the rule says. */
+export function lessMiddle(
+  input: AdvantageInput,
+  sets: readonly Int32Array[],
+  middle: (units: Int32Array) => number,
+  rule: Single = "zero",
+): Float64Array {
+  const centred = noAdvantages(input);
+  for (const units of sets) {
+    const value = middle(units);
+    for (const unit of units) {
+      const reward = input.rewards[unit]!;
+      centred[unit] = units.length === 1 ? alone(rule, reward) : reward - value;
+    }
+  }
+  return centred;
+}

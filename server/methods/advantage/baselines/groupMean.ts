@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import { alone, among, noAdvantages, populations, single } from "../population.ts";
+import { among, lessMiddle, populations, single } from "../population.ts";
 import { mean } from "../spread.ts";
 
 export const groupMean = baseline({
@@ -11,17 +11,12 @@ export const groupMean = baseline({
   needs: ["siblings"],
   params: z.object({ among, single: single("zero") }),
   create: (params) => ({
-    centre(input) {
-      const centred = noAdvantages(input);
-      for (const units of populations(input, params.among)) {
-        const middle = mean(input.rewards, units);
-        for (const unit of units)
-          centred[unit] =
-            units.length === 1
-              ? alone(params.single ?? "zero", input.rewards[unit]!)
-              : input.rewards[unit]! - middle;
-      }
-      return centred;
-    },
+    centre: (input) =>
+      lessMiddle(
+        input,
+        populations(input, params.among),
+        (units) => mean(input.rewards, units),
+        params.single,
+      ),
   }),
 });

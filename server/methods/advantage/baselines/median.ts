@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline, param } from "../../../core/declaration.ts";
-import { alone, among, noAdvantages, populations, single } from "../population.ts";
+import { among, lessMiddle, populations, single } from "../population.ts";
 import { quantile } from "../quantile.ts";
 
 export const median = baseline({
@@ -18,22 +18,13 @@ export const median = baseline({
     among,
     single: single("zero"),
   }),
-  create: (params) => ({
-    centre(input) {
-      const centred = noAdvantages(input);
-      for (const units of populations(input, params.among)) {
-        const middle = quantile(
-          Array.from(units, (unit) => input.rewards[unit]!),
-          params.quantile,
-          params.between,
-        );
-        for (const unit of units)
-          centred[unit] =
-            units.length === 1
-              ? alone(params.single ?? "zero", input.rewards[unit]!)
-              : input.rewards[unit]! - middle;
-      }
-      return centred;
+  create: ({ quantile: q, between, among: rule, single: lone }) => ({
+    centre: (input) => {
+      const middle = (units: Int32Array): number => {
+        const rewards = Array.from(units, (unit) => input.rewards[unit]!);
+        return quantile(rewards, q, between);
+      };
+      return lessMiddle(input, populations(input, rule), middle, lone);
     },
   }),
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { baseline } from "../../../core/declaration.ts";
-import { alone, noAdvantages, populations, single } from "../population.ts";
+import { lessMiddle, populations, single } from "../population.ts";
 import { trainedTokens } from "../units.ts";
 
 export const opo = baseline({
@@ -13,9 +13,8 @@ export const opo = baseline({
   params: z.object({ single: single("zero") }),
   create: (params) => ({
     centre(input) {
-      const centred = noAdvantages(input);
       const lengths = trainedTokens(input.units, input.batch.mask);
-      for (const units of populations(input)) {
+      const weightedMean = (units: Int32Array): number => {
         let weighted = 0;
         let weight = 0;
         for (const unit of units) {
@@ -23,13 +22,9 @@ export const opo = baseline({
           weighted += length * input.rewards[unit]!;
           weight += length;
         }
-        for (const unit of units)
-          centred[unit] =
-            units.length === 1
-              ? alone(params.single ?? "zero", input.rewards[unit]!)
-              : input.rewards[unit]! - (weight === 0 ? 0 : weighted / weight);
-      }
-      return centred;
+        return weight === 0 ? 0 : weighted / weight;
+      };
+      return lessMiddle(input, populations(input), weightedMean, params.single);
     },
   }),
 });

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { objective, param } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { sigmoid } from "../numbers.ts";
 import { pairing } from "../../../core/slots/objective.ts";
-import { overPairs, pairsOf, unitOf, type PairLoss } from "./pairs.ts";
-import { anchorModels, rowSums } from "../rowLevel.ts";
+import { pairwise, type PairLoss } from "./pairs.ts";
 
 /** d σ(x) / d x. */
 const slope = (x: number): number => sigmoid(x) * sigmoid(-x);
@@ -42,17 +40,10 @@ export const apo = objective({
       "zero: the better answers are better than what the policy generates; down: they are worse.",
     ),
   }),
-  create: ({ beta, anchor, pairs, variant }): Objective => ({
-    channels: ["logp"],
-    unit: unitOf(pairs),
-    models: anchorModels(anchor),
-    loss(input) {
-      const sums = rowSums(input, anchor);
-      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
-        const of = variant === "zero" ? zero : down;
-        const { loss, better, worse } = of(beta * sums.value[a]!, beta * sums.value[b]!);
-        return { loss, better: beta * better, worse: beta * worse };
-      });
-    },
-  }),
+  create: ({ beta, variant, ...compared }) =>
+    pairwise(compared, (a, b) => {
+      const of = variant === "zero" ? zero : down;
+      const { loss, better, worse } = of(beta * a, beta * b);
+      return { loss, better: beta * better, worse: beta * worse };
+    }),
 });

@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { objective, param } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { divergenceParam, scored } from "./divergence.ts";
 import { pairing } from "../../../core/slots/objective.ts";
-import { overPairs, pairsOf, unitOf } from "./pairs.ts";
-import { anchorModels, rowSums } from "../rowLevel.ts";
+import { pairwise } from "./pairs.ts";
+import { rowSums } from "../rowLevel.ts";
 
 export const ipo = objective({
   name: "ipo",
@@ -22,16 +21,13 @@ export const ipo = objective({
       "Divides each log-ratio by its answer's trained tokens, as TRL's `ipo` does.",
     ),
   }),
-  create: ({ beta, anchor, pairs, divergence, normalise }): Objective => ({
-    channels: ["logp"],
-    unit: unitOf(pairs),
-    models: anchorModels(anchor),
-    loss(input) {
-      const sums = scored(rowSums(input, anchor), divergence, normalise);
-      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
-        const residual = sums.value[a]! - sums.value[b]! - 1 / (2 * beta);
+  create: ({ beta, divergence, normalise, ...compared }) =>
+    pairwise(
+      compared,
+      (a, b) => {
+        const residual = a - b - 1 / (2 * beta);
         return { loss: residual * residual, better: 2 * residual, worse: -2 * residual };
-      });
-    },
-  }),
+      },
+      (input) => scored(rowSums(input, compared.anchor), divergence, normalise),
+    ),
 });

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { logSigmoid, sigmoid } from "../numbers.ts";
 import { pairing } from "../../../core/slots/objective.ts";
-import { overPairs, pairsOf, unitOf } from "./pairs.ts";
-import { anchorModels, rowSums } from "../rowLevel.ts";
+import { pairwise } from "./pairs.ts";
 
 export const nca = objective({
   name: "nca",
@@ -15,20 +13,13 @@ export const nca = objective({
   formula: "ℓ = −log σ(x_b) − ½ log σ(−x_b) − ½ log σ(−x_w), x = β log π/π_ref",
   sources: ["Noise Contrastive Alignment of Language Models with Explicit Rewards"],
   params: z.object({ beta: betaParam(0.1), anchor: anchorParam("reference"), pairs: pairing() }),
-  create: ({ beta, anchor, pairs }): Objective => ({
-    channels: ["logp"],
-    unit: unitOf(pairs),
-    models: anchorModels(anchor),
-    loss(input) {
-      const sums = rowSums(input, anchor);
-      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
-        const [better, worse] = [beta * sums.value[a]!, beta * sums.value[b]!];
-        return {
-          loss: -logSigmoid(better) - 0.5 * logSigmoid(-better) - 0.5 * logSigmoid(-worse),
-          better: beta * (0.5 * sigmoid(better) - sigmoid(-better)),
-          worse: 0.5 * beta * sigmoid(worse),
-        };
-      });
-    },
-  }),
+  create: ({ beta, ...compared }) =>
+    pairwise(compared, (a, b) => {
+      const [better, worse] = [beta * a, beta * b];
+      return {
+        loss: -logSigmoid(better) - 0.5 * logSigmoid(-better) - 0.5 * logSigmoid(-worse),
+        better: beta * (0.5 * sigmoid(better) - sigmoid(-better)),
+        worse: 0.5 * beta * sigmoid(worse),
+      };
+    }),
 });

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { objective, param } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/loss.ts";
 import { log1mexp, logSigmoid, sigmoid } from "../numbers.ts";
 import { pairing } from "../../../core/slots/objective.ts";
-import { overPairs, pairsOf, unitOf } from "./pairs.ts";
+import { pairwise } from "./pairs.ts";
 import { rowSums } from "../rowLevel.ts";
 
 /** The mean log-prob is kept this far below 0: at 0 the odds are infinite. */
@@ -29,20 +28,18 @@ export const orpo = objective({
     sft: param(z.number().min(0).default(1), "Factor on the better answer's negative log-likelihood."),
     pairs: pairing(),
   }),
-  create: ({ lambda, sft, pairs }): Objective => ({
-    channels: ["logp"],
-    unit: unitOf(pairs),
-    loss(input) {
-      const sums = rowSums(input, "none", true);
-      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
-        const [[better, byBetter], [worse, byWorse]] = [logOdds(sums.value[a]!), logOdds(sums.value[b]!)];
+  create: ({ lambda, sft, pairs }) =>
+    pairwise(
+      { anchor: "none", pairs },
+      (a, b) => {
+        const [[better, byBetter], [worse, byWorse]] = [logOdds(a), logOdds(b)];
         const pull = lambda * sigmoid(worse - better);
         return {
-          loss: -sft * sums.value[a]! - lambda * logSigmoid(better - worse),
+          loss: -sft * a - lambda * logSigmoid(better - worse),
           better: -sft - pull * byBetter,
           worse: pull * byWorse,
         };
-      });
-    },
-  }),
+      },
+      (input) => rowSums(input, "none", true),
+    ),
 });

@@ -3,8 +3,8 @@ import type { Pairing } from "../../../core/slots/objective.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Weighed } from "../../../core/policy.ts";
-import type { ObjectiveInput } from "../../../core/loss.ts";
-import { rowScores, spread, type RowSums } from "../rowLevel.ts";
+import type { Objective, ObjectiveInput } from "../../../core/loss.ts";
+import { anchorModels, rowScores, rowSums, spread, type Anchor, type RowSums } from "../rowLevel.ts";
 
 /** Rows by pair: `better[k]` against `worse[k]`. */
 export interface Pairs {
@@ -91,3 +91,19 @@ export function overPairs(
     },
   };
 }
+
+/** An objective over pairs. `each`: the loss of one, from the log-ratios of its two rows to the anchor. */
+export const pairwise = (
+  { anchor, pairs }: { readonly anchor: Anchor; readonly pairs: Pairing },
+  each: (better: number, worse: number) => PairLoss,
+  sumsOf = (input: ObjectiveInput): RowSums => rowSums(input, anchor),
+): Objective => ({
+  channels: ["logp"],
+  unit: unitOf(pairs),
+  models: anchorModels(anchor),
+  loss(input) {
+    const sums = sumsOf(input);
+    const { value } = sums;
+    return overPairs(input, pairsOf(input, pairs), sums, (a, b) => each(value[a]!, value[b]!));
+  },
+});

@@ -1,10 +1,8 @@
 import { z } from "zod";
 import { objective } from "../../../core/declaration.ts";
-import type { Objective } from "../../../core/loss.ts";
 import { anchorParam, betaParam } from "../anchor.ts";
 import { pairing } from "../../../core/slots/objective.ts";
-import { overPairs, pairsOf, unitOf } from "./pairs.ts";
-import { anchorModels, rowSums } from "../rowLevel.ts";
+import { pairwise } from "./pairs.ts";
 
 export const sppo = objective({
   name: "sppo",
@@ -14,17 +12,11 @@ export const sppo = objective({
   formula: "ℓ = (Δ_b − 1/(2β))² + (Δ_w + 1/(2β))², Δ = log π/π_ref",
   sources: ["Self-Play Preference Optimization for Language Model Alignment"],
   params: z.object({ beta: betaParam(0.1), anchor: anchorParam("reference"), pairs: pairing() }),
-  create: ({ beta, anchor, pairs }): Objective => ({
-    channels: ["logp"],
-    unit: unitOf(pairs),
-    models: anchorModels(anchor),
-    loss(input) {
-      const sums = rowSums(input, anchor);
-      const goal = 0.5 / beta;
-      return overPairs(input, pairsOf(input, pairs), sums, (a, b) => {
-        const [better, worse] = [sums.value[a]! - goal, sums.value[b]! + goal];
-        return { loss: better * better + worse * worse, better: 2 * better, worse: 2 * worse };
-      });
-    },
-  }),
+  create: ({ beta, ...compared }) => {
+    const goal = 0.5 / beta;
+    return pairwise(compared, (a, b) => {
+      const [better, worse] = [a - goal, b + goal];
+      return { loss: better * better + worse * worse, better: 2 * better, worse: 2 * worse };
+    });
+  },
 });

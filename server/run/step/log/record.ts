@@ -16,11 +16,10 @@ import {
 } from "../../../../shared/rollouts/rollouts.ts";
 import { columnsWith } from "../../../../shared/rollouts/columns.ts";
 import type { Task } from "../../../core/task.ts";
-import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
+import { origin, type Batch, type Group, type RolloutRecord } from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
-import type { Stage, Selected, StepContext, StepAdvantages } from "../context.ts";
-import type { Trained } from "../context.ts";
+import type { Stage, Selected, StepContext, StepAdvantages, Trained } from "../context.ts";
 
 const logged = { per: "token", batch: "column", logged: true } as const;
 const loggedFloats = columnsWith({ ...logged, dtype: "float64" });
@@ -78,25 +77,23 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   };
 }
 
+/** What a rollout is, whatever it earned. */
+function identityOf(step: number, record: RolloutRecord) {
+  const { task, arm, group, index, prompt, response, finish, source, use } = record;
+  const asked = { env: task.env, arm, id: task.id, data: task.data };
+  return { step, group, index, task: asked, prompt, response, finish, source, use };
+}
+
 /** A rollout with its rewards, whether or not it was admitted. */
 function scoredRow(
   step: number,
   { batch, scored }: Pick<Selected, "batch" | "scored">,
   row: number,
 ): RolloutRecordLog["row"] {
-  const { task, arm, group, index, prompt, response, finish, source, use } = batch.records[row]!;
   const { terms } = scored.rewards;
   const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
   return {
-    step,
-    group,
-    index,
-    task: { env: task.env, arm, id: task.id, data: task.data },
-    prompt,
-    response,
-    finish,
-    source,
-    use,
+    ...identityOf(step, batch.records[row]!),
     ...divisions(batch, row),
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
     weights: Object.fromEntries(terms.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
@@ -312,21 +309,13 @@ export function recordReplayed(
   let index = batch.rows;
   for (const { training, rows } of replayed)
     rows.forEach((kept, row) => {
-      const { task, arm, group, prompt, response, finish, use } = training.batch.records[row]!;
       session.recorder.append({
         kind: "rollout",
         step,
         index: index++,
         row: {
-          step,
-          group,
-          index: training.batch.records[row]!.index,
-          task: { env: task.env, arm, id: task.id, data: task.data },
-          prompt,
-          response,
-          finish,
+          ...identityOf(step, training.batch.records[row]!),
           source: "replay",
-          use,
           ...divisions(training.batch, row),
           rewards: present(kept.terms.map((term) => [term.name, wireReward(term, 0)])),
           reward: orNull(training.scored.combined.total[row]!),
