@@ -5,7 +5,7 @@
  */
 import type { Angles, Questioned } from "../core/states.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
-import { LayeredPasses } from "./passes/layeredPasses.ts";
+import { LayeredTrunk } from "./passes/layeredTrunk.ts";
 import type { Engine } from "./passes/passes.ts";
 import { take } from "../core/ops.ts";
 import { exactFloats } from "./devices/runtime.ts";
@@ -37,7 +37,7 @@ export function anglesOf(
   prompts: readonly Questioned[],
 ): Angles {
   const { runtime, shape } = engine.programs;
-  const passes = new LayeredPasses(engine);
+  const trunk = new LayeredTrunk(engine);
   const intra = new Float64Array(prompts.length);
   const inter = new Float64Array(prompts.length);
   const gain = { gain: runtime.upload(gainOf(engine), [1, shape.width]) };
@@ -49,7 +49,7 @@ export function anglesOf(
       ]);
       const ids = idFeeds(runtime, run);
       const made = { ...ids, ...Object.fromEntries(shares) };
-      const results = using(made, () => passes.angles(ids, { ...made, ...gain }));
+      const results = using(made, () => trunk.angles(ids, { ...made, ...gain }));
       using(results, () =>
         run.forEach(({ rows }, stream) => {
           const products = exactFloats(take(results, `${stream}/angles`));

@@ -4,18 +4,10 @@
  * of the logits never more than a bounded number exist.
  */
 import type { Channel } from "../../core/policy.ts";
-import { microRows } from "./layout.ts";
-import {
-  embeddingNames,
-  finalNames,
-  headNames,
-  layerNames,
-  likeLayer,
-  type Products,
-} from "./layeredPrograms.ts";
+import { headNames } from "./layeredPrograms.ts";
+import { LayeredRun, LayeredTrunk, streamed, type Owned } from "./layeredTrunk.ts";
 import {
   channelsOf,
-  dropoutFeeds,
   feedsUnder,
   partsOf,
   touches,
@@ -24,7 +16,7 @@ import {
   type KeptRun,
   type Passes,
 } from "./passes.ts";
-import { drops, wordHeads } from "../parts.ts";
+import { wordHeads } from "../parts.ts";
 import { take } from "../../core/ops.ts";
 import { freeAll, under, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import {
@@ -42,156 +34,21 @@ import {
   type Selection,
 } from "./score.ts";
 import { readerOf } from "../../core/rows/reader.ts";
-import { leanFloats } from "../transformer/forward.ts";
 import { WholePasses, runBytes } from "./wholePasses.ts";
-
-type Owned = Record<string, DeviceTensor>;
-
-/** What is kept of a layer. */
-interface KeptLayer {
-  /** `<stream>/kept/…` or, to compute them again, `<stream>/x`. */
-  readonly tensors: Owned;
-  readonly whole: boolean;
-}
-class LayeredRun implements KeptRun {
-  /** Undefined where nothing was kept. */
-  layers: KeptLayer[] | undefined;
-  /** `<stream>/y` and what the final norm's way back needs beside it. */
-  final: Owned | undefined;
-  bytes = 0;
-  again = false;
-  constructor(
-    readonly run: Run,
-    readonly ids: Owned,
-    /** Of its dropout masks; undefined: it only scores. */
-    readonly number?: number,
-  ) {}
-  /** Lets go of the activations. */
-  release(): void {
-    for (const { tensors } of this.layers ?? []) freeAll(tensors);
-    freeAll(this.final ?? {});
-    this.layers = undefined;
-    this.final = undefined;
-  }
-  free(): void {
-    this.release();
-    freeAll(this.ids);
-  }
-}
-
-/** Results `<stream>/<from>` as feeds `<stream>/<to>`. */
-const streamed = (results: Owned, from: string, to: string): Owned =>
-  Object.fromEntries(
-    Object.entries(results).flatMap(([name, tensor]) => {
-      const [stream, own] = [name.slice(0, name.indexOf("/")), name.slice(name.indexOf("/") + 1)];
-      return own === from ? [[`${stream}/${to}`, tensor]] : [];
-    }),
-  );
 
 export class LayeredPasses implements Passes {
   /** Runs begun, which number their dropout masks. */
   private runs = 0;
-  constructor(private readonly engine: Engine) {}
+  private readonly trunk: LayeredTrunk;
+  constructor(private readonly engine: Engine) {
+    this.trunk = new LayeredTrunk(engine);
+  }
   private get programs() {
     return this.engine.programs;
   }
-  private get layers(): number {
-    return this.programs.shape.layers;
-  }
 
-  // ── the trunk
-  private bytes(run: Run, perToken: (length: number) => number): number {
-    return run.reduce(
-      (total, micro) => total + 4 * microRows(micro) * micro.length * perToken(micro.length),
-      0,
-    );
-  }
-  /** A layer's weights under the names of its program. */
-  private layerWeights(layer: number, products: Products): Tensors {
-    const parts = partsOf(this.engine);
-    const own = under(products === "fed" ? this.engine.weights : this.engine.unmerged, `w/${layer}.`);
-    const like = likeLayer(parts, layer);
-    const feeds = Object.fromEntries(
-      layerNames(parts, like).map((name) => {
-        const short = name.slice(name.indexOf(".") + 1);
-        return [`w/${name}`, take(own, short)];
-      }),
-    );
-    return { ...feeds, rotary: this.engine.rotary };
-  }
-  private products(training: boolean): Products {
-    if (training && drops(partsOf(this.engine))) return "apart";
-    return this.engine.merging ? "merged" : "fed";
-  }
-  private get finalWeights(): Tensors {
-    return feedsUnder("w/", this.engine.unmerged, finalNames(partsOf(this.engine)));
-  }
-  private embed(ids: Tensors): Owned {
-    const feeds = feedsUnder("w/", this.engine.unmerged, embeddingNames(partsOf(this.engine)));
-    return this.programs.embed().run({ ...feeds, ...ids });
-  }
-  /** How many layers may keep everything in that room beside the inputs of the others; −1: not even those fit. */
-  private wholeLayers(run: Run, room: number): number {
-    const input = this.bytes(run, () => this.programs.shape.width);
-    const full = this.bytes(run, (length) => leanFloats(this.programs.shape, length));
-    const left = room - (this.layers + 2) * input;
-    return left < 0 ? -1 : Math.min(this.layers, Math.floor(left / Math.max(1, full - input)));
-  }
-  /** A layer's own masks: its program bears another layer's number. */
-  private seed({ number }: LayeredRun, layer: number): Owned {
-    if (number === undefined) return {};
-    return dropoutFeeds(this.engine, number, layer - likeLayer(partsOf(this.engine), layer));
-  }
-  /** The last layers keep everything: theirs is freed first on the way back. */
-  private trunk(kept: LayeredRun, room: number): Owned {
-    const { run, ids } = kept;
-    const whole = this.wholeLayers(run, room);
-    const layers: KeptLayer[] = [];
-    if (whole >= 0) kept.layers = layers;
-    kept.again = whole < this.layers;
-    const products = this.products(kept.number !== undefined);
-    let x = this.embed(ids);
-    for (let layer = 0; layer < this.layers; layer++) {
-      const keep = whole >= 0 && layer >= this.layers - whole;
-      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), keep, products);
-      const seed = this.seed(kept, layer);
-      const results = using(seed, () =>
-        program.run({ ...this.layerWeights(layer, products), ...ids, ...x, ...seed }),
-      );
-      const next = streamed(results, "x", "x");
-      const activations = Object.fromEntries(
-        Object.entries(results).filter(([name]) => name.includes("/kept/")),
-      );
-      if (keep) layers.push({ tensors: activations, whole: true });
-      else if (whole >= 0) layers.push({ tensors: x, whole: false });
-      if (keep || whole < 0) freeAll(x);
-      x = next;
-    }
-    const final = using(x, () => this.programs.finish().run({ ...this.finalWeights, ...x }));
-    if (whole >= 0) {
-      const input = this.bytes(run, () => this.programs.shape.width);
-      const full = this.bytes(run, (length) => leanFloats(this.programs.shape, length));
-      kept.bytes = whole * full + (this.layers - whole + 2) * input;
-    }
-    return final;
-  }
-  /**
-   * Products `<stream>/angles` of means of the unit vectors that the last feed-forward reads.
-   * @param feeds `ids`, `gain` and `<stream>/shares`, as `Programs.angles` has them
-   */
-  angles(ids: Tensors, feeds: Tensors): Owned {
-    const last = this.layers - 1;
-    const products = this.products(false);
-    let x = this.embed(ids);
-    for (let layer = 0; layer < last; layer++) {
-      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), false, products);
-      x = using(x, () => program.run({ ...this.layerWeights(layer, products), ...ids, ...x }));
-    }
-    const program = this.programs.angles(likeLayer(partsOf(this.engine), last), products);
-    return using(x, () => program.run({ ...this.layerWeights(last, products), ...feeds, ...x }));
-  }
   states(run: Run, ids: Tensors): Owned {
-    const final = this.trunk(new LayeredRun(run, { ...ids }), -1);
+    const final = this.trunk.forward(new LayeredRun(run, { ...ids }), -1);
     const states = streamed(final, "y", "y");
     for (const [name, tensor] of Object.entries(final)) if (states[name] === undefined) tensor.free();
     return states;
@@ -311,7 +168,7 @@ export class LayeredPasses implements Passes {
   score(run: Run, channels: readonly Channel[], into: ScoreColumns): void {
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run));
     using(kept.ids, () => {
-      const final = this.trunk(kept, -1);
+      const final = this.trunk.forward(kept, -1);
       using(final, () => this.readHead(run, kept.ids, final, channels, into));
     });
   }
@@ -320,7 +177,7 @@ export class LayeredPasses implements Passes {
     if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);
     try {
-      const final = this.trunk(kept, room);
+      const final = this.trunk.forward(kept, room);
       if (kept.layers !== undefined) kept.final = final;
       this.readHead(run, kept.ids, final, channels, into);
       if (kept.layers === undefined) freeAll(final);
@@ -338,46 +195,13 @@ export class LayeredPasses implements Passes {
       kept.release();
       return;
     }
-    if (kept.layers === undefined) {
-      // At least every layer's input is kept now: without them there is no way back.
-      const inputs = this.bytes(kept.run, () => (this.layers + 3) * this.programs.shape.width);
-      kept.final = this.trunk(kept, Math.max(this.engine.run_bytes, inputs));
-    }
-    const final = kept.final ?? {};
-    const dy = this.headBackward(kept.run, kept.ids, final, selections, gradients, into);
-    const finished = using(dy, () =>
-      this.programs.finishBackward().run({ ...this.finalWeights, ...dy, ...final }),
-    );
-    into.add(under(finished, "g/"));
-    let dx = streamed(finished, "dx", "dx");
-    for (let layer = this.layers - 1; layer >= 0; layer--) dx = this.layerBackward(kept, layer, dx, into);
-    if (partsOf(this.engine).adapter === undefined)
-      into.add(using(dx, () => this.programs.embedBackward().run({ ...kept.ids, ...dx })));
-    else freeAll(dx);
+    // Without at least every layer's input there is no way back.
+    if (kept.layers === undefined)
+      kept.final = this.trunk.forward(kept, Math.max(this.engine.run_bytes, this.trunk.leastBytes(kept.run)));
+    const dy = this.headBackward(kept.run, kept.ids, kept.final ?? {}, selections, gradients, into);
+    this.trunk.backward(kept, dy, into);
     kept.release();
   }
-  private layerBackward(kept: LayeredRun, layer: number, dx: Owned, into: Accumulator): Owned {
-    const held = kept.layers?.[layer];
-    if (held === undefined) throw new Error("internal: a layer's input was not kept");
-    const like = likeLayer(partsOf(this.engine), layer);
-    const seed = this.seed(kept, layer);
-    const products = this.products(true);
-    const feeds = { ...this.layerWeights(layer, products), ...kept.ids, ...held.tensors, ...dx, ...seed };
-    const results = using({ ...dx, ...held.tensors, ...seed }, () =>
-      this.programs.layerBackward(like, held.whole, products).run(feeds),
-    );
-    const gradients = under(results, "g/");
-    into.add(
-      Object.fromEntries(
-        Object.entries(gradients).map(([name, tensor]) => [
-          `${layer}${name.slice(name.indexOf("."))}`,
-          tensor,
-        ]),
-      ),
-    );
-    return streamed(results, "dx", "dx");
-  }
-
   fused(run: Run, gradients: ScoreColumns, into: Accumulator): void {
     if (this.programs.lean) this.engine.releaseMerged();
     const kept = new LayeredRun(run, idFeeds(this.programs.runtime, run), this.runs++);

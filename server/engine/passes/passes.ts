@@ -1,6 +1,7 @@
 /** Forward and backward passes over runs of micro-batches: what `update` and `score` are made of. */
 import type { Channel } from "../../core/policy.ts";
 import { drops, type gradientShapes, type Parts } from "../parts.ts";
+import { microRows } from "./layout.ts";
 import { SALTS_PER_LAYER } from "../transformer/dropout.ts";
 import type { Programs } from "./programs.ts";
 import { take, type Named, countOf } from "../../core/ops.ts";
@@ -120,3 +121,10 @@ export function touches(gradients: ScoreColumns): (column: number) => boolean {
 }
 export const feedsUnder = (prefix: string, values: Named<DeviceTensor>, names: readonly string[]): Tensors =>
   Object.fromEntries(names.map((name) => [`${prefix}${name}`, take(values, `${prefix}${name}`)]));
+
+/** Bytes of a run's tensors with so many floats a token; a token of a longer row may need more. */
+export const bytesOf = (run: Run, perToken: (length: number) => number): number =>
+  run.reduce((total, micro) => total + 4 * microRows(micro) * micro.length * perToken(micro.length), 0);
+/** What a forward program's results hold for the backward pass. */
+export const activations = (results: Named<DeviceTensor>): Record<string, DeviceTensor> =>
+  Object.fromEntries(Object.entries(results).filter(([name]) => name.includes("/kept/")));

@@ -1,8 +1,9 @@
 /** Passes that take a whole micro-batch in one run of one program: the fast way for small models. */
 import type { Channel } from "../../core/policy.ts";
-import { microRows } from "./layout.ts";
 import { drops } from "../parts.ts";
 import {
+  activations,
+  bytesOf,
   channelsOf,
   dropoutFeeds,
   partsOf,
@@ -28,11 +29,7 @@ import { keptFloats } from "../transformer/forward.ts";
 
 /** Bytes of activations of one run. */
 export const runBytes = (engine: Engine, run: Run): number =>
-  run.reduce(
-    (total, micro) =>
-      total + 4 * microRows(micro) * micro.length * keptFloats(engine.programs.shape, micro.length),
-    0,
-  );
+  bytesOf(run, (length) => keptFloats(engine.programs.shape, length));
 
 class WholeRun implements KeptRun {
   constructor(
@@ -90,10 +87,7 @@ export class WholePasses implements Passes {
       const program = this.engine.programs.forward(channels, keep, true);
       const results = program.run({ ...this.training, ...feeds });
       readChannels(results, selections, channels, into);
-      const activations = keep
-        ? Object.fromEntries(Object.entries(results).filter(([name]) => name.includes("/kept/")))
-        : undefined;
-      return new WholeRun(run, selections, feeds, activations, keep ? bytes : 0);
+      return new WholeRun(run, selections, feeds, keep ? activations(results) : undefined, keep ? bytes : 0);
     } catch (error) {
       freeAll(feeds);
       throw error;
@@ -102,8 +96,8 @@ export class WholePasses implements Passes {
 
   backward(kept: KeptRun, gradients: ScoreColumns, into: Accumulator): void {
     if (!(kept instanceof WholeRun)) throw new Error("internal: a run of other passes");
-    const { activations } = kept;
-    if (activations === undefined) {
+    const { activations: held } = kept;
+    if (held === undefined) {
       this.fused(kept.run, gradients, into, kept.feeds["seed"]);
       return;
     }
@@ -113,7 +107,7 @@ export class WholePasses implements Passes {
     const { programs } = this.engine;
     const weighing = weighFeeds(programs.runtime, kept.run, kept.selections, channels, gradients);
     using(weighing, () => {
-      const feeds = { ...this.training, ...kept.feeds, ...activations, ...weighing };
+      const feeds = { ...this.training, ...kept.feeds, ...held, ...weighing };
       into.add(programs.backward(channels).run(feeds));
     });
   }
