@@ -1,6 +1,7 @@
 /** Kept rollouts as JSON and arrays, for checkpoints: what comes back is what went in, bit by bit. */
 import { z } from "zod";
-import { joinBatches, joined, selectRows } from "../../core/rows/batch.ts";
+import { joinBatches, joined } from "../../core/rows/joinBatches.ts";
+import { selectRows } from "../../core/rows/batch.ts";
 import { rowColumnsBy, tokenColumns } from "../../core/rows/columns.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Level, Saved } from "../../core/basics.ts";

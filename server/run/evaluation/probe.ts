@@ -3,7 +3,7 @@ import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { paysWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
 import { RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
-import { batchOfSamples, type SampledRow } from "../../core/rows/batch.ts";
+import { batchOfSamples, type SampledRow } from "../../core/rows/sampledRows.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";

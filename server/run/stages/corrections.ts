@@ -1,6 +1,6 @@
 /** What should have been thought in a step's rollouts, as rows to imitate. */
 import { outcome } from "../../algorithm/rewards/rewards.ts";
-import { batchOfSamples } from "../../core/rows/batch.ts";
+import { batchOfSamples } from "../../core/rows/sampledRows.ts";
 import { fill } from "../../core/templates.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
 import type { Task } from "../../core/task.ts";

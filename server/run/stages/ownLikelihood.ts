@@ -1,6 +1,6 @@
 /** A likelihood beside the objective: when it is due, and on what rows. */
 import { z } from "zod";
-import { joinBatches } from "../../core/rows/batch.ts";
+import { joinBatches } from "../../core/rows/joinBatches.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { AuxiliaryConfig } from "../../core/config/resolved.ts";

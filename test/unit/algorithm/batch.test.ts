@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { batchOfSamples, miniBatches, selectRows, selectTokens } from "../../../server/core/rows/batch.ts";
+import { batchOfSamples } from "../../../server/core/rows/sampledRows.ts";
+import { miniBatches, selectRows, selectTokens } from "../../../server/core/rows/batch.ts";
 import { origin, type RolloutRecord } from "../../../server/core/rollouts.ts";
 import { parseRollout, writeRollout } from "../../../shared/rollouts/rollouts.ts";
 import { batchOf, row } from "../support.ts";

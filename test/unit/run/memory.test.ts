@@ -10,7 +10,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { batchOfSamples } from "../../../server/core/rows/batch.ts";
+import { batchOfSamples } from "../../../server/core/rows/sampledRows.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import type { RunConfig } from "../../../server/core/config/runConfig.ts";
 import { interruption } from "../../../server/daemon/interruption.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { batchOfSamples, type SampledRow } from "../../../core/rows/batch.ts";
+import { batchOfSamples, type SampledRow } from "../../../core/rows/sampledRows.ts";
 import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";

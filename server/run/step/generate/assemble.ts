@@ -1,5 +1,6 @@
 /** Prompts to batches: what is about to be written, the samples that came back, several rounds as one batch. */
-import { batchOfSamples, joinBatches, type SampledRow } from "../../../core/rows/batch.ts";
+import { batchOfSamples, type SampledRow } from "../../../core/rows/sampledRows.ts";
+import { joinBatches } from "../../../core/rows/joinBatches.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Turn } from "../../../core/slots/turn.ts";
 import type { HelpRecord } from "../../../core/help.ts";

@@ -1,7 +1,8 @@
 /** Rollouts as replay keeps them: one row at a time, and together again. */
 import { advantagesOfRow } from "../../../algorithm/advantages/advantageColumns.ts";
 import type { Advantages } from "../../../algorithm/advantages/tokenAdvantages.ts";
-import { joinBatches, selectRows } from "../../../core/rows/batch.ts";
+import { joinBatches } from "../../../core/rows/joinBatches.ts";
+import { selectRows } from "../../../core/rows/batch.ts";
 import { withReplayedColumns } from "../../../core/rows/columns.ts";
 import type { KeptRow } from "../../../methods/replay/keptRow.ts";
 import type { Batch } from "../../../core/rollouts.ts";

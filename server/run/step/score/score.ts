@@ -1,5 +1,6 @@
 /** Rollouts, generated and scored by the reward terms that need no learner. */
-import { joinBatches, selectRows } from "../../../core/rows/batch.ts";
+import { joinBatches } from "../../../core/rows/joinBatches.ts";
+import { selectRows } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Draft } from "../generate/assemble.ts";
 import type { Scored, StepContext } from "../context.ts";

@@ -1,5 +1,6 @@
 /** Losses on rows of their own that share one optimiser step. */
-import { joinBatches, selectTokens } from "../../../core/rows/batch.ts";
+import { joinBatches } from "../../../core/rows/joinBatches.ts";
+import { selectTokens } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Channel, Stats, Weigh, Weighed } from "../../../core/policy.ts";
 

@@ -6,7 +6,8 @@ import { selectTokenColumn, tokensOf, type TokenColumn } from "../../../algorith
 import type { Advantages } from "../../../algorithm/advantages/tokenAdvantages.ts";
 import type { Scores } from "../../../algorithm/rewards/rewards.ts";
 import type { Update } from "../../../algorithm/loss/loss.ts";
-import { joinBatches, joined, selectRows, selectTokens, selectValues } from "../../../core/rows/batch.ts";
+import { joinBatches, joined } from "../../../core/rows/joinBatches.ts";
+import { selectRows, selectTokens, selectValues } from "../../../core/rows/batch.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Channel, Stats } from "../../../core/policy.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";

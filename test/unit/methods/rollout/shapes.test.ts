@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { attemptsIn, scoredByAttempts } from "../../../../server/algorithm/rewards/attempts.ts";
-import { batchOfSamples } from "../../../../server/core/rows/batch.ts";
+import { batchOfSamples } from "../../../../server/core/rows/sampledRows.ts";
 import { termAttempts, type TermAttempts } from "../../../../server/core/blocks/reward.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { CharacterTokenizer } from "../../../../server/engine/tokenizers/characters.ts";
