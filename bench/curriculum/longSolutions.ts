@@ -3,7 +3,7 @@
  * the rest is of a lower one. What is learned of the rest carries over to the whole as it does between levels.
  */
 import { Algorithm, contextOf } from "../../server/algorithm/algorithm.ts";
-import type { DrawnTask } from "../../server/algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../server/algorithm/curriculum/draws.ts";
 import { create } from "../../server/core/create.ts";
 import type { StageBody } from "../../server/core/config/resolved.ts";
 import type { HelpedRound, StartState } from "../../server/core/slots/guidance.ts";

@@ -5,7 +5,6 @@ import type { ArmSet } from "../../core/slots/arms.ts";
 import type {
   Admission,
   Budget,
-  Candidate,
   CurriculumEvent,
   Division,
   Estimator,
@@ -19,7 +18,6 @@ import type {
 } from "../../core/slots/curriculum.ts";
 import type { ArmPool, FastSampler } from "../../core/slots/fastArms.ts";
 import { lifted } from "../../methods/curriculum/fast/lifted.ts";
-import { toWire } from "../../../shared/rollouts/rollouts.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";
@@ -29,17 +27,11 @@ import { Beliefs } from "./beliefs.ts";
 import { create } from "../../core/create.ts";
 import { nonFinite, withoutTasks, type Fault } from "./curriculumFaults.ts";
 import { Recall, type Missing } from "./recall.ts";
-import { recordOf, type Happening } from "./curriculumRecord.ts";
+import { Happenings, recordOf, type Happening } from "./curriculumRecord.ts";
+import { Draws, type DrawnTask } from "./draws.ts";
 import { changedSince, saveArms, tasksChanged } from "./savedArms.ts";
 import { observationsOf } from "./observations.ts";
 import type { CreateContext } from "../../core/declaration.ts";
-
-export interface DrawnTask {
-  readonly arm: Arm;
-  readonly task: Task;
-  /** Rollouts of its group; absent: `rollout.group`. */
-  readonly rollouts?: number;
-}
 
 export class Curriculum implements Stateful {
   readonly division: Division;
@@ -51,18 +43,16 @@ export class Curriculum implements Stateful {
   private readonly extensions: SamplerExtensions;
   private readonly refill: Refill;
   private readonly budget: Budget;
-  private readonly group: number;
   /** Of the last observed groups, those whose signal was not finite. */
   private unmeasured: readonly Group[] = [];
-  /** Arms without a task left; and those of them that have been reported. */
-  private readonly usedUp = new Set<number>();
+  /** Arms that have been reported to have no task left. */
   private readonly reported = new Set<number>();
   private readonly beliefs: Beliefs;
+  private readonly draws: Draws;
   private readonly recalling: Recall;
   /** Whether the last pilot rollouts are the sampler's. */
   samplerAsks = false;
-  /** What happened apart from groups since it was last taken; undefined: it is not recorded. */
-  private recorded: Happening[] | undefined;
+  private readonly happenings = new Happenings();
   /** Faults found by loading, until they are reported. */
   private found: readonly Fault[] = [];
 
@@ -83,13 +73,12 @@ export class Curriculum implements Stateful {
     this.admission = create(config.admission, context);
     this.refill = create(config.refill, context);
     this.budget = create(config.budget, context);
-    this.group = context.group;
     this.estimator.addArms?.(this.arms);
-    const parts = {
-      ...{ division: this.division, signal: this.signal, estimator: this.estimator },
-      ...{ sampler: this.sampler, admission: this.admission },
-    };
+    const { signal, estimator, admission } = this;
+    const parts = { division: this.division, signal, estimator, sampler: this.sampler, admission };
     this.beliefs = new Beliefs(parts);
+    const drawn = { ...parts, budget: this.budget, group: context.group };
+    this.draws = new Draws(drawn, this.beliefs, this.happenings);
     this.recalling = new Recall({ ...parts, beliefs: this.beliefs }, this);
   }
 
@@ -112,86 +101,8 @@ export class Curriculum implements Stateful {
    * Tasks to roll out. Fewer than `n` only when all arms that may be drawn are exhausted.
    * @param taken arms that the step has drawn already; drawn arms are added
    */
-  async draw(n: number, random: Random, clock: Clock, taken = new Set<number>()): Promise<DrawnTask[]> {
-    await this.predictNew();
-    const found: Candidate[] = [];
-    const empty = new Set<number>();
-    for (let at = 0; found.length < n;) {
-      const pool = this.beliefs.pool(
-        clock,
-        this.division.once === true ? new Set([...empty, ...taken]) : empty,
-      );
-      const arms = await this.drawArms(
-        pool,
-        n - found.length,
-        at === 0 ? random : random.fork("again", at),
-        clock,
-      );
-      if (arms.length === 0) break;
-      for (const arm of arms) {
-        const task = empty.has(arm) ? null : this.division.draw(arm, random.fork("task", at++), clock);
-        if (task === null) {
-          empty.add(arm);
-          if (this.division.filling?.(arm) !== true) this.usedUp.add(arm);
-        } else found.push({ arm, task });
-        taken.add(arm);
-      }
-    }
-    await this.predictDrawn(found, clock);
-    return this.withBudget(found);
-  }
-
-  private async predictNew(): Promise<void> {
-    const fresh = (await this.estimator.model?.predictNew?.(this.arms)) ?? [];
-    this.beliefs.changed(fresh.length === this.arms.size ? "all" : fresh);
-    this.notePredicted(fresh, (arm) => this.estimate(arm), false);
-  }
-  private async predictDrawn(drawn: readonly Candidate[], clock: Clock): Promise<void> {
-    const { model } = this.estimator;
-    await model?.predictDrawn?.(drawn, clock);
-    if (model?.current === undefined) return;
-    const arms = drawn.map(({ arm }) => arm);
-    this.notePredicted(arms, (arm) => model.current?.(arm) ?? Number.NaN, true);
-  }
-  private notePredicted(arms: readonly number[], value: (arm: number) => number, now: boolean): void {
-    if (this.recorded === undefined || arms.length === 0) return;
-    const values = arms.map((arm) => toWire(value(arm)));
-    this.recorded.push({ kind: "looked", arms: arms.map((arm) => this.arms.name(arm)), values, now });
-  }
-  private noteDrawn(drawn: readonly number[]): void {
-    const { sampler, recorded } = this;
-    if (recorded === undefined || sampler.replay === undefined || drawn.length === 0) return;
-    const notes = sampler.replay.notes?.();
-    const arms = drawn.map((arm) => this.arms.name(arm));
-    recorded.push({ kind: "drawn", arms, ...(notes === undefined ? {} : { notes: [...notes] }) });
-  }
-
-  private async drawArms(pool: ArmPool, n: number, random: Random, clock: Clock): Promise<number[]> {
-    const candidates = this.sampler.candidates?.(pool, n, random.fork("candidates"), clock) ?? [];
-    const { model } = this.estimator;
-    if (candidates.length > 0 && model?.predict !== undefined) {
-      const { task } = this.arms;
-      if (task !== undefined)
-        await model.predict(candidates.map((arm) => ({ arm, task: task.call(this.arms, arm) })));
-      this.beliefs.changed(candidates);
-      this.notePredicted(candidates, (arm) => this.estimate(arm), false);
-    }
-    const drawn = this.sampler.draw(pool, n, random.fork("arm"), clock, candidates);
-    this.beliefs.changed(drawn);
-    // A sampler that chooses points of a box adds arms.
-    if (this.arms.size > pool.size) this.estimator.addArms?.(this.arms);
-    this.noteDrawn(drawn);
-    return drawn;
-  }
-
-  private withBudget(found: readonly Candidate[]): DrawnTask[] {
-    const arms = found.map(({ arm }) => arm);
-    const rollouts = this.budget.rollouts?.(arms, this.group, (arm) => this.estimate(arm));
-    return found.map(({ arm, task }, i) => ({
-      arm: this.arms.name(arm),
-      task,
-      ...(rollouts === undefined ? {} : { rollouts: rollouts[i]! }),
-    }));
+  draw(n: number, random: Random, clock: Clock, taken = new Set<number>()): Promise<DrawnTask[]> {
+    return this.draws.draw(n, random, clock, taken);
   }
 
   /** The arms as samplers see them. */
@@ -251,7 +162,7 @@ export class Curriculum implements Stateful {
   }
   /** Takes the groups of the last pilot rollouts. */
   observePilots(groups: readonly Group[], clock: Clock): void {
-    this.recorded?.push({ kind: "tried", groups: groups.map(recordOf) });
+    this.happenings.add(() => ({ kind: "tried", groups: groups.map(recordOf) }));
     if (this.samplerAsks) return this.extensions.pilots?.observe(groups, clock);
     this.estimator.pilots?.observe(this.observations(groups).observations, clock);
     this.beliefs.changed("all");
@@ -286,16 +197,16 @@ export class Curriculum implements Stateful {
     const { task } = this.arms;
     const fresh = Array.from({ length: this.arms.size - size }, (_, i) => size + i);
     if (task !== undefined && fresh.length > 0)
-      this.recorded?.push({ kind: "appeared", tasks: fresh.map((arm) => task.call(this.arms, arm)) });
+      this.happenings.add(() => ({ kind: "appeared", tasks: fresh.map((arm) => task.call(this.arms, arm)) }));
   }
 
   /** Starts to record what the curriculum learns apart from groups. */
   record(): void {
-    this.recorded ??= [];
+    this.happenings.record();
   }
   /** What was recorded since the last call. */
   happened(): Happening[] {
-    return this.recorded?.splice(0) ?? [];
+    return this.happenings.take();
   }
 
   /** The arm of that name; a new point of a box is added. −1: there is no such arm. */
@@ -366,7 +277,7 @@ export class Curriculum implements Stateful {
 
   /** Faults of the last step: signals that are not finite, and once for each arm that it has no task left. */
   faults(): Fault[] {
-    const empty = [...this.usedUp].filter((arm) => !this.reported.has(arm));
+    const empty = [...this.draws.usedUp].filter((arm) => !this.reported.has(arm));
     for (const arm of empty) this.reported.add(arm);
     const found = this.found;
     this.found = [];
@@ -417,7 +328,7 @@ export class Curriculum implements Stateful {
   load(saved: Saved): void {
     const changed = changedSince(partOf(saved, "arms"), this.division, this.sources);
     this.found = tasksChanged(changed);
-    this.recorded?.splice(0);
+    this.happenings.take();
     // State of other arms would be assigned to the wrong ones.
     if (changed.sameArms) this.loadParts(saved);
     const sources = partOf(saved, "sources");

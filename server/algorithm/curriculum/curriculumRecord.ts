@@ -42,6 +42,22 @@ export const happeningSchema = z.discriminatedUnion("kind", [
 /** One entry, as in a run's log and in a history. */
 export type Happening = z.output<typeof happeningSchema>;
 
+/** What has happened since it was last taken, once it is recorded. */
+export class Happenings {
+  private list: Happening[] | undefined;
+
+  record(): void {
+    this.list ??= [];
+  }
+  /** @param happening is asked for where it is recorded */
+  add(happening: () => Happening): void {
+    this.list?.push(happening());
+  }
+  take(): Happening[] {
+    return this.list?.splice(0) ?? [];
+  }
+}
+
 /** The curriculum record of a step, with the step's first rollout in a log and its first line in a history. */
 export const recordSchema = z.object({
   stage: z.string(),
@@ -55,31 +71,19 @@ export const recordSchema = z.object({
 });
 export type CurriculumRecord = z.output<typeof recordSchema>;
 
-export const recordOf = ({
-  task,
-  arm,
-  rewards,
-  successes,
-  lengths,
-}: Group): z.output<typeof pilotSchema> => ({
-  task: task.id,
-  arm,
-  rewards: Array.from(rewards, toWire),
-  successes,
-  lengths: Array.from(lengths, toWire),
+export const recordOf = (group: Group): z.output<typeof pilotSchema> => ({
+  task: group.task.id,
+  arm: group.arm,
+  rewards: Array.from(group.rewards, toWire),
+  successes: group.successes,
+  lengths: Array.from(group.lengths, toWire),
 });
 
-export const groupOfRecord = ({
-  task,
-  arm,
-  rewards,
-  successes,
-  lengths,
-}: z.output<typeof pilotSchema>): Group => ({
+export const groupOfRecord = ({ task, arm, ...pilots }: z.output<typeof pilotSchema>): Group => ({
   task: { id: task, source: arm, env: "", prompt: "", data: {} },
   arm,
-  rewards: Float64Array.from(rewards, fromWire),
+  rewards: Float64Array.from(pilots.rewards, fromWire),
   advantages: new Float64Array(),
-  successes,
-  lengths: Float64Array.from(lengths, fromWire),
+  successes: pilots.successes,
+  lengths: Float64Array.from(pilots.lengths, fromWire),
 });

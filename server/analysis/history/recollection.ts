@@ -1,6 +1,6 @@
 /** How hard each arm was when, as far as a history can tell. */
 import type { Random } from "../../lib/random.ts";
-import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 import type { Answering } from "../simulate/simulate.ts";
 
 /** What a history saw of an arm in a step. */

@@ -7,7 +7,7 @@ import { simulatedSource } from "./source.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 import { groupsOf } from "../../algorithm/rewards/groups.ts";
 import { columnOf } from "../../algorithm/rewards/rewards.ts";
-import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 
 /** One group of each task, in order; one token stands for a response. */
 export function simulatedGroups(

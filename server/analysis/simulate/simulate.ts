@@ -1,7 +1,8 @@
 /** A simulated run: a config's curriculum and advantage, and a learner for a policy. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
-import { Curriculum, type DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { pastCurriculumOf, type PastCurriculum } from "../../methods/curriculum/pastCurriculum.ts";
 import { Again, againParams } from "../../methods/curriculum/samplers/mixtures/again.ts";

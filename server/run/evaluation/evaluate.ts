@@ -2,7 +2,7 @@
 import { contextOf, type Algorithm } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
 import { outcome, rowValue, type Scores } from "../../algorithm/rewards/rewards.ts";
-import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 import type { EvaluatedTask, AttemptOutcomes } from "../../analysis/evaluation/types.ts";
 import { evaluationReport } from "../../analysis/evaluation/passAtK.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";

@@ -1,5 +1,6 @@
 /** Tasks by task weight alone: what supervised learning draws. */
-import type { Curriculum, DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 import { byWeight } from "../../methods/curriculum/arms/division.ts";
 import type { Random } from "../../lib/random.ts";
 import type { SourceOf } from "../../core/slots/curriculum.ts";

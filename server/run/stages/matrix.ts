@@ -1,6 +1,6 @@
 /** What became of every stage's tasks: held-out ones of each, measured as each stage ends. */
 import { Algorithm } from "../../algorithm/algorithm.ts";
-import type { DrawnTask } from "../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";

@@ -1,5 +1,5 @@
 /** A round's tasks: of the stage itself, of the one it passes over from, and hard ones that are carried over. */
-import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
 import type { Crossfade } from "../../../core/config/stageConfig.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
 import type { StepContext } from "../context.ts";

@@ -1,5 +1,5 @@
 /** Pilot rollouts: they measure how hard tasks are now, train nothing and are not kept. */
-import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
 import type { PilotRollouts, Verdict } from "../../../core/slots/curriculum.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Arm } from "../../../core/basics.ts";

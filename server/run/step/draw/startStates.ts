@@ -1,5 +1,5 @@
 /** Where the rollouts of drawn tasks begin, and what start states learn of how they ended. */
-import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { randomStream } from "../../../lib/random.ts";

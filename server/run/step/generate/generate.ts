@@ -7,7 +7,7 @@ import type { DecodeOptions, Policy, Prompt, Sample, Tokenizer } from "../../../
 import { assemble, tokensOf, type Draft } from "./assemble.ts";
 import { asked, type Asking } from "./prompts.ts";
 import { joinedTexts } from "../../../../shared/rollouts/turnTexts.ts";
-import type { DrawnTask } from "../../../algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 
 /** A task with its group's name, which is unique in the step, and where its rollouts begin. */

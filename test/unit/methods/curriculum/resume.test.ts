@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Capability, Declaration } from "../../../../server/core/declaration.ts";
-import type { Curriculum, DrawnTask } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import type { Curriculum } from "../../../../server/algorithm/curriculum/curriculum.ts";
+import type { DrawnTask } from "../../../../server/algorithm/curriculum/draws.ts";
 import {
   admissions,
   arms,
