@@ -5,7 +5,7 @@ import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts"
 import type { Algorithm } from "../../algorithm/algorithm.ts";
 import { columnOf } from "../../algorithm/rewards/rewards.ts";
 import type { Advantages } from "../../algorithm/advantages/tokenAdvantages.ts";
-import { raggedOf } from "../../core/rows/batch.ts";
+import { batchOfTexts, textRecord } from "../../core/rows/textRows.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import {
   batchOfRows,
@@ -16,7 +16,7 @@ import {
   type RecordedRow,
 } from "../../analysis/recorded.ts";
 import type { TaskSource } from "../../core/slots/tasks.ts";
-import { origin, type Batch } from "../../core/rollouts.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { Policy, Tokenizer } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
@@ -205,28 +205,11 @@ export const piecesOf = (tokens: Int32Array, starts: readonly number[], length: 
 
 /** Pieces of text: the first token of each is its context, the others train. @param places what names each */
 export function batchOfPieces(rows: readonly Int32Array[], places?: readonly number[]): Batch {
-  const ragged = raggedOf(rows.map((row) => row.subarray(1)));
-  const size = ragged.values.length;
-  return {
-    rows: rows.length,
-    offsets: ragged.offsets,
-    tokens: ragged.values,
-    origin: new Uint8Array(size).fill(origin.written),
-    mask: new Uint8Array(size).fill(1),
-    columns: {},
-    context: raggedOf(rows.map((row) => row.subarray(0, 1))),
-    group: Int32Array.from(rows.keys()),
-    groups: rows.length,
-    records: rows.map((_, row) => ({
-      task: { id: `text/${places?.[row] ?? row}`, source: "text", env: "text", prompt: "", data: {} },
-      arm: "text",
-      group: String(row),
-      index: 0,
-      prompt: "",
-      response: "",
-      finish: "stop",
-      source: "dataset",
-      use: "train",
-    })),
-  };
+  return batchOfTexts(
+    rows.map((row, i) => {
+      const id = `text/${places?.[i] ?? i}`;
+      const task = { id, source: "text", env: "text", prompt: "", data: {} };
+      return { context: row.subarray(0, 1), tokens: row.subarray(1), record: textRecord(task, i, "") };
+    }),
+  );
 }

@@ -1,11 +1,12 @@
 /** Pairs of answers, the better one first: as rows to learn from, and a step of `preference` and `reward_model` stages. */
 import { UserError } from "../../../shared/lib/errors.ts";
-import { raggedOf, selectRows } from "../../core/rows/batch.ts";
+import { selectRows } from "../../core/rows/batch.ts";
+import { batchOfTexts, textRecord } from "../../core/rows/textRows.ts";
 import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import { create } from "../../core/create.ts";
 import { learnerBy } from "../../methods/reward/models/lesson.ts";
 import type { Task } from "../../core/task.ts";
-import { origin, type Batch, type RolloutRecord } from "../../core/rollouts.ts";
+import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import { status, type Learner, type RewardColumn } from "../../core/reward.ts";
 import type { StepContext } from "../step/context.ts";
@@ -32,39 +33,16 @@ const pairOf = (task: Task): readonly [string, string] => {
 
 /** Two rows a task, in the order of the tasks: the chosen answer, the rejected one. */
 function pairedBatch(tasks: readonly Task[], tokenizer: Tokenizer, asking: Asking): Batch {
-  const rows = tasks.flatMap((task, pair) =>
-    pairOf(task).map((response, index) => ({ task, pair, response, index })),
-  );
-  const questions = tasks.map((task) => asked(tokenizer, task, asking));
-  const { offsets, values: tokens } = raggedOf(
-    rows.map(({ response }) => [...tokenizer.encode(response), tokenizer.eos]),
-  );
-  return {
-    rows: rows.length,
-    offsets,
-    tokens,
-    columns: {},
-    origin: new Uint8Array(tokens.length).fill(origin.written),
-    mask: new Uint8Array(tokens.length).fill(1),
-    context: raggedOf(
-      rows.map(({ pair }) => [...questions[pair]!.tokens, ...(questions[pair]!.prefix ?? [])]),
-    ),
-    group: Int32Array.from(rows, ({ pair }) => pair),
-    groups: tasks.length,
-    pair: Int32Array.from(rows, ({ pair }) => pair),
-    records: rows.map(({ task, pair, response, index }): RolloutRecord => ({
-      task,
-      arm: task.source,
-      group: String(pair),
-      index,
-      prompt: task.prompt,
-      response,
-      finish: "stop",
-      source: "dataset",
-      use: "train",
-      pair: String(pair),
-    })),
-  };
+  const rows = tasks.flatMap((task, pair) => {
+    const { tokens, prefix = [] } = asked(tokenizer, task, asking);
+    return pairOf(task).map((response, index) => ({
+      context: [...tokens, ...prefix],
+      tokens: [...tokenizer.encode(response), tokenizer.eos],
+      record: { ...textRecord(task, pair, response), index, pair: String(pair) },
+    }));
+  });
+  const pair = Int32Array.from(rows, (_, row) => row >> 1);
+  return { ...batchOfTexts(rows), group: pair, groups: tasks.length, pair };
 }
 
 /** One reward a row: which of the two is better. */

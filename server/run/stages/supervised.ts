@@ -1,9 +1,9 @@
 /** One step of an `sft` stage: written solutions, loss on the response, mean over all tokens of the batch. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Task } from "../../core/task.ts";
-import { type Batch, type RolloutRecord, origin } from "../../core/rollouts.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { Tokenizer, Weigh } from "../../core/policy.ts";
-import { raggedOf as ragged } from "../../core/rows/batch.ts";
+import { batchOfTexts, textRecord } from "../../core/rows/textRows.ts";
 import { asked, type Asking } from "../step/generate/prompts.ts";
 
 /** loss = −Σ mask·log π / Σ mask. */
@@ -26,39 +26,21 @@ const solutionOf = (task: Task): string => {
   });
 };
 
-const recordOf = (task: Task, index: number, response: string): RolloutRecord => ({
-  task,
-  arm: task.source,
-  group: String(index),
-  index: 0,
-  prompt: task.prompt,
-  response,
-  finish: "stop",
-  source: "dataset",
-  use: "train",
-});
-
 /** Tasks and their solutions, each ended by the end token, as a batch that trains on every response token. */
 export function solved(
   tasks: readonly Task[],
   tokenizer: Tokenizer,
   asking: Asking = { chat: "auto" },
 ): Batch {
-  const responses = tasks.map(solutionOf);
-  const questions = tasks.map((task) => asked(tokenizer, task, asking));
-  const { offsets, values: tokens } = ragged(
-    responses.map((text) => [...tokenizer.encode(text), tokenizer.eos]),
+  return batchOfTexts(
+    tasks.map((task, row) => {
+      const response = solutionOf(task);
+      const { tokens, prefix = [] } = asked(tokenizer, task, asking);
+      return {
+        context: [...tokens, ...prefix],
+        tokens: [...tokenizer.encode(response), tokenizer.eos],
+        record: textRecord(task, row, response),
+      };
+    }),
   );
-  return {
-    rows: tasks.length,
-    offsets,
-    tokens,
-    columns: {},
-    origin: new Uint8Array(tokens.length).fill(origin.written),
-    mask: new Uint8Array(tokens.length).fill(1),
-    context: ragged(questions.map(({ tokens, prefix }) => [...tokens, ...(prefix ?? [])])),
-    group: Int32Array.from(tasks, (_, row) => row),
-    groups: tasks.length,
-    records: tasks.map((task, row) => recordOf(task, row, responses[row]!)),
-  };
 }

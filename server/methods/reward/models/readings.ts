@@ -1,6 +1,6 @@
 /** Texts conditioned on others, whose likelihoods are scored. */
-import { raggedOf } from "../../../core/rows/batch.ts";
-import { origin, type Batch } from "../../../core/rollouts.ts";
+import { batchOfTexts } from "../../../core/rows/textRows.ts";
+import type { Batch } from "../../../core/rollouts.ts";
 import type { Models } from "../../../core/policy.ts";
 import { scoreBy } from "./lesson.ts";
 
@@ -11,23 +11,6 @@ export interface TextReading {
   readonly text: Int32Array;
 }
 
-/** The readings as a batch: every token of the texts counts. */
-function readingBatch(readings: readonly TextReading[], { records }: Batch): Batch {
-  const { offsets, values } = raggedOf(readings.map(({ text }) => text));
-  return {
-    rows: readings.length,
-    offsets,
-    tokens: values,
-    columns: {},
-    origin: new Uint8Array(values.length).fill(origin.written),
-    mask: new Uint8Array(values.length).fill(1),
-    context: raggedOf(readings.map(({ context }) => context)),
-    group: Int32Array.from(readings.keys()),
-    groups: readings.length,
-    records: readings.map(({ row }) => records[row]!),
-  };
-}
-
 /** log p(text_t | context, text_<t) of each token of each reading. */
 export async function tokenLikelihoods(
   readings: readonly TextReading[],
@@ -36,7 +19,9 @@ export async function tokenLikelihoods(
   model: string,
 ): Promise<Float64Array[]> {
   if (readings.length === 0) return [];
-  const batch = readingBatch(readings, of);
+  const batch = batchOfTexts(
+    readings.map(({ row, context, text }) => ({ context, tokens: text, record: of.records[row]! })),
+  );
   const { logp } = await scoreBy(models, model, batch, ["logp"]);
   return readings.map((_, row) => logp!.slice(batch.offsets[row]!, batch.offsets[row + 1]!));
 }
