@@ -1,6 +1,5 @@
 /** What guidance is made of. */
-import type { HelpCurve } from "../help.ts";
-import type { StepMixture, HelpRecord } from "../help.ts";
+import type { HelpCurve, StepMixture, HelpRecord } from "../help.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../task.ts";
 import type { Arm, Clock, Finish, Model, Stateful } from "../basics.ts";

@@ -1,10 +1,9 @@
 /** The settings of choosing on the device, and exact choices from what a decoding step returned. */
 import type { DecodeOptions } from "../../core/policy.ts";
 import { roundSize } from "../passes/layout.ts";
-import type { Program } from "../devices/runtime.ts";
+import { type Program, floats, freeAll, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import type { Programs } from "../passes/programs.ts";
 import { take } from "../../core/ops.ts";
-import { floats, freeAll, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import type { Marks } from "./marks.ts";
 import { choosingOf, filtersOf, penaltiesOf } from "./sampling.ts";
 import { chooseSpec, choosingKey, type Choosing } from "../transformer/choose.ts";

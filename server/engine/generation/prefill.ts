@@ -1,6 +1,5 @@
 /** The caches of prompts, computed once for all that share one, and kept until the last of them has its lane. */
-import type { Prefilled } from "./jobs.ts";
-import type { Job } from "./jobs.ts";
+import type { Prefilled, Job } from "./jobs.ts";
 import type { Generator } from "./generator.ts";
 import { isOpen, positionBytes, seat, type StreamLanes } from "./lanes.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";

@@ -5,8 +5,7 @@
  */
 import type { Named, Ops } from "../../core/ops.ts";
 import type { MatrixGradient } from "./linear.ts";
-import type { Adapter } from "./lowRank.ts";
-import { placesByMatrix } from "./lowRank.ts";
+import { type Adapter, placesByMatrix } from "./lowRank.ts";
 import type { Shape } from "./weights.ts";
 
 /** More than there are matrices in a layer. */

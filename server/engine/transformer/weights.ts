@@ -5,8 +5,7 @@
  * queries, keys, values; inside a query or key head the two halves of a rotary pair lie next to each other, which
  * makes the rotation one complex product. Checkpoints undo both (see checkpoint.ts).
  */
-import { countOf } from "../../core/ops.ts";
-import type { Named } from "../../core/ops.ts";
+import { countOf, type Named } from "../../core/ops.ts";
 import { Stream } from "../random.ts";
 import { fresh, type Room } from "../devices/scratch.ts";
 

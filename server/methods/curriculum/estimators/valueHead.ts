@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { batchOfSamples, type SampledRow } from "../../../core/rows/sampledRows.ts";
+import { textRecord } from "../../../core/rows/textRows.ts";
 import { estimator, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { Task } from "../../../core/task.ts";
@@ -51,17 +52,7 @@ function promptsAsBatch(tasks: readonly Task[], tokenizer: Tokenizer): Batch {
   const none = new Float64Array(1);
   return batchOfSamples(
     tasks.map((task, i): SampledRow => ({
-      record: {
-        task,
-        arm: task.source,
-        group: String(i),
-        index: 0,
-        prompt: task.prompt,
-        response: "",
-        finish: "stop",
-        source: "dataset",
-        use: "estimate",
-      },
+      record: { ...textRecord(task, i, ""), use: "estimate" },
       sample: {
         tokens: Int32Array.of(tokenizer.eos),
         logp_old: none,

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { guidanceSource, param } from "../../../core/declaration.ts";
-import { template } from "../../../core/references.ts";
+import { template, refers } from "../../../core/references.ts";
 import type { Help, Lack } from "../../../core/slots/guidance.ts";
 import { fill, firstText, firstTokens, textField, units } from "../../../core/templates.ts";
-import { refers } from "../../../core/references.ts";
 
 export const solution = guidanceSource({
   name: "solution",

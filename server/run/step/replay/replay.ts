@@ -3,7 +3,11 @@ import type { Replayed, StepReplay, Selected, StepContext, StepAdvantages } from
 import { advantagesOfRow } from "../../../algorithm/advantages/advantageColumns.ts";
 import { create } from "../../../core/create.ts";
 import { timesRows } from "../../../algorithm/advantages/tokenColumn.ts";
-import { withReturns, type Advantages } from "../../../algorithm/advantages/tokenAdvantages.ts";
+import {
+  withReturns,
+  type Advantages,
+  recordedAdvantages,
+} from "../../../algorithm/advantages/tokenAdvantages.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { valueAt } from "../../../core/schedule.ts";
 import type { ReplayConfig } from "../../../core/config/resolved.ts";
@@ -26,7 +30,6 @@ import { keptRow, portions, replayedBatch } from "./keptRows.ts";
 import { rewardContext } from "../../loop/session.ts";
 import { modelStats } from "../score/modelScores.ts";
 import { withTeacherContextAgain } from "../score/teacherContext.ts";
-import { recordedAdvantages } from "../../../algorithm/advantages/tokenAdvantages.ts";
 import type { CreateContext } from "../../../core/declaration.ts";
 
 /** An empty memory for a source. */

@@ -25,29 +25,15 @@ import type {
 } from "../../../../core/slots/curriculum.ts";
 import type { ArmPool, DrawReplay, FastSampler } from "../../../../core/slots/fastArms.ts";
 import { candidatePasts } from "./candidatePasts.ts";
-import { FittedMixtures, fitParams, originSchema, type FitOptions, type Origin } from "./fittedMixtures.ts";
+import { FittedMixtures, fitParams, originSchema, type Origin } from "./fittedMixtures.ts";
 import type { Mixture } from "./gaussianMixture.ts";
-import { KnowledgePilots, knowledgeParams, probeEvery, type ProbeOptions } from "./knowledge.ts";
+import { KnowledgePilots, knowledgeParams, probeEvery } from "./knowledge.ts";
 import { nearestPast } from "./nearestPast.ts";
 import { earned, Origins } from "./origins.ts";
 import { densities, drawPoints } from "./points.ts";
-import {
-  ReplayedMixtures,
-  worthFollowing,
-  type ReplayOptions,
-  type StageOutcome,
-} from "./replayedMixtures.ts";
+import { ReplayedMixtures, worthFollowing, type StageOutcome } from "./replayedMixtures.ts";
 
-export type AgainOptions = FitOptions &
-  ProbeOptions &
-  ReplayOptions & {
-    readonly pre_run: number;
-    readonly neighbours: number;
-    readonly least: number;
-    readonly explore: number;
-    readonly uniform: number;
-    readonly uniform_after?: number | undefined;
-  };
+export type AgainOptions = Omit<z.output<typeof againParams>, "from">;
 
 interface Source {
   readonly own: Origin | undefined;

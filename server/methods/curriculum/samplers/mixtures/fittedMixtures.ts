@@ -6,6 +6,7 @@ import { randomStream } from "../../../../lib/random.ts";
 import type { Knob } from "../../../../core/slots/tasks.ts";
 import { boxOf, type Fitted } from "../../pastCurriculum.ts";
 import { bestMixture, covarianceOf, type Mixture } from "./gaussianMixture.ts";
+import type { Earned } from "./origins.ts";
 
 export const fitParams = {
   fit_every: param(
@@ -23,16 +24,6 @@ export const originSchema = z.object({ fit: z.number(), component: z.number() })
 /** Which of the mixtures so far, from 1, and which of its components. */
 export type Origin = Readonly<z.output<typeof originSchema>>;
 
-/** The result of a group at a point. */
-export interface Outcome {
-  /** In the unit box. */
-  readonly point: readonly number[];
-  readonly signal: number;
-  readonly reward: number;
-  /** undefined: it was not drawn from a mixture. */
-  readonly origin: Origin | undefined;
-}
-
 export class FittedMixtures {
   /** Recent groups: point in the unit box, then the signal. */
   private recent: Float64Array[] = [];
@@ -47,7 +38,7 @@ export class FittedMixtures {
   originOf = (component: number): Origin => ({ fit: this.fits, component });
 
   /** @returns the new mixture, when it is time for one */
-  learn({ point, signal, reward, origin }: Outcome, box: readonly Knob[]): Fitted | undefined {
+  learn({ point, signal, reward, origin }: Earned<Origin>, box: readonly Knob[]): Fitted | undefined {
     const { fit_every, components } = this.options;
     this.recent = [...this.recent, Float64Array.from([...point, signal])].slice(-fit_every);
     if (origin !== undefined && origin.component >= 0 && origin.fit === this.fits && Number.isFinite(reward))

@@ -30,7 +30,7 @@ export class Origins<Origin> {
 }
 
 /** The reward of a group at a point of the box, and the draw it came from. */
-interface Earned<Origin> {
+export interface Earned<Origin> {
   /** In the unit box. */
   readonly point: readonly number[];
   readonly signal: number;
