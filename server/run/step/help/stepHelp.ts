@@ -1,9 +1,8 @@
 /** What sources of help and start states may ask of a step: texts that models write, and how likely the policy finds a text. */
-import { raggedOf } from "../../../core/rows/batch.ts";
+import { batchOfTexts, textRecord } from "../../../core/rows/textRows.ts";
 import type { Task } from "../../../core/task.ts";
 import type { HelpContext, Writing, WrittenText } from "../../../core/slots/guidance.ts";
-import { origin, type Batch } from "../../../core/rollouts.ts";
-import type { Policy, Sample } from "../../../core/policy.ts";
+import type { Policy, Prompt, Sample } from "../../../core/policy.ts";
 import { sameTokens } from "../../../engine/tokenizers/index.ts";
 import { tokensOf } from "../generate/assemble.ts";
 import type { StepContext } from "../context.ts";
@@ -76,10 +75,7 @@ export class StepHelp implements HelpContext {
     return asks.map((_, i) => this.textOf(samples[i], model, name));
   }
 
-  private promptFor(
-    { tokenizer }: Policy,
-    { prompt, begin, lead = [], max_tokens, key }: Writing,
-  ): Parameters<Policy["generate"]>[0][number] {
+  private promptFor({ tokenizer }: Policy, { prompt, begin, lead = [], max_tokens, key }: Writing): Prompt {
     const task = textTask(prompt, begin);
     const question = asked(tokenizer, task, this.context.stage.config.body.rollout);
     const tokens = lead.flatMap((part) => [...tokensOf(part)]);
@@ -132,7 +128,9 @@ export class StepHelp implements HelpContext {
     const valueOf = of === "logp" ? (value: number): number => value : Math.exp;
     const means = new Float64Array(rows.length).fill(valueOf(Number.NEGATIVE_INFINITY));
     if (fits.length === 0) return means;
-    const batch = scoredBatch(fits.map((i) => texts[i]!));
+    const batch = batchOfTexts(
+      fits.map((i, row) => ({ ...texts[i]!, record: textRecord(textTask("", undefined), row, "") })),
+    );
     const { logp } = await this.context.watch.time("score", () =>
       models.get("policy").score(batch, { model: "policy", channels: ["logp"] }),
     );
@@ -144,39 +142,5 @@ export class StepHelp implements HelpContext {
   }
 }
 
-const lengthOf = ({
-  tokens,
-  prefix,
-}: {
-  readonly tokens: Int32Array;
-  readonly prefix?: Int32Array;
-}): number => tokens.length + (prefix?.length ?? 0);
-
-/** Rows that are only scored. */
-function scoredBatch(
-  texts: readonly { readonly context: readonly number[]; readonly tokens: Int32Array }[],
-): Batch {
-  const { offsets, values } = raggedOf(texts.map(({ tokens }) => tokens));
-  return {
-    rows: texts.length,
-    offsets,
-    tokens: values,
-    origin: new Uint8Array(values.length).fill(origin.given),
-    mask: new Uint8Array(values.length),
-    columns: {},
-    context: raggedOf(texts.map(({ context }) => context)),
-    group: Int32Array.from(texts.keys()),
-    groups: texts.length,
-    records: texts.map((_, row) => ({
-      task: { id: String(row), source: "", env: "", prompt: "", data: {} },
-      arm: "",
-      group: String(row),
-      index: 0,
-      prompt: "",
-      response: "",
-      finish: "stop",
-      source: "teacher",
-      use: "estimate",
-    })),
-  };
-}
+const lengthOf = ({ tokens, prefix }: Pick<Prompt, "tokens" | "prefix">): number =>
+  tokens.length + (prefix?.length ?? 0);
