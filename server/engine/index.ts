@@ -14,7 +14,7 @@ import {
   type ModelHead,
   type WeightReader,
 } from "./formats/index.ts";
-import { isLean } from "./memory.ts";
+import { ample, isLean, type Budget } from "./memory.ts";
 import { LanguageModel } from "./policy.ts";
 import type { TrainablePolicy } from "./policySetup.ts";
 import { take } from "../core/ops.ts";
@@ -32,7 +32,10 @@ export { probeBackend, type BackendProbe, type BackendChoice } from "./devices/b
 export { MOST_STREAMS, threadSettings } from "./devices/native.ts";
 export type { Backend, TrainablePolicy } from "./policySetup.ts";
 
-export interface PolicyOptions {
+/** Bounds on working memory, which change no result. */
+type Bounds = { readonly [Bound in keyof Budget]?: number | undefined };
+
+export interface PolicyOptions extends Bounds {
   readonly model: ModelConfig;
   readonly optimizer: OptimizerChoice;
   readonly backend: BackendChoice;
@@ -43,28 +46,12 @@ export interface PolicyOptions {
   readonly from?: string | undefined;
   /** A model whose device this one uses, too; it must be closed after this one. */
   readonly beside?: TrainablePolicy | undefined;
-  /** Most tokens of a micro-batch, padding included. */
-  readonly micro_tokens?: number | undefined;
-  /** Most bytes of activations kept between forward and backward; 0 computes them twice. */
-  readonly kept_bytes?: number | undefined;
   readonly native?: NativeOptions | undefined;
-  /** Most bytes of activations of one run; beyond, layers are computed one by one, and again on the way back. */
-  readonly run_bytes?: number | undefined;
-  /** Most floats of logits at once: more tokens than that go through the head in pieces. */
-  readonly logits?: number | undefined;
-  /** Most bytes of the caches of responses that are written at once; bounds memory, changes no result. */
-  readonly cache_bytes?: number | undefined;
   /** Holds nothing twice that can be read or computed again; by itself true of large models. */
   readonly lean?: boolean | undefined;
   /** What a new tiny model's vocabulary is learned from, where its config says so. */
   readonly texts?: (() => Iterable<string>) | undefined;
 }
-
-const MICRO_TOKENS = 2048;
-const KEPT_BYTES = 2 ** 30;
-const RUN_BYTES = 2 ** 30;
-const LOGITS = 2 ** 25;
-const CACHE_BYTES = 2 ** 30;
 
 /** The shape of a `tiny` model. @throws UserError where the numbers do not fit together. */
 function tinyShape(model: ModelConfig, vocabulary: number): Shape {
@@ -173,10 +160,10 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
     base: base === undefined || isInside(base.path, options.from) ? undefined : base.path,
     seed: options.seed,
     optimizer: options.optimizer,
-    micro_tokens: options.micro_tokens ?? MICRO_TOKENS,
-    kept_bytes: options.kept_bytes ?? KEPT_BYTES,
-    run_bytes: options.run_bytes ?? RUN_BYTES,
-    logits: options.logits ?? LOGITS,
-    cache_bytes: options.cache_bytes ?? CACHE_BYTES,
+    micro_tokens: options.micro_tokens ?? ample.micro_tokens,
+    kept_bytes: options.kept_bytes ?? ample.kept_bytes,
+    run_bytes: options.run_bytes ?? ample.run_bytes,
+    logits: options.logits ?? ample.logits,
+    cache_bytes: options.cache_bytes ?? ample.cache_bytes,
   });
 }

@@ -9,6 +9,7 @@ import type { ValueHead } from "../core/blocks/models.ts";
 import type { Runtime } from "./devices/runtime.ts";
 import type { PolicyTokenizer } from "./tokenizers/types.ts";
 import { checkSameTokens } from "./tokenizers/index.ts";
+import type { Budget } from "./memory.ts";
 import type { Adapter } from "./transformer/lowRank.ts";
 import type { Shape } from "./transformer/weights.ts";
 
@@ -58,7 +59,7 @@ export interface TrainablePolicy extends Policy {
   close(): void;
 }
 
-export interface PolicySetup {
+export interface PolicySetup extends Budget {
   readonly runtime: Runtime;
   readonly backend: Backend;
   readonly shape: Shape;
@@ -81,16 +82,6 @@ export interface PolicySetup {
   /** Of the adapter's beginning. */
   readonly seed?: number;
   readonly optimizer: OptimizerChoice;
-  /** Most tokens, padding included, of a micro-batch. */
-  readonly micro_tokens: number;
-  /** Most bytes of activations that the staged mode keeps. */
-  readonly kept_bytes: number;
-  /** Most bytes of the lanes' caches in generation. */
-  readonly cache_bytes: number;
-  /** Most bytes of activations of one run: beyond, layers are computed one by one. */
-  readonly run_bytes: number;
-  /** Most floats of logits at once. */
-  readonly logits: number;
 }
 
 export const unknownModel = (name: Model, known: Iterable<Model>): UserError =>
