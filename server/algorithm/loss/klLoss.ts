@@ -1,6 +1,6 @@
 /** KL terms in the loss: their value, and derivatives by log π and by the channels of full divergences. */
 import { expm1 } from "../../lib/exponential.ts";
-import type { KlPoint } from "../../core/slots/kl.ts";
+import type { KlColumns, KlPoint } from "../../core/slots/kl.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
@@ -182,18 +182,10 @@ function sampledTerm(running: RunningTerm, part: KlPart, gradient: Float64Array)
   return loss;
 }
 
-interface KlLossColumns {
-  readonly own: Float64Array;
-  readonly other: Float64Array;
-  readonly factors: Float64Array;
-  readonly coefficient: number;
-  readonly gradient: Float64Array;
-}
-
 /** Token by token; an importance weight multiplies value, gradient or both, and a token's own one moves with log π. */
 function pointwise(
   point: KlPoint,
-  { own, other, factors, coefficient, gradient }: KlLossColumns,
+  { own, other, factors, coefficient, gradient }: Omit<KlColumns, "scratch">,
   { importance }: LossKlTerm,
   weights: Float64Array | undefined,
 ): number {
@@ -235,7 +227,7 @@ function importanceColumn(
 function throughSequence(
   { estimator, importance }: LossKlTerm,
   { batch, weights: trains }: KlPart,
-  { own, other, factors, coefficient, gradient }: KlLossColumns,
+  { own, other, factors, coefficient, gradient }: Omit<KlColumns, "scratch">,
   weights: Float64Array,
 ): void {
   eachRow(batch, trains, (from, to, count) => {

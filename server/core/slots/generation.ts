@@ -106,17 +106,8 @@ export interface ChildBrief {
   readonly level: string;
 }
 
-/** A child without its name and its place. */
-export interface Draft {
-  readonly env: string;
-  readonly prompt: string;
-  readonly begin?: string;
-  readonly answer?: string;
-  readonly data: Task["data"];
-  readonly solution?: string;
-  /** The canonical id, where the environment knows it. */
-  readonly id?: string;
-}
+/** A child without its source; `id`: the canonical one, where the environment knows it. */
+export type Draft = Omit<Task, "id" | "source" | "pair"> & Partial<Pick<Task, "id">>;
 
 /** Writes texts for requests: a list for each. Throws a UserError where it cannot be reached. */
 export type Complete = (

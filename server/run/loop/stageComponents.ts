@@ -14,10 +14,8 @@ import type { Memory } from "../../methods/replay/memory.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import { Calibration } from "../step/score/calibration.ts";
-import type { Random } from "../../lib/random.ts";
 import type { Start } from "../../core/slots/guidance.ts";
 import type { Saved } from "../../core/basics.ts";
-import type { Models, Tokenizer } from "../../core/policy.ts";
 import type { GeneratedTasks } from "../../methods/generation/generatedTasks.ts";
 import type { Sharing } from "../../algorithm/curriculum/openTasks.ts";
 import { capacities, Ledger, sourcesOf } from "../stages/ledger.ts";
@@ -35,13 +33,6 @@ const leftOutOfHelp = (message: string): StartNote => ({
   message: `${message}.`,
   action: "Name a log of rollouts that trained.",
 });
-
-/** What methods are made with. */
-export interface StageSurroundings {
-  readonly random: Random;
-  readonly models: Models;
-  readonly tokenizer: Tokenizer;
-}
 
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class StageComponents {
@@ -61,7 +52,8 @@ export class StageComponents {
   private readonly auxiliaries = new SharedByFingerprint<AuxiliaryLosses>(this.restoredLasting);
   private readonly scorers = new SharedByFingerprint<Scorer>();
 
-  constructor(private readonly outside: StageSurroundings) {}
+  /** @param outside what methods are made with */
+  constructor(private readonly outside: Required<Pick<CreateContext, "random" | "models" | "tokenizer">>) {}
 
   context(body: StageBody): CreateContext {
     return contextOf(body, this.outside);

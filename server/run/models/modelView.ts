@@ -4,7 +4,7 @@ import { comparedModel } from "../../core/channelNames.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkSameTokens } from "../../engine/tokenizers/index.ts";
 import { asReadBy, readerName, readerOf } from "../../core/rows/reader.ts";
-import { frozen } from "./perceptronView.ts";
+import { frozen, type ViewSetup } from "./perceptronView.ts";
 import type { Angles, Pooling, Questioned } from "../../core/states.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -22,17 +22,10 @@ import type {
   Weigh,
 } from "../../core/policy.ts";
 
-export interface ModelViewSetup {
-  readonly name: Model;
-  readonly engine: TrainablePolicy;
-  /** What the engine calls these weights: `policy`, or a snapshot's name. */
-  readonly own: Model;
-  readonly trains: boolean;
+interface ModelViewSetup extends ViewSetup<TrainablePolicy> {
   readonly models: Models;
   /** @throws UserError where the engine has no divergence from a model, saying why */
   readonly comparable: (model: Model) => void;
-  /** Called after each update. */
-  readonly updated: () => Promise<void>;
 }
 
 const comparedBy = (channel: Channel): Model | undefined => {

@@ -4,9 +4,9 @@ import type { TrainablePerceptron } from "../../engine/perceptron/index.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";
 
-export interface PerceptronViewSetup {
+export interface ViewSetup<Engine> {
   readonly name: Model;
-  readonly engine: TrainablePerceptron;
+  readonly engine: Engine;
   /** What the engine calls these weights: `policy` (its own), or a snapshot's name. */
   readonly own: Model;
   readonly trains: boolean;
@@ -15,7 +15,7 @@ export interface PerceptronViewSetup {
 }
 
 export class PerceptronView implements Perceptron {
-  constructor(private readonly setup: PerceptronViewSetup) {}
+  constructor(private readonly setup: ViewSetup<TrainablePerceptron>) {}
 
   get inputs(): number {
     return this.setup.engine.inputs;
