@@ -151,7 +151,7 @@ const alternateSchema = z
 
 type WrittenCondition = z.output<typeof conditionSchema>;
 /** What a stage ends by, its defaults resolved. */
-export type Condition = Readonly<WrittenCondition> & Required<Pick<WrittenCondition, "window" | "mode">>;
+export type Condition = Readonly<WrittenCondition & { window: number; mode: "max" | "min" }>;
 
 /** When a stage ends before its steps. A condition that stands alone is one of `any`. */
 export interface Until {

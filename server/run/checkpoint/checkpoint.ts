@@ -75,7 +75,7 @@ function writeState(folder: string, state: RunState): void {
   const arrays = Object.entries(state.parts).flatMap(([part, saved]) =>
     Object.entries(saved.arrays ?? {}).map(([name, array]) => ({ part, name, array })),
   );
-  const file: StateFile = {
+  const file = {
     step: state.step,
     loop: state.loop,
     parts: Object.fromEntries(Object.entries(state.parts).map(([part, saved]) => [part, saved.json])),

@@ -5,6 +5,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import type { Admission, Verdict } from "../../../core/slots/curriculum.ts";
 import { unscored, yes } from "./verdicts.ts";
 
+const perPhase = z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]);
 const params = z.object({
   keep: param(
     perPhase.default(64),
@@ -89,8 +90,6 @@ class RetainHardest implements Admission {
   }
 }
 const saved = z.object({ steps: z.number(), all: z.boolean() });
-
-const perPhase = z.union([z.number().int().positive(), z.array(z.number().int().positive()).min(1)]);
 
 export const retainHardest = admission({
   name: "retain_hardest",

@@ -6,6 +6,7 @@ import { column } from "../column.ts";
 import { checkLoss } from "../finite.ts";
 import { anchorColumn, anchorModels, anchorParam } from "./ratioAnchor.ts";
 
+const shape = z.number().min(0);
 const params = z.object({
   k_pos: param(shape.default(2), "k where the advantage is not negative."),
   lambda_pos: param(shape.default(3), "λ where the advantage is not negative."),
@@ -71,8 +72,6 @@ function loss(input: ObjectiveInput, options: Vespo): Weighed {
     metrics: trained === 0 ? {} : { "update/weight_mean": sum / trained },
   };
 }
-
-const shape = z.number().min(0);
 
 export const vespo = objective({
   name: "vespo",
