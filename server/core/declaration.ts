@@ -126,7 +126,7 @@ export type Capability =
   "rate" | "by_rollout" | "estimate" | "spread" | "posterior" | "foresight" | "tasks" | "points" | "mixtures";
 
 /** siblings: other rollouts of the group; a group of one gives nothing. */
-export type Need = "siblings";
+type Need = "siblings";
 
 /**
  * What a method acts on, where a run need not have it:

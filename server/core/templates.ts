@@ -7,7 +7,7 @@ import type { Task } from "./task.ts";
 import type { Tokenizer } from "./policy.ts";
 
 export const units = ["token", "character", "word", "line", "sentence"] as const;
-export type TextUnit = (typeof units)[number];
+type TextUnit = (typeof units)[number];
 
 const pieces: Readonly<Record<Exclude<TextUnit, "token">, RegExp>> = {
   character: /./gsu,

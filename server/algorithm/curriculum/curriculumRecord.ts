@@ -23,7 +23,7 @@ const pilotSchema = z.object({
   lengths: numbers,
 });
 
-export const happeningSchema = z.discriminatedUnion("kind", [
+const happeningSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("appeared"), tasks: z.array(taskSchema) }),
   z.object({ kind: z.literal("tried"), groups: z.array(pilotSchema) }),
   z.object({

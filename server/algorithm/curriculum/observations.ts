@@ -4,7 +4,7 @@ import type { ArmSet } from "../../core/slots/arms.ts";
 import type { GroupOf, Observation, Signal } from "../../core/slots/curriculum.ts";
 import type { Group } from "../../core/rollouts.ts";
 
-export interface Observations {
+interface Observations {
   /** One per arm, over all its rollouts. */
   readonly observations: readonly Observation[];
   /** Each group's signal; NaN: none. */

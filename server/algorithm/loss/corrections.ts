@@ -4,7 +4,7 @@ import type { Correction, CorrectionInput } from "../../core/slots/correction.ts
 import type { Model } from "../../core/basics.ts";
 import { create } from "../../core/create.ts";
 
-export interface AllCorrected {
+interface AllCorrected {
   /** Without the rejected tokens. */
   readonly weights: Float64Array;
   readonly factors: Float64Array | undefined;

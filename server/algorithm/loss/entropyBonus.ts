@@ -7,7 +7,7 @@ import type { Clock } from "../../core/basics.ts";
 import type { Stats } from "../../core/policy.ts";
 import { column } from "../../methods/objective/column.ts";
 
-export interface BonusInput {
+interface BonusInput {
   readonly now: Stats;
   /** Of the tokens that the objective moves. */
   readonly weights: Float64Array;

@@ -12,7 +12,7 @@ import type { LossKlTerm } from "./kl.ts";
 import { countsOf, tokensOf, type TokenColumn } from "../advantages/tokenColumn.ts";
 
 /** What decides, over the whole batch, where the terms act and how much each token counts. */
-export interface KlWhole {
+interface KlWhole {
   readonly batch: Batch;
   readonly old: Stats;
   /** Of the tokens that train. */
@@ -23,7 +23,7 @@ export interface KlWhole {
 }
 
 /** Some whole rows. */
-export interface KlPart extends Pick<LossSlice, "batch" | "now" | "old" | "weights"> {
+interface KlPart extends Pick<LossSlice, "batch" | "now" | "old" | "weights"> {
   readonly at: Stretch;
   /** What the objective's normaliser makes of the weights. */
   readonly counted: Float64Array;

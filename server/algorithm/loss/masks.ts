@@ -13,7 +13,7 @@ interface NamedMask<Mask> {
 }
 
 /** What the masks of the loss leave of it. */
-export interface LossMasked {
+interface LossMasked {
   /** Weights that the normaliser counts. */
   readonly weights: Float64Array;
   /** Per token: 0 where the objective does not move it though the normaliser counts it; undefined: nowhere. */

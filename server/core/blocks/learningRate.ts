@@ -28,7 +28,7 @@ const shaped = z.strictObject({
 });
 
 export const learningRateSchedule = z.union([z.enum(shapes), z.number().positive(), shaped, scheduleSchema]);
-export type LearningRateSchedule = z.output<typeof learningRateSchedule>;
+type LearningRateSchedule = z.output<typeof learningRateSchedule>;
 
 interface Course {
   readonly clock?: "run" | "stage";

@@ -60,7 +60,7 @@ const conditions = {
   own: { says: "the policy wrote it without help", holds: (row: Routed) => sourceOf(row) === "self" },
   replayed: { says: "it is of an earlier step", holds: (row: Routed) => sourceOf(row) === "replay" },
 } as const;
-export type ConditionWord = keyof typeof conditions;
+type ConditionWord = keyof typeof conditions;
 
 const words = Object.keys(conditions) as [ConditionWord, ...ConditionWord[]];
 

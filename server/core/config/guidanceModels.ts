@@ -1,7 +1,7 @@
 /** The models that guidance and start states name, with where the config names them. */
 import type { StageBody } from "./resolved.ts";
 
-export interface NamedModel {
+interface NamedModel {
   readonly model: string;
   /** In the stage's body. */
   readonly path: readonly string[];

@@ -22,7 +22,7 @@ export interface StageConfig extends Built<typeof stageOptions> {
   readonly part: boolean;
 }
 
-export type OnEnter = StageConfig["on_enter"];
+type OnEnter = StageConfig["on_enter"];
 /** Tasks of earlier stages among the prompts of this one. */
 export type CarryOver = NonNullable<OnEnter["carryOver"]>;
 /** How the stage passes over from the one before it. */

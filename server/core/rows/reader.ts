@@ -2,7 +2,7 @@
 import type { Model } from "../basics.ts";
 import type { Batch } from "../rollouts.ts";
 
-export interface Reader {
+interface Reader {
   readonly model: Model;
   /** A name in `Batch.contexts`. */
   readonly behind?: string;

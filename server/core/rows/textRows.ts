@@ -3,7 +3,7 @@ import { origin, type Batch, type RolloutRecord } from "../rollouts.ts";
 import type { Task } from "../task.ts";
 import { raggedOf } from "./batch.ts";
 
-export interface TextRow {
+interface TextRow {
   /** Token ids in front of the text. */
   readonly context: ArrayLike<number>;
   readonly tokens: ArrayLike<number>;

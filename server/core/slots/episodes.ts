@@ -2,7 +2,7 @@
 import type { Random } from "../../lib/random.ts";
 
 /** An attempt that has just ended. */
-export interface EndedAttempt {
+interface EndedAttempt {
   /** Counted from 1. */
   readonly number: number;
   /** Attempts that the episode may have. */

@@ -10,7 +10,7 @@ import type { Models, Sample, Tokenizer } from "../policy.ts";
 export type Outcomes = Uint8Array;
 
 /** A group as a trigger sees it. */
-export interface Attempted {
+interface Attempted {
   readonly task: Task;
   /** Members of the group. */
   readonly size: number;

@@ -50,7 +50,7 @@ export interface NativeOptions {
   /** Values stay in the session, as on a GPU. */
   readonly resident?: boolean | undefined;
 }
-export interface OpenedBackend {
+interface OpenedBackend {
   readonly runtime: Runtime;
   readonly backend: Backend;
 }

@@ -4,7 +4,7 @@ import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { EagerOps, type Core } from "./eager.ts";
 import type { DeviceTensor, Dtype, Program, ProgramSpec, Runtime, Tensors } from "./runtime.ts";
 
-export type EagerName = "wasm" | "webgpu";
+type EagerName = "wasm" | "webgpu";
 
 class EagerTensor implements DeviceTensor {
   constructor(readonly tensor: Tensor) {}
@@ -33,7 +33,7 @@ const substitutes = [
   },
 ] as const;
 
-export interface MissingKernel {
+interface MissingKernel {
   readonly kernel: string;
   readonly operation: string;
   /** What is used in its place. */

@@ -111,7 +111,7 @@ function readSynchronously(backend: Backend): void {
   };
 }
 
-export interface WebGpuAdapter {
+interface WebGpuAdapter {
   readonly description: string;
   /** Computed by the CPU: right, but slow. */
   readonly software: boolean;

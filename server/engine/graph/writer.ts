@@ -16,7 +16,7 @@ const TEXT = { type: "text" } as const;
 const PRODUCER = 1087;
 
 /** What the nodes of a graph compute with and where. */
-export interface GraphOptions {
+interface GraphOptions {
   readonly precision?: Precision;
   /** Every node is placed explicitly: on this device what computes, on the host what counts and indexes. */
   readonly device?: Device;

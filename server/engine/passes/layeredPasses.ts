@@ -36,7 +36,7 @@ import {
 import { readerOf } from "../../core/rows/reader.ts";
 import { WholePasses, runBytes } from "./wholePasses.ts";
 
-export class LayeredPasses implements Passes {
+class LayeredPasses implements Passes {
   /** Runs begun, which number their dropout masks. */
   private runs = 0;
   private readonly trunk: LayeredTrunk;

@@ -18,8 +18,7 @@ import type { Programs } from "./programs.ts";
 import { floats, freeAll, prefixed, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import { checkChannel, emptyColumns, isOwnChannel, using, type ScoreColumns, type Run } from "./score.ts";
 
-export type Mode = "fused" | "staged" | "recompute";
-export type { Engine } from "./passes.ts";
+type Mode = "fused" | "staged" | "recompute";
 
 /** Channels that this update can take gradients of; an error for others. */
 function checkedGradients(engine: Engine, weighed: Weighed, batch: Batch): ScoreColumns {

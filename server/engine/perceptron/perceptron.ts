@@ -22,7 +22,7 @@ import { perceptronWeights } from "./layers.ts";
 import { averageSpec, gradientSpec, predictSpec, trainedPerceptron } from "./programs.ts";
 import { readPerceptron, writePerceptron } from "./stored.ts";
 
-export interface PerceptronSetup {
+interface PerceptronSetup {
   /** Closed with it. */
   readonly runtime: Runtime;
   readonly shape: PerceptronShape;

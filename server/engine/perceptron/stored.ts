@@ -10,7 +10,7 @@ import { readSafetensors, writeSafetensors } from "../weights/safetensors.ts";
 import { activations, type PerceptronShape } from "../../core/blocks/models.ts";
 import { perceptronWeights } from "./layers.ts";
 
-export interface StoredPerceptron {
+interface StoredPerceptron {
   readonly shape: PerceptronShape;
   /** Updates so far. */
   readonly version: number;

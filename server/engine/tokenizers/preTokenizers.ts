@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { splitBy } from "./alike.ts";
 
-export interface PreTokenizer {
+interface PreTokenizer {
   /** Names in GGUF; the first is written. */
   readonly names: readonly string[];
   readonly steps: JsonObject;

@@ -53,7 +53,7 @@ function foundDifference(a: Filed, b: Filed): string | undefined {
 export const sameTokens = (a: Tokenizer, b: Tokenizer): boolean => tokenDifference(a, b) === undefined;
 
 /** One of the two, as a message names it: `the model judge`. */
-export interface NamedTokenizer {
+interface NamedTokenizer {
   readonly name: string;
   readonly tokenizer: Tokenizer;
 }

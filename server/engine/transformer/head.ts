@@ -7,7 +7,7 @@ import { take, type Named, type Ops } from "../../core/ops.ts";
 import { linear, type Gradients } from "./linear.ts";
 
 /** z = logits − max, e = exp(z), s = Σ e: [tokens, vocabulary] and [tokens, 1]. */
-export interface Exponentials<T> {
+interface Exponentials<T> {
   readonly max: T;
   readonly z: T;
   readonly e: T;
@@ -33,7 +33,7 @@ export function entropy<T>(ops: Ops<T>, { e, z, s, logS }: Exponentials<T>): T {
 const ofLogits = ["logp", "entropy", "logsumexp", "mean_logp", "sum_pi_squared", "greedy"] as const;
 
 /** A channel that needs the vocabulary (one of the distribution alone, or a divergence), a head's, or another model's. */
-export type ParsedChannel =
+type ParsedChannel =
   | { readonly kind: "logits"; readonly name: (typeof ofLogits)[number] }
   /** `logp`: of the token, by the softmax of a head with a value for every word; otherwise the value itself. */
   | { readonly kind: "head"; readonly head: string; readonly logp: boolean }
@@ -288,7 +288,7 @@ function headGradient<T>(ops: Ops<T>, input: HeadInput<T>, { head, logp }: HeadC
 }
 
 /** Heads whose gradient stops before the trunk, by name. */
-export interface HeadOptions {
+interface HeadOptions {
   readonly vocabulary: number;
   readonly detached: ReadonlySet<string>;
 }

@@ -4,7 +4,7 @@ import type { Gradients } from "./linear.ts";
 import type { Shape } from "./weights.ts";
 
 /** Rows before any gain, and the factor that made them: `[…, width]`, `[…, 1]`. */
-export interface Normed<T> {
+interface Normed<T> {
   readonly normed: T;
   readonly inverse: T;
 }

@@ -33,7 +33,7 @@ interface Common {
 export type Checkpoint = Common &
   ({ readonly adapter?: undefined; readonly open: OpenWeights } | { readonly adapter: PeftAdapter });
 /** `base`: the path of the model that an adapter stands on, or its weights where they are nowhere else. */
-export type NewCheckpoint = Common &
+type NewCheckpoint = Common &
   (
     | { readonly adapter?: undefined; readonly weights: Weights }
     | { readonly adapter: PeftAdapter; readonly base: string | Weights }

@@ -47,7 +47,7 @@ export interface OptimizerState {
   readonly tensors: StoredTensors;
 }
 
-export interface OptimizerStep {
+interface OptimizerStep {
   /** Of the whole gradient, before clipping. */
   readonly norm: number;
   readonly lr: number;

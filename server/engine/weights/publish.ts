@@ -9,7 +9,7 @@ import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 
 /** Weights by their own names, flat, in the engine's layout. */
-export interface VersionedWeights {
+interface VersionedWeights {
   readonly version: number;
   readonly weights: Readonly<Record<string, Float32Array>>;
 }

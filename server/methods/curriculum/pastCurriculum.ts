@@ -53,8 +53,8 @@ export type Knowledge = z.output<typeof knowledgeSchema>;
 export type PastCurriculum = z.output<typeof pastSchema>;
 type PastMixture = PastCurriculum["mixtures"][number];
 
-export const fittedName = "mixture-fitted";
-export const measuredName = "knowledge-measured";
+const fittedName = "mixture-fitted";
+const measuredName = "knowledge-measured";
 
 /** A box as recorded. */
 export const boxOf = (knobs: readonly Knob[]): Box =>

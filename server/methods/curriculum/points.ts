@@ -8,7 +8,7 @@ export function unitPoint(arms: ArmSet, arm: number): readonly number[] | undefi
   return arms.box === undefined || point === undefined ? undefined : toUnit(arms.box, point);
 }
 
-export const toUnit = (box: readonly Knob[], point: readonly number[]): number[] =>
+const toUnit = (box: readonly Knob[], point: readonly number[]): number[] =>
   box.map(({ low, high }, i) => (high > low ? (point[i]! - low) / (high - low) : 0));
 
 export const fromUnit = (box: readonly Knob[], unit: readonly number[]): number[] =>

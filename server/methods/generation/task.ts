@@ -14,7 +14,7 @@ const lineageSchema = z.object({
 });
 
 /** Where a made task comes from; its data has it as `lineage`. */
-export type Lineage = z.output<typeof lineageSchema>;
+type Lineage = z.output<typeof lineageSchema>;
 
 export const lineageOf = ({ data }: { readonly data: JsonObject }): Lineage | undefined =>
   lineageSchema.safeParse(data["lineage"]).data;

@@ -11,7 +11,7 @@ const ends = {
   paragraph: /\n[ \t]*\n\s*/g,
   word: /\s+/g,
 } as const;
-export type SegmentUnit = keyof typeof ends;
+type SegmentUnit = keyof typeof ends;
 
 /** The text in order, each piece with what ends it; nothing is lost. */
 export function unitsOf(text: string, unit: SegmentUnit): string[] {

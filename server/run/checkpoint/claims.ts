@@ -16,7 +16,7 @@ import {
 } from "./identity.ts";
 
 /** What a checkpoint holds of the parts. */
-export interface SavedParts {
+interface SavedParts {
   readonly parts: Readonly<Record<string, Saved>>;
   /** undefined: of a version that named parts by a hash alone. */
   readonly identities: Readonly<Record<string, Identity>> | undefined;
@@ -24,7 +24,7 @@ export interface SavedParts {
   readonly stage: number;
 }
 /** What the resumed run has. */
-export interface LiveParts {
+interface LiveParts {
   readonly identities: ReadonlyMap<string, Identity>;
   /** Names of those that have state, in the order in which they were made. */
   readonly stateful: readonly string[];
@@ -33,13 +33,13 @@ export interface LiveParts {
 }
 
 /** State without a part, and what the part would have to be. */
-export interface Unclaimed {
+interface Unclaimed {
   readonly name: string;
   readonly slot: Slot;
   readonly stages: readonly string[];
   readonly changes: readonly Difference[];
 }
-export interface Claims {
+interface Claims {
   /** State by the names of the parts that take it up. */
   readonly parts: Readonly<Record<string, Saved>>;
   readonly unclaimed: readonly Unclaimed[];

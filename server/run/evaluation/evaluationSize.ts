@@ -53,7 +53,7 @@ function decided(folder: string): number | undefined {
   }
 }
 
-export interface Sizing {
+interface Sizing {
   /** Of the run. */
   readonly folder: string;
   /** Tasks that there are. */

@@ -10,7 +10,7 @@ import type { Tokenizer } from "../../core/policy.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
-export type ProbeName = "empty" | "prompt" | "gold" | "filler";
+type ProbeName = "empty" | "prompt" | "gold" | "filler";
 
 /** One answer, the same to each of a few tasks; numbers are means over those to which something applies. */
 export interface EvaluationProbe {
@@ -33,7 +33,7 @@ const responses: Readonly<Record<ProbeName, (record: RolloutRecord) => string | 
 };
 const names: readonly ProbeName[] = ["empty", "prompt", "gold", "filler"];
 
-export interface ProbeBatch {
+interface ProbeBatch {
   readonly batch: Batch;
   /** Of each row. */
   readonly probes: readonly ProbeName[];

@@ -9,7 +9,7 @@ const schema: z.ZodType<ControlLine> = z.union([
 ]);
 
 /** A line that says nothing we know of; it is acknowledged as refused when it has an id. */
-export interface UnreadableLine {
+interface UnreadableLine {
   readonly id: string | null;
   readonly text: string;
 }

@@ -48,7 +48,7 @@ export function readLoopState(value: unknown): LoopState {
   return { ...state, marked: state.marked ?? (begins ? [state.stage] : []) };
 }
 
-export type StepMetrics = Readonly<Record<string, number>>;
+type StepMetrics = Readonly<Record<string, number>>;
 
 /** What the loop drives. A real run gives all of it; a dry run leaves out what it does not keep. */
 export interface Driver {

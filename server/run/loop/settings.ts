@@ -78,7 +78,7 @@ export const loadWith = (
     ...(run.seed === undefined ? {} : { seed: run.seed }),
   });
 
-export type Proposal =
+type Proposal =
   | { readonly accepted: true; readonly config: RunConfig }
   | { readonly accepted: false; readonly reason: string };
 

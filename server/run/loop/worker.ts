@@ -20,7 +20,7 @@ import type { Session } from "./session.ts";
 import { assignment } from "./settings.ts";
 import { Trainer } from "./trainer.ts";
 
-export interface WorkerOptions {
+interface WorkerOptions {
   readonly folder: string;
   readonly attempt: number;
   readonly version: string;

@@ -1,7 +1,7 @@
 /** Singular values of a matrix of few columns, by one-sided Jacobi rotations. */
 
 /** M = u · diag(s) · vᵀ: columns of u and v orthonormal (of u, zero where s is), s from the largest on. */
-export interface Singular {
+interface Singular {
   readonly u: Matrix;
   readonly s: Float64Array;
   readonly v: Matrix;

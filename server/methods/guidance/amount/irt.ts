@@ -50,7 +50,7 @@ function squares(curve: HelpCurve, seen: readonly HelpedRound[]): number {
   return -errors.reduce((sum, error) => sum + error, 0) - 1e-6 * strangeness(curve);
 }
 const fits = { posterior, least_squares: squares } as const;
-export type CurveFit = keyof typeof fits;
+type CurveFit = keyof typeof fits;
 
 interface Box {
   readonly center: readonly [number, number, number];

@@ -8,7 +8,7 @@ export const emptyRows = param(
   z.enum(["skip", "count"]).default("skip"),
   "Whether rollouts without a trained token count in the mean; TRL counts them.",
 );
-export type EmptyRows = z.output<typeof emptyRows>;
+type EmptyRows = z.output<typeof emptyRows>;
 
 /** Rows that a mean over rollouts is over: all, or those with at least one token that trains. */
 export const rowsThatCount = (counts: Int32Array, empty: EmptyRows): number =>

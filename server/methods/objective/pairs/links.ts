@@ -19,7 +19,7 @@ export const linkParams = {
     "For the discopop link: how sharply it changes from one to the other (`discopop_tau`).",
   ),
 };
-export type LinkOptions = z.output<z.ZodObject<typeof linkParams>>;
+type LinkOptions = z.output<z.ZodObject<typeof linkParams>>;
 
 /** −(1 − ε) log σ(x) − ε log σ(−x), and its derivative. */
 export const smoothed = (x: number, flipped: number): [number, number] => [

@@ -8,7 +8,7 @@ import { anchorColumn, type Anchor } from "../rowLevel.ts";
 import { spansOf } from "../../../core/rows/spans.ts";
 import { spanMass } from "../spans.ts";
 
-export interface SpanRegression {
+interface SpanRegression {
   readonly beta: number;
   readonly anchor: Anchor;
   readonly level: Level;

@@ -91,7 +91,7 @@ export interface Lesson {
   readonly from: string | undefined;
 }
 
-export interface BoundLesson {
+interface BoundLesson {
   readonly model: Model;
   readonly objective: Objective;
   readonly from: string | undefined;

@@ -32,7 +32,7 @@ function turnsOf(batch: Batch, row: number, tokenizer: Tokenizer): ScoreInput["t
 /** Seconds for importing the module: its own top-level code may be slow, but not for ever. */
 const loadSeconds = 20;
 
-export interface UserRewardOptions {
+interface UserRewardOptions {
   /** Absolute path. */
   readonly file: string;
   readonly export: string;
@@ -43,7 +43,7 @@ export interface UserRewardOptions {
 }
 
 /** What the function receives of a run besides its rollouts. */
-export interface ScoreSetting {
+interface ScoreSetting {
   readonly step: number;
   readonly args: JsonObject;
   /** Reads the steps and turns of responses that were divided; without it they are not passed on. */

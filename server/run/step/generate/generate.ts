@@ -113,7 +113,7 @@ function bareDraft(
 }
 
 /** How a helped rollout trains, and what is kept of its help. */
-export interface Helping {
+interface Helping {
   readonly record: HelpRecord;
   readonly strip: boolean;
   readonly trains: "auto" | "written" | "given" | "all";

@@ -9,7 +9,7 @@ import type { LogWriter } from "../../../../shared/log/writer.ts";
 import { CriteriaOfCommit } from "./criteria.ts";
 
 export type Appended = Exclude<LogRecord, { kind: "commit" }>;
-export type Sink = Pick<LogWriter, "append" | "commit" | "sync">;
+type Sink = Pick<LogWriter, "append" | "commit" | "sync">;
 
 /** Where nothing is kept. */
 export const nowhere: Sink = { append: () => undefined, commit: () => undefined, sync: () => undefined };

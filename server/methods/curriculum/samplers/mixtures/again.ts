@@ -33,7 +33,7 @@ import { earned, Origins } from "./origins.ts";
 import { densities, drawPoints } from "./points.ts";
 import { ReplayedMixtures, worthFollowing, type StageOutcome } from "./replayedMixtures.ts";
 
-export type AgainOptions = Omit<z.output<typeof againParams>, "from">;
+type AgainOptions = Omit<z.output<typeof againParams>, "from">;
 
 interface Source {
   readonly own: Origin | undefined;

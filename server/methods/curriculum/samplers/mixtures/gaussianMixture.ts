@@ -45,7 +45,7 @@ function logSum(values: ArrayLike<number>): number {
   return top + Math.log(sum);
 }
 
-export const logLikelihood = (mixture: Mixture, points: Points): number =>
+const logLikelihood = (mixture: Mixture, points: Points): number =>
   points.reduce((sum, point) => sum + logSum(mixture.map((one) => logDensity(one, point))), 0);
 
 /** 2 · free parameters − 2 · log likelihood. */

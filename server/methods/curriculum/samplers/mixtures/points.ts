@@ -6,7 +6,7 @@ import { drawComponent, logDensity, type Component, type Mixture } from "./gauss
 import { drawFrom, normalise } from "../../fast/lifted.ts";
 
 /** A drawn point, and the component of the mixture it was drawn from; −1: anywhere in the box. */
-export interface DrawnPoint {
+interface DrawnPoint {
   readonly arm: number;
   readonly component: number;
 }

@@ -37,7 +37,7 @@ export function worthFollowing({ mixtures }: Pick<PastCurriculum, "mixtures">, l
   });
 }
 
-export interface ReplayOptions {
+interface ReplayOptions {
   readonly advance: "reward" | "time" | "pool";
   /** Rewards from a stage that are compared with the past run's. */
   readonly window: number;
