@@ -13,23 +13,13 @@ export function rangeFinding(model: DocumentModel, setting: Setting, value: Json
   const { framework, program } = model.document;
   // verl's asynchronous programs give some numbers another meaning: a batch of 0 streams.
   if (framework === "verl" && !isVerlTrainer(program)) return undefined;
-  const range = ranges.find(
-    (one) =>
-      one.framework === framework &&
-      one.keys.test(setting.key) &&
-      (one.since === undefined || model.since(one.since)),
-  );
+  const range = ranges[framework].find(({ keys }) => keys.test(setting.key));
   if (range === undefined || holds(range, number)) return undefined;
   const unread = unreadBecause(model, setting.key);
   const message = `\`${setting.key}\` is ${number} but must be ${boundsText(range)}: ${range.because}.`;
-  return unread === undefined
-    ? { rule: wrongValue, at: setting, message }
-    : {
-        rule: wrongValue,
-        at: setting,
-        severity: "warning",
-        message: `${message} Nothing reads it here: ${unread}.`,
-      };
+  const found = { rule: wrongValue, at: setting };
+  if (unread === undefined) return { ...found, message };
+  return { ...found, severity: "warning", message: `${message} Nothing reads it here: ${unread}.` };
 }
 
 const holds = ({ least, most, above, below }: NumberRange, value: number): boolean =>

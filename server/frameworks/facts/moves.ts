@@ -13,6 +13,14 @@ export interface Move {
   readonly note?: string;
 }
 
+/** From a release on, keys have new names. */
+const renamed = (since: string, names: Readonly<Record<string, string>>): Move[] =>
+  Object.entries(names).map(([from, to]) => ({ from, to, since }));
+
+/** A release removed keys: each with what is done instead. */
+const removed = (since: string, notes: Readonly<Record<string, string>>): Move[] =>
+  Object.entries(notes).map(([from, note]) => ({ from, since, note }));
+
 const nsys = "global_profiler.global_tool_config.nsys";
 const correction = "algorithm.rollout_correction";
 
@@ -22,127 +30,82 @@ const verl: readonly Move[] = [
     since: "0.9.1",
     note: "`param_offload` releases the gradients' memory too: remove it.",
   })),
-  { from: "ray_init.num_cpus", to: "ray_kwargs.ray_init.num_cpus", since: "0.6.0" },
-  { from: "ray_init.timeline_json_file", to: "ray_kwargs.timeline_json_file", since: "0.6.0" },
-  { from: "trainer.profile_steps", to: "global_profiler.steps", since: "0.6.0" },
-  { from: "trainer.controller_nsight_options.", to: `${nsys}.controller_nsight_options.`, since: "0.6.0" },
-  { from: "trainer.worker_nsight_options.", to: `${nsys}.worker_nsight_options.`, since: "0.6.0" },
-  { from: "algorithm.rollout_is_threshold", to: `${correction}.rollout_is_threshold`, since: "0.6.1" },
-  { from: "algorithm.rollout_is_level", to: `${correction}.rollout_is`, since: "0.6.1" },
-  {
-    from: "algorithm.rollout_is",
-    since: "0.6.1",
-    note: `\`${correction}.rollout_is\` holds the level, \`token\` or \`sequence\`, and is null if it is off.`,
-  },
-  {
-    from: "algorithm.rollout_is_mode",
-    since: "0.6.1",
-    note: `A threshold in \`${correction}.rollout_is_threshold\` truncates; \`rollout_rs\` there rejects.`,
-  },
-  {
-    from: "algorithm.rollout_is_veto_threshold",
-    since: "0.6.1",
-    note: `Rejection is \`${correction}.rollout_rs\` with \`rollout_rs_threshold\`.`,
-  },
-  {
-    from: "actor_rollout_ref.rollout.update_weights_bucket_megabytes",
-    to: "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes",
-    since: "0.7.1",
-  },
-  { from: "reward_manager.", to: "reward.reward_manager.", since: "0.7.1" },
-  { from: "reward_model.sandbox_fusion.", to: "reward.sandbox_fusion.", since: "0.7.1" },
-  {
-    from: "reward_model.launch_reward_fn_async",
-    since: "0.7.1",
-    note: "verl always computes rewards next to generation: remove it.",
-  },
-  {
-    from: "reward_model.use_reward_loop",
-    since: "0.7.1",
-    note: "Only the reward loop is left: remove it.",
-  },
-  {
-    from: `${correction}.rollout_token_veto_threshold`,
-    since: "0.7.1",
-    note: `Rejection is \`${correction}.rollout_rs\` with \`rollout_rs_threshold\`.`,
-  },
-  {
-    from: `${correction}.rollout_rs_threshold_lower`,
-    since: "0.7.1",
-    note: "Both bounds are in `rollout_rs_threshold`, as `lower_upper`.",
-  },
-  { from: "critic.model.fsdp_config.", to: "critic.fsdp.", since: "0.8.0" },
-  {
-    from: "data.sampler.",
-    since: "0.8.0",
-    note: "Order the data in your own dataset class (`data.custom_cls`), or choose samples in `trainer.v1.sampler.custom_sampler`.",
-  },
-  {
-    from: "data.datagen.",
-    since: "0.8.0",
-    note: "Make the rows in your own dataset class: `data.custom_cls`.",
-  },
-  {
-    from: "trainer.use_legacy_worker_impl",
-    since: "0.8.0",
-    note: "Only one implementation of the workers is left: remove it.",
-  },
-  { from: "actor_rollout_ref.rollout.skip_rollout", to: "skip.rollout.enable", since: "0.9.0" },
-  { from: "actor_rollout_ref.rollout.skip_dump_dir", to: "skip.rollout.dump_dir", since: "0.9.0" },
-  {
-    from: "actor_rollout_ref.rollout.skip_rollout",
-    to: "actor_rollout_ref.rollout.skip.enable",
-    since: "0.8.0",
-  },
-  {
-    from: "actor_rollout_ref.rollout.skip_dump_dir",
-    to: "actor_rollout_ref.rollout.skip.dump_dir",
-    since: "0.8.0",
-  },
-  { from: "actor_rollout_ref.rollout.skip.enable", to: "skip.rollout.enable", since: "0.9.0" },
-  { from: "actor_rollout_ref.rollout.skip.dump_dir", to: "skip.rollout.dump_dir", since: "0.9.0" },
-  { from: "actor_rollout_ref.rollout.skip.action", to: "skip.rollout.action", since: "0.9.0" },
+  ...renamed("0.6.0", {
+    "ray_init.num_cpus": "ray_kwargs.ray_init.num_cpus",
+    "ray_init.timeline_json_file": "ray_kwargs.timeline_json_file",
+    "trainer.profile_steps": "global_profiler.steps",
+    "trainer.controller_nsight_options.": `${nsys}.controller_nsight_options.`,
+    "trainer.worker_nsight_options.": `${nsys}.worker_nsight_options.`,
+  }),
+  ...renamed("0.6.1", {
+    "algorithm.rollout_is_threshold": `${correction}.rollout_is_threshold`,
+    "algorithm.rollout_is_level": `${correction}.rollout_is`,
+  }),
+  ...removed("0.6.1", {
+    "algorithm.rollout_is": `\`${correction}.rollout_is\` holds the level, \`token\` or \`sequence\`, and is null if it is off.`,
+    "algorithm.rollout_is_mode": `A threshold in \`${correction}.rollout_is_threshold\` truncates; \`rollout_rs\` there rejects.`,
+    "algorithm.rollout_is_veto_threshold": `Rejection is \`${correction}.rollout_rs\` with \`rollout_rs_threshold\`.`,
+  }),
+  ...renamed("0.7.1", {
+    "actor_rollout_ref.rollout.update_weights_bucket_megabytes":
+      "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes",
+    "reward_manager.": "reward.reward_manager.",
+    "reward_model.sandbox_fusion.": "reward.sandbox_fusion.",
+  }),
+  ...removed("0.7.1", {
+    "reward_model.launch_reward_fn_async": "verl always computes rewards next to generation: remove it.",
+    "reward_model.use_reward_loop": "Only the reward loop is left: remove it.",
+    [`${correction}.rollout_token_veto_threshold`]: `Rejection is \`${correction}.rollout_rs\` with \`rollout_rs_threshold\`.`,
+    [`${correction}.rollout_rs_threshold_lower`]:
+      "Both bounds are in `rollout_rs_threshold`, as `lower_upper`.",
+  }),
+  ...renamed("0.8.0", { "critic.model.fsdp_config.": "critic.fsdp." }),
+  ...removed("0.8.0", {
+    "data.sampler.":
+      "Order the data in your own dataset class (`data.custom_cls`), or choose samples in `trainer.v1.sampler.custom_sampler`.",
+    "data.datagen.": "Make the rows in your own dataset class: `data.custom_cls`.",
+    "trainer.use_legacy_worker_impl": "Only one implementation of the workers is left: remove it.",
+  }),
+  ...renamed("0.9.0", {
+    "actor_rollout_ref.rollout.skip_rollout": "skip.rollout.enable",
+    "actor_rollout_ref.rollout.skip_dump_dir": "skip.rollout.dump_dir",
+    "actor_rollout_ref.rollout.skip.enable": "skip.rollout.enable",
+    "actor_rollout_ref.rollout.skip.dump_dir": "skip.rollout.dump_dir",
+    "actor_rollout_ref.rollout.skip.action": "skip.rollout.action",
+  }),
 ];
 
 const trl: readonly Move[] = [
-  { from: "torch_dtype", to: "dtype", since: "0.27.0" },
-  { from: "wandb_log_unique_prompts", to: "log_unique_prompts", since: "0.27.0" },
-  {
-    from: "gradient_checkpointing_use_reentrant",
-    since: "0.27.0",
-    note: "Write `gradient_checkpointing_kwargs` with `use_reentrant` in it.",
-  },
-  {
-    from: "max_prompt_length",
-    since: "0.28.0",
-    note: "TRL no longer truncates prompts: remove long ones from the dataset.",
-  },
-  { from: "use_liger_loss", to: "use_liger_kernel", since: "0.28.0" },
-  { from: "vllm_guided_decoding_regex", to: "vllm_structured_outputs_regex", since: "0.28.0" },
-  { from: "vllm_max_model_len", to: "vllm_max_model_length", since: "0.20.0" },
-  { from: "max_completion_len", to: "max_completion_length", since: "0.20.0" },
-  { from: "vllm_device", since: "0.20.0", note: "`vllm_mode` says where vLLM runs: `server` or `colocate`." },
-  { from: "evaluation_strategy", to: "eval_strategy", since: "0.20.0" },
-  { from: "no_cuda", to: "use_cpu", since: "1.0.0" },
-  {
-    from: "use_mps_device",
-    since: "1.0.0",
-    note: "Transformers uses Apple's GPU if there is one: remove it.",
-  },
-  { from: "per_gpu_train_batch_size", to: "per_device_train_batch_size", since: "0.20.0" },
-  {
-    from: "warmup_ratio",
-    since: "1.0.0",
-    note: "`warmup_steps` below 1 is a share of all steps.",
-  },
-  { from: "group_by_length", since: "1.0.0", note: "Write `train_sampling_strategy: group_by_length`." },
-  {
-    from: "overwrite_output_dir",
-    since: "1.0.0",
-    note: "Transformers 5 writes into the folder as it is: remove it.",
-  },
-  { from: "logging_dir", since: "1.0.0", note: "TensorBoard's folder is set by `TENSORBOARD_LOGGING_DIR`." },
-  { from: "save_safetensors", since: "1.0.0", note: "Checkpoints are always safetensors: remove it." },
+  ...renamed("0.27.0", {
+    torch_dtype: "dtype",
+    wandb_log_unique_prompts: "log_unique_prompts",
+  }),
+  ...removed("0.27.0", {
+    gradient_checkpointing_use_reentrant: "Write `gradient_checkpointing_kwargs` with `use_reentrant` in it.",
+  }),
+  ...removed("0.28.0", {
+    max_prompt_length: "TRL no longer truncates prompts: remove long ones from the dataset.",
+  }),
+  ...renamed("0.28.0", {
+    use_liger_loss: "use_liger_kernel",
+    vllm_guided_decoding_regex: "vllm_structured_outputs_regex",
+  }),
+  ...renamed("0.20.0", {
+    vllm_max_model_len: "vllm_max_model_length",
+    max_completion_len: "max_completion_length",
+    evaluation_strategy: "eval_strategy",
+    per_gpu_train_batch_size: "per_device_train_batch_size",
+  }),
+  ...removed("0.20.0", { vllm_device: "`vllm_mode` says where vLLM runs: `server` or `colocate`." }),
+  ...renamed("1.0.0", { no_cuda: "use_cpu" }),
+  ...removed("1.0.0", {
+    use_mps_device: "Transformers uses Apple's GPU if there is one: remove it.",
+    warmup_ratio: "`warmup_steps` below 1 is a share of all steps.",
+    group_by_length: "Write `train_sampling_strategy: group_by_length`.",
+    overwrite_output_dir: "Transformers 5 writes into the folder as it is: remove it.",
+    logging_dir: "TensorBoard's folder is set by `TENSORBOARD_LOGGING_DIR`.",
+    save_safetensors: "Checkpoints are always safetensors: remove it.",
+  }),
 ];
 
 /** OpenRLHF renamed all its flags by section in one release. */
@@ -154,7 +117,7 @@ const openrlhf: readonly Move[] = [
         !["bf16", "prompt_max_len", "enable_vllm_is_correction", "vllm_is_correction_type"].includes(from),
     )
     .map(([from, to]) => ({ from, to, since: dotted })),
-  ...Object.entries({
+  ...renamed(dotted, {
     adam_offload: "ds.adam_offload",
     async_queue_size: "train.async_queue_size",
     attn_implementation: "ds.attn_implementation",
@@ -221,46 +184,30 @@ const openrlhf: readonly Move[] = [
     wandb_project: "logger.wandb.project",
     wandb_run_name: "logger.wandb.run_name",
     zpg: "ds.zpg",
-  }).map(([from, to]) => ({ from, to, since: dotted })),
-  { from: "actor_init_on_gpu", since: dotted, note: "Remove it." },
-  { from: "ptx_coef", since: dotted, note: "The pretraining loss is gone: remove it." },
-  { from: "perf", since: dotted, note: "Remove it." },
-  {
-    from: "flash_attn",
-    since: "0.8.11",
-    note: "`--ds.attn_implementation flash_attention_2` is the default.",
-  },
-  { from: "bf16", since: "0.9.2", note: "`--ds.param_dtype bf16` is the default." },
-  {
-    from: "prompt_max_len",
-    since: "0.9.8",
-    note: "`--data.max_len` bounds prompt and response together, `--rollout.max_new_tokens` the response.",
-  },
-  {
-    from: "use_icepop",
-    since: "0.9.4",
-    note: "`--algo.advantage.is_correction_level token` with mode `mask` is the same.",
-  },
-  {
-    from: "algo.advantage.is_correction_enable",
-    since: "0.11.2",
-    note: "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
-  },
-  {
-    from: "algo.advantage.is_correction_type",
-    since: "0.11.2",
-    note: "tis: level `token`, mode `clip`. icepop: level `token`, mode `mask`. seq-mask-tis: level `seq`, mode `mask`.",
-  },
-  {
-    from: "enable_vllm_is_correction",
-    since: dotted,
-    note: "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
-  },
-  {
-    from: "vllm_is_correction_type",
-    since: dotted,
-    note: "`--algo.advantage.is_correction_level` and `--algo.advantage.is_correction_mode` say the same.",
-  },
+  }),
+  ...removed(dotted, {
+    actor_init_on_gpu: "Remove it.",
+    ptx_coef: "The pretraining loss is gone: remove it.",
+    perf: "Remove it.",
+    enable_vllm_is_correction: "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
+    vllm_is_correction_type:
+      "`--algo.advantage.is_correction_level` and `--algo.advantage.is_correction_mode` say the same.",
+  }),
+  ...removed("0.8.11", { flash_attn: "`--ds.attn_implementation flash_attention_2` is the default." }),
+  ...removed("0.9.2", { bf16: "`--ds.param_dtype bf16` is the default." }),
+  ...removed("0.9.8", {
+    prompt_max_len:
+      "`--data.max_len` bounds prompt and response together, `--rollout.max_new_tokens` the response.",
+  }),
+  ...removed("0.9.4", {
+    use_icepop: "`--algo.advantage.is_correction_level token` with mode `mask` is the same.",
+  }),
+  ...removed("0.11.2", {
+    "algo.advantage.is_correction_enable":
+      "`--algo.advantage.is_correction_level` is `token` or `seq` if it is on.",
+    "algo.advantage.is_correction_type":
+      "tis: level `token`, mode `clip`. icepop: level `token`, mode `mask`. seq-mask-tis: level `seq`, mode `mask`.",
+  }),
 ];
 
 /** The names of OpenRLHF's flags before 0.10.2, by their current names. */

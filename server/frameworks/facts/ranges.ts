@@ -2,7 +2,6 @@
 import type { Framework } from "../document.ts";
 
 export interface NumberRange {
-  readonly framework: Framework;
   readonly keys: RegExp;
   /** The bound itself is allowed. */
   readonly least?: number;
@@ -12,14 +11,18 @@ export interface NumberRange {
   readonly below?: number;
   /** Why the framework refuses it. */
   readonly because: string;
-  readonly since?: string;
 }
 
 const vllmShare = "vLLM takes a share of the GPU's memory";
 const nucleus = "the inference engine takes a share of probability";
+const engineRefuses = "the inference engine refuses it";
+const optimizerRefuses = "the optimizer refuses it";
+const dividesBatches = "the trainer divides batches by it";
+const dividesGpus = "the trainer divides the GPUs by it";
+const classRefuses = "its data class refuses it";
 const counted = "a run needs at least one";
 
-const trl: readonly Omit<NumberRange, "framework">[] = [
+const trl: readonly NumberRange[] = [
   { keys: /^per_device_eval_batch_size$/, least: 1, because: "PyTorch's `DataLoader` refuses it" },
   { keys: /^gradient_accumulation_steps$/, least: 1, because: "the trainer divides by it" },
   { keys: /^max_completion_length$/, least: 1, because: "`generate` and vLLM refuse it" },
@@ -30,8 +33,8 @@ const trl: readonly Omit<NumberRange, "framework">[] = [
   { keys: /^vllm_gpu_memory_utilization$/, above: 0, most: 1, because: vllmShare },
   { keys: /^vllm_tensor_parallel_size$/, least: 1, because: "the trainer divides by it" },
   { keys: /^ref_model_sync_steps$/, least: 1, because: "the callback divides by it" },
-  { keys: /^(learning_rate|weight_decay|adam_epsilon)$/, least: 0, because: "the optimizer refuses it" },
-  { keys: /^adam_beta[12]$/, least: 0, below: 1, because: "the optimizer refuses it" },
+  { keys: /^(learning_rate|weight_decay|adam_epsilon)$/, least: 0, because: optimizerRefuses },
+  { keys: /^adam_beta[12]$/, least: 0, below: 1, because: optimizerRefuses },
   { keys: /^warmup_steps$/, least: 0, because: "`TrainingArguments` refuses it" },
   { keys: /^warmup_ratio$/, least: 0, most: 1, because: "`TrainingArguments` refuses it" },
   { keys: /^torch_empty_cache_steps$/, least: 1, because: "`TrainingArguments` refuses it" },
@@ -40,7 +43,7 @@ const trl: readonly Omit<NumberRange, "framework">[] = [
   { keys: /^lora_dropout$/, least: 0, most: 1, because: "PyTorch's `Dropout` refuses it" },
 ];
 
-const verl: readonly Omit<NumberRange, "framework">[] = [
+const verl: readonly NumberRange[] = [
   {
     keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?n$/,
     least: 1,
@@ -53,20 +56,12 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
     because: "the inference engine takes a share of the GPU's memory",
   },
   { keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?top_p$/, above: 0, most: 1, because: nucleus },
-  {
-    keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?top_k$/,
-    least: -1,
-    because: "the inference engine refuses it",
-  },
-  {
-    keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?temperature$/,
-    least: 0,
-    because: "the inference engine refuses it",
-  },
+  { keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?top_k$/, least: -1, because: engineRefuses },
+  { keys: /^actor_rollout_ref\.rollout\.(val_kwargs\.)?temperature$/, least: 0, because: engineRefuses },
   {
     keys: /^actor_rollout_ref\.rollout\.(tensor_model_parallel_size|data_parallel_size|max_num_seqs)$/,
     least: 1,
-    because: "the inference engine refuses it",
+    because: engineRefuses,
   },
   {
     keys: /^data\.(train_batch_size|gen_batch_size|max_prompt_length|max_response_length)$/,
@@ -76,23 +71,23 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
   {
     keys: /^(actor_rollout_ref\.actor|critic)\.(ppo_mini_batch_size|ppo_micro_batch_size(_per_gpu)?)$/,
     least: 1,
-    because: "the trainer divides batches by it",
+    because: dividesBatches,
   },
   {
     keys: /^actor_rollout_ref\.(ref|rollout)\.log_prob_micro_batch_size(_per_gpu)?$/,
     least: 1,
-    because: "the trainer divides batches by it",
+    because: dividesBatches,
   },
   {
     keys: /\.(ulysses_sequence_parallel_size|ulysses_parallel_size|(tensor|pipeline)_model_parallel_size|context_parallel_size)$/,
     least: 1,
-    because: "the trainer divides the GPUs by it",
+    because: dividesGpus,
   },
   { keys: /^trainer\.(nnodes|n_gpus_per_node)$/, least: 1, because: counted },
   {
     keys: /^(critic|actor_rollout_ref\.actor)\.optim\.(lr|weight_decay)$/,
     least: 0,
-    because: "the optimizer refuses it",
+    because: optimizerRefuses,
   },
   { keys: /^data\.dataloader_num_workers$/, least: 0, because: "PyTorch's `DataLoader` refuses it" },
   { keys: /^reward\.num_workers$/, least: 1, because: "it is the number of reward workers" },
@@ -110,31 +105,23 @@ const verl: readonly Omit<NumberRange, "framework">[] = [
     keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_threshold_ratio$/,
     above: 0,
     most: 1,
-    because: "its data class refuses it",
+    because: classRefuses,
   },
-  {
-    keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_cost_window_size$/,
-    least: 1,
-    because: "its data class refuses it",
-  },
+  { keys: /^trainer\.v1\.\w+\.hybrid_rollout\.switch_cost_window_size$/, least: 1, because: classRefuses },
   {
     keys: /^actor_rollout_ref\.rollout\.trace\.max_samples_per_step_per_worker$/,
     least: 0,
-    because: "its data class refuses it",
+    because: classRefuses,
   },
 ];
 
-const openrlhf: readonly Omit<NumberRange, "framework">[] = [
+const openrlhf: readonly NumberRange[] = [
   {
     keys: /^(rollout\.(batch_size|micro_batch_size|n_samples_per_prompt|vllm_generate_batch_size)|train\.(batch_size|micro_batch_size))$/,
     least: 1,
-    because: "the trainer divides batches by it",
+    because: dividesBatches,
   },
-  {
-    keys: /^ds\.(ring_attn_size|tensor_parallel_size)$/,
-    least: 1,
-    because: "the trainer divides the GPUs by it",
-  },
+  { keys: /^ds\.(ring_attn_size|tensor_parallel_size)$/, least: 1, because: dividesGpus },
   { keys: /^ds\.zero_stage$/, least: 0, most: 3, because: "DeepSpeed has stages 0 to 3" },
   { keys: /^vllm\.gpu_memory_utilization$/, above: 0, most: 1, because: vllmShare },
   { keys: /^(rollout\.top_p|eval\.top_p)$/, above: 0, most: 1, because: nucleus },
@@ -151,15 +138,7 @@ const openrlhf: readonly Omit<NumberRange, "framework">[] = [
     least: 1,
     because: counted,
   },
-  {
-    keys: /^((actor|critic)\.)?(adam|muon)\.(lr|weight_decay)$/,
-    least: 0,
-    because: "the optimizer refuses it",
-  },
+  { keys: /^((actor|critic)\.)?(adam|muon)\.(lr|weight_decay)$/, least: 0, because: optimizerRefuses },
 ];
 
-export const ranges: readonly NumberRange[] = [
-  ...trl.map((range) => ({ ...range, framework: "trl" as const })),
-  ...verl.map((range) => ({ ...range, framework: "verl" as const })),
-  ...openrlhf.map((range) => ({ ...range, framework: "openrlhf" as const })),
-];
+export const ranges: Readonly<Record<Framework, readonly NumberRange[]>> = { trl, verl, openrlhf };
