@@ -1,9 +1,10 @@
 /** The release that a configuration is checked against. */
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { checkoutVersion } from "./checkout.ts";
 import type { FrameworkRelease, Framework } from "./document.ts";
 import type { PackageName } from "./extract/index.ts";
+import { smallText } from "./readers/fileReader.ts";
 import { tableOf } from "./tables/load.ts";
 
 export interface ReleaseHints {
@@ -129,19 +130,10 @@ function versionsIn(folder: string): Map<string, string> {
   );
 }
 
-const required = new Map<string, { readonly stamp: number; readonly text: string }>();
-
 function requiredIn(folder: string, framework: Framework): string | undefined {
   for (const name of requirementFiles) {
-    const path = join(folder, name);
-    if (!existsSync(path)) continue;
-    const stats = statSync(path);
-    const { mtimeMs, size } = stats;
-    if (!stats.isFile() || size > 1 << 18) continue;
-    const known = required.get(path);
-    const text = known?.stamp === mtimeMs ? known.text : readFileSync(path, "utf8");
-    required.set(path, { stamp: mtimeMs, text });
-    const version = namedIn(text, framework);
+    const text = smallText(join(folder, name));
+    const version = text === undefined ? undefined : namedIn(text, framework);
     if (version !== undefined) return version;
   }
   return undefined;

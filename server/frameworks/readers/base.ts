@@ -1,13 +1,13 @@
 /** What a Hydra file or a launch script builds on: other files of the workspace, or verl's own trees. */
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { parseDocument } from "yaml";
 import { composed } from "../composed.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import { flat, isObject, pythonic } from "../values.ts";
 import { ownTree } from "../verl/programs.ts";
+import { fileReader } from "./fileReader.ts";
 
-export interface InheritedConfig {
+interface InheritedConfig {
   readonly base: ReadonlyMap<string, Json>;
   /** verl's own tree that it builds on. */
   readonly tree: string | undefined;
@@ -16,28 +16,13 @@ export interface InheritedConfig {
   readonly missing?: string;
 }
 
-/** A configuration is small; larger files are not read. */
-const largest = 1 << 20;
-
 const nothing: InheritedConfig = { base: new Map(), tree: undefined, incomplete: false };
 
-/** Files are read once for as long as they do not change. */
-const read = new Map<string, { readonly stamp: string; readonly tree: Json }>();
-
-/** The file's tree; undefined if it cannot be read. */
-export function treeOnDisk(path: string): Json | undefined {
-  if (!existsSync(path)) return undefined;
-  const stats = statSync(path);
-  const { mtimeMs, size } = stats;
-  if (!stats.isFile() || size > largest) return undefined;
-  const stamp = `${mtimeMs}:${size}`;
-  const known = read.get(path);
-  if (known?.stamp === stamp) return known.tree;
-  const document = parseDocument(readFileSync(path, "utf8"), { logLevel: "silent", uniqueKeys: false });
-  const tree = document.errors.length > 0 ? undefined : pythonic(composed(document));
-  if (tree !== undefined) read.set(path, { stamp, tree });
-  return tree;
-}
+/** The file's tree; undefined if it cannot be read. A configuration is small; larger files are not read. */
+export const treeOnDisk = fileReader(1 << 20, (text): Json | undefined => {
+  const document = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
+  return document.errors.length > 0 ? undefined : pythonic(composed(document));
+});
 
 /** What the `defaults` of a primary config name. Without them its own keys are all there are. */
 export function baseOfDefaults(folder: string, tree: unknown, depth = 0): InheritedConfig {

@@ -1,13 +1,13 @@
 /** The reward functions that a TRL configuration names, in every form. */
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Setting } from "../document.ts";
 import type { PythonExpression } from "../python/expression.ts";
+import { smallText } from "../readers/fileReader.ts";
 import type { RuleModel } from "../rule.ts";
 import { functionsOf, type PythonFunction } from "./functions.ts";
 import { trainerOf } from "./python.ts";
 
-export interface NamedReward {
+interface NamedReward {
   /** The name of its metric; undefined where it cannot be known. */
   readonly name: string | undefined;
   /** As it is written: a name in Python, a dotted path elsewhere. */
@@ -73,23 +73,13 @@ function expressed(item: PythonExpression, { document }: RuleModel): NamedReward
 export const functionsIn = ({ document }: RuleModel): ReadonlyMap<string, PythonFunction> =>
   document.form === "python" ? parsed(document.text) : new Map<string, PythonFunction>();
 
-const largest = 1 << 18;
-const files = new Map<string, { readonly stamp: string; readonly text: string }>();
-
 /** The module of a dotted path, if it is next to the configuration. */
 export function moduleOf({ document }: RuleModel, path: string): { file: string; text: string } | undefined {
   const parts = path.split(".").slice(0, -1);
   if (parts.length === 0 || parts.some((part) => !/^\w+$/.test(part))) return undefined;
   const file = join(dirname(document.file), ...parts.slice(0, -1), `${parts.at(-1)!}.py`);
-  if (!existsSync(file)) return undefined;
-  const stats = statSync(file);
-  const { mtimeMs, size } = stats;
-  if (!stats.isFile() || size > largest) return undefined;
-  const stamp = `${mtimeMs}:${size}`;
-  const known = files.get(file);
-  const text = known?.stamp === stamp ? known.text : readFileSync(file, "utf8");
-  files.set(file, { stamp, text });
-  return { file, text };
+  const text = smallText(file);
+  return text === undefined ? undefined : { file, text };
 }
 
 /** Functions are read from a text once for as long as it is the same. */

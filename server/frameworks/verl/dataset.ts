@@ -5,9 +5,9 @@ import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { RuleModel } from "../rule.ts";
 import { isObject } from "../values.ts";
 import { isParquet, parquetSample, parquetShape } from "../../lib/parquet.ts";
-import { placeOfFile, textOfFile } from "./files.ts";
+import { placeOfFile, textOfNamed } from "./files.ts";
 
-export interface DatasetRows {
+interface DatasetRows {
   readonly count: number;
   /** The first ones; of a large Parquet file one of its form, with `""` for every value. */
   readonly rows: readonly JsonObject[];
@@ -32,7 +32,7 @@ function rowsOfFile(configuration: string, file: Json | undefined): DatasetRows 
   if (typeof file !== "string" || !(file.endsWith(".jsonl") || isParquet(file))) return undefined;
   const place = placeOfFile(configuration, file);
   if (place !== undefined && isParquet(place)) return ofParquet(place);
-  const text = place === undefined ? undefined : textOfFile(place);
+  const text = textOfNamed(configuration, file);
   if (text === undefined) return undefined;
   const found = known.get(text) ?? parsed(text);
   if (known.size > 8) known.clear();

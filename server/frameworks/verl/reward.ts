@@ -1,6 +1,6 @@
 /** The reward that a configuration trains on: the user's own function, or verl's by `data_source`. */
 import type { RuleModel } from "../rule.ts";
-import { placeOfFile, textOfFile } from "./files.ts";
+import { textOfNamed } from "./files.ts";
 
 export interface RewardFunction {
   /** Where its path is set. */
@@ -20,12 +20,11 @@ export function rewardFunction(model: RuleModel): RewardFunction | undefined {
   for (const section of sections) {
     const path = model.text(`${section}.path`);
     if (path === undefined || path === "") continue;
-    const place = placeOfFile(model.document.file, path);
     return {
       key: `${section}.path`,
       path,
       name: model.text(`${section}.name`) ?? "compute_score",
-      source: place === undefined ? undefined : textOfFile(place),
+      source: textOfNamed(model.document.file, path),
     };
   }
   return undefined;
