@@ -1,18 +1,22 @@
 /** Fixes for rules: an edit changes the place of the value, which for `$X` is the line that sets X. */
 import type { Fix, TextEdit } from "../config/check/diagnostic.ts";
 import type { Setting } from "./document.ts";
+import type { RuleModel } from "./rule.ts";
 
-/** Writes another value; undefined where one written value holds several settings. */
+/** Writes another value; no fix without a setting or a value, or where one written value holds several settings. */
 export function changeTo(
-  setting: Setting,
-  value: string | number | boolean,
-  title?: string,
+  setting: Setting | undefined,
+  value: string | number | undefined,
+  title = `Change to \`${value}\``,
   preferred = true,
-): Fix | undefined {
-  if (setting.shared === true) return undefined;
-  const edits = [valueEdit(setting, String(value))];
-  return { title: title ?? `Change to \`${value}\``, edits, preferred };
+): Fix[] {
+  if (setting === undefined || setting.shared === true || value === undefined) return [];
+  return [{ title, edits: [valueEdit(setting, String(value))], preferred }];
 }
+
+/** Writes a flag, as the document's language spells it. */
+export const switchTo = ({ document }: RuleModel, setting: Setting | undefined, on: boolean): Fix[] =>
+  changeTo(setting, document.form === "python" ? (on ? "True" : "False") : String(on));
 
 /** A flag without a value (`--switch`) gets its value after it. */
 export function valueEdit({ source, range, keyRange, text }: Setting, newText: string): TextEdit {

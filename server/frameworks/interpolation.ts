@@ -5,7 +5,7 @@ import { valueOf } from "./values.ts";
 const deepest = 12;
 
 /** The value of an environment variable, given the default next to it. */
-export type EnvironmentLookup = (name: string, fallback: Json | undefined) => Json | undefined;
+type EnvironmentLookup = (name: string, fallback: Json | undefined) => Json | undefined;
 
 /**
  * @param lookup the value of a dotted key, itself maybe an interpolation; undefined where it cannot be known

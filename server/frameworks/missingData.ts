@@ -43,14 +43,8 @@ export const missingData = (model: RuleModel, keys: readonly string[], isMeant =
       if (folder === undefined) return [];
       const name = existsSync(folder) ? nearest(basename(path), readdirSync(folder)) : undefined;
       const better = name === undefined ? undefined : `${path.slice(0, -basename(path).length)}${name}`;
-      const fix = better === undefined || paths.length > 1 ? undefined : changeTo(at, better);
-      return [
-        {
-          at,
-          message: `There is no file \`${path}\` on this machine.${better === undefined ? "" : ` Did you mean \`${better}\`?`}`,
-          fixes: fix === undefined ? [] : [fix],
-        },
-      ];
+      const message = `There is no file \`${path}\` on this machine.${better === undefined ? "" : ` Did you mean \`${better}\`?`}`;
+      return [{ at, message, fixes: paths.length > 1 ? [] : changeTo(at, better) }];
     });
   });
 

@@ -36,6 +36,6 @@ export function changes(
   return values.flatMap((value) => {
     const shown = arithmetic(value);
     const title = `Change \`${setting.key}\` to ${value}${shown === "" ? "" : `: ${shown}`}`;
-    return changeTo(setting, value, title, values.length === 1) ?? [];
+    return changeTo(setting, value, title, values.length === 1);
   });
 }

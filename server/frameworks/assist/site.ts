@@ -3,7 +3,7 @@ import type { Position, Range } from "../../lib/lines.ts";
 import type { FrameworkDocument, Sign } from "../document.ts";
 import { trainers } from "../trl/trainers.ts";
 
-export type KeyStyle = "yaml" | "hydra" | "flag" | "python";
+type KeyStyle = "yaml" | "hydra" | "flag" | "python";
 export type CursorSite = CursorPlace & {
   /** The tree of the trainer's call in a Python file, which may have several. */
   readonly tree?: string | undefined;

@@ -1,10 +1,11 @@
 /** How many values a flag takes: argparse refuses one too few, and leaves one too many over, which its programs refuse. */
 import { startsOwnProgram } from "../trl/batch.ts";
 import type { Setting } from "../document.ts";
-import type { changeTo } from "../fix.ts";
 import type { DocumentModel } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
 import { wrongCount, type KeyDiagnostic } from "./keyRules.ts";
+import type { Fix } from "../../config/check/diagnostic.ts";
+import { replace } from "../../config/check/report.ts";
 
 interface Arity {
   readonly least: number;
@@ -25,12 +26,11 @@ export function arityFinding(
     return undefined;
   const flag = `\`--${setting.key}\``;
   if (arity.most === 0) {
-    const fix = removal(model, setting);
     return {
       rule: wrongCount,
       at: setting,
       message: `${flag} is a switch and takes no value, so argparse refuses \`${setting.text}\`. Write the flag alone to switch it on; remove it to switch it off.`,
-      fixes: fix === undefined ? [] : [fix],
+      fixes: removal(model, setting),
     };
   }
   const given = words === 0 ? "none" : String(words);
@@ -77,12 +77,11 @@ const spelledOut = ({ least, most }: Arity): string => {
   return least === 0 ? "at most one value" : `${least} to ${most} values`;
 };
 
-const removal = (model: DocumentModel, setting: Setting): ReturnType<typeof changeTo> => {
+function removal(model: DocumentModel, setting: Setting): Fix[] {
   const { start, end } = setting.range;
   const from = setting.keyRange.end;
   // `--flag=value` has no blank before the value.
-  if (start.line !== end.line || from.line !== start.line || model.document.form !== "script")
-    return undefined;
+  if (start.line !== end.line || from.line !== start.line || model.document.form !== "script") return [];
   const title = `Remove \`${setting.text}\``;
-  return { title, edits: [{ range: { start: from, end }, newText: "" }], preferred: true };
-};
+  return [replace({ start: from, end }, "", title)];
+}

@@ -1,5 +1,6 @@
 /** Keys of another engine's tree: one word of the launch is missing, and every line of that engine is refused for it. */
 import type { Fix } from "../../config/check/diagnostic.ts";
+import { replace } from "../../config/check/report.ts";
 import type { Setting } from "../document.ts";
 import { factsFor, hasTree } from "../facts.ts";
 import type { DocumentModel } from "../model.ts";
@@ -12,7 +13,7 @@ const engines = ["megatron", "veomni", "torchtitan"];
 const group = "model_engine";
 const misplaced = /\.model_engine$/;
 
-export interface EngineKeys {
+interface EngineKeys {
   readonly finding: KeyDiagnostic;
   /** The settings of the diagnostic: their keys get no other. */
   readonly settings: ReadonlySet<Setting>;
@@ -81,9 +82,5 @@ function added(model: DocumentModel, engine: string): Fix[] {
 
 function renamed({ keyRange, sign }: Setting): Fix {
   const start = { line: keyRange.start.line, character: keyRange.start.character - sign.length };
-  return {
-    title: `Change to \`${group}\``,
-    edits: [{ range: { start, end: keyRange.end }, newText: group }],
-    preferred: true,
-  };
+  return replace({ start, end: keyRange.end }, group, `Change to \`${group}\``);
 }

@@ -1,9 +1,11 @@
 /** Keys of TRL and OpenRLHF: flags, lines of a YAML file, keywords of a call. */
 import type { Fix } from "../../config/check/diagnostic.ts";
+import { replace } from "../../config/check/report.ts";
 import type { Setting } from "../document.ts";
 import { launcherArguments } from "../facts/launcher.ts";
 import { moveOf } from "../facts/moves.ts";
 import type { DocumentModel } from "../model.ts";
+import { frameworkNames as names } from "../names.ts";
 import { historyOf, tableOf } from "../tables/load.ts";
 import { movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
@@ -18,8 +20,6 @@ export function flatKeys(model: DocumentModel): KeyDiagnostic[] {
     ? found
     : found.map((finding) => (strange.includes(finding) ? { ...finding, severity: "info" } : finding));
 }
-
-const names = { trl: "TRL", openrlhf: "OpenRLHF", verl: "verl" } as const;
 
 class FlatKey {
   constructor(
@@ -80,15 +80,11 @@ class FlatKey {
     const dashes = model.document.form === "script" ? "--" : "";
     const now = to === undefined ? gone : `\`${this.shown}\` is \`${dashes}${to}\` since ${release}.`;
     const message = move.note === undefined ? now : `${now} ${move.note}`;
-    return [
-      {
-        rule: movedKey,
-        severity: this.severity(),
-        at: setting,
-        message,
-        fixes: to === undefined ? [] : this.renamed(to),
-      },
-    ];
+    return this.finding(message, to === undefined ? [] : this.renamed(to));
+  }
+
+  private finding(message: string, fixes: readonly Fix[] = []): KeyDiagnostic[] {
+    return [{ rule: movedKey, severity: this.severity(), at: this.setting, message, fixes }];
   }
 
   /** A key that came after the release that the file is for. */
@@ -98,7 +94,7 @@ class FlatKey {
     const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
     if (first === undefined || this.model.since(first)) return undefined;
     const message = `\`${this.shown}\` came with ${names[framework]} ${first}. This file is checked against ${this.name}, which does not have it.`;
-    return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
+    return this.finding(message);
   }
 
   /** The first release without the key, if an older one had it for this program. */
@@ -113,7 +109,7 @@ class FlatKey {
     const seen = this.lastSeen();
     if (seen === undefined || !this.model.since(seen.dropped)) return undefined;
     const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.shown}\`.`;
-    return [{ rule: movedKey, severity: this.severity(), at: this.setting, message }];
+    return this.finding(message);
   }
 
   private dependsOnTransformers(): boolean {
@@ -167,6 +163,6 @@ class FlatKey {
   private renamed(to: string): Fix[] {
     const { key, keyRange, shared } = this.setting;
     if (shared === true || keyRange.end.character - keyRange.start.character !== key.length) return [];
-    return [{ title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true }];
+    return [replace(keyRange, to, `Rename to \`${to}\``)];
   }
 }

@@ -4,6 +4,7 @@ import type { Setting } from "../document.ts";
 import type { DocumentModel } from "../model.ts";
 import { verlTreeOf } from "../verl/programs.ts";
 import { unknownKey, wrongType, type KeyDiagnostic } from "./keyRules.ts";
+import { replace } from "../../config/check/report.ts";
 
 /** `actor@actor_rollout_ref.actor`, `model/vision`. */
 export const isGroupName = (key: string): boolean => /[@/]/.test(key);
@@ -33,13 +34,7 @@ export function groupFindings(model: DocumentModel, setting: Setting): KeyDiagno
   const fixes =
     meant === undefined || setting.shared === true
       ? []
-      : [
-          {
-            title: `Change to \`${meant}\``,
-            edits: [{ range: setting.keyRange, newText: meant }],
-            preferred: true,
-          },
-        ];
+      : [replace(setting.keyRange, meant, `Change to \`${meant}\``)];
   const message = `Hydra finds no group \`${key}\` in the \`defaults\` of verl ${model.facts.version}, and refuses to override it.${hint}`;
   return [{ rule: unknownKey, severity: "error", at: setting, message, fixes }];
 }

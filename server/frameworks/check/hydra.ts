@@ -1,5 +1,6 @@
 /** verl's keys, by Hydra's rules: what an override changes, adds and removes. */
 import type { Fix } from "../../config/check/diagnostic.ts";
+import { replace } from "../../config/check/report.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
 import type { DocumentModel } from "../model.ts";
@@ -131,11 +132,7 @@ class HydraKey {
     const { keyRange, sign: old, shared } = this.setting;
     const start = { line: keyRange.start.line, character: keyRange.start.character - old.length };
     const title = sign === "" ? "Remove the `+`" : `Write \`${sign}\` before it`;
-    return {
-      title,
-      edits: [{ range: { start, end: keyRange.start }, newText: sign }],
-      preferred: shared !== true,
-    };
+    return replace({ start, end: keyRange.start }, sign, title, shared !== true);
   }
 
   private refused(reason: string): KeyDiagnostic[] {
@@ -205,7 +202,7 @@ class HydraKey {
 
   private renamed(to: string): Fix {
     const { keyRange } = this.setting;
-    return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
+    return replace(keyRange, to, `Rename to \`${to}\``);
   }
 
   private unknown(severity: "error" | "warning", message: string): KeyDiagnostic {
@@ -227,17 +224,11 @@ class HydraKey {
     if (this.isOverride) {
       const bare = sign === "+" && this.model.fact(meant)?.plus !== true;
       const start = { line: keyRange.start.line, character: keyRange.start.character - (bare ? 1 : 0) };
-      return [
-        {
-          title: `Change to \`${meant}\``,
-          edits: [{ range: { start, end: keyRange.end }, newText: meant }],
-          preferred: true,
-        },
-      ];
+      return [replace({ start, end: keyRange.end }, meant, `Change to \`${meant}\``)];
     }
     const [section, name] = [meant.split(".").slice(0, -1).join("."), meant.split(".").at(-1) ?? ""];
     return key.split(".").slice(0, -1).join(".") === section
-      ? [{ title: `Change to \`${name}\``, edits: [{ range: keyRange, newText: name }], preferred: true }]
+      ? [replace(keyRange, name, `Change to \`${name}\``)]
       : [];
   }
 }

@@ -2,7 +2,7 @@
 import type { Severity } from "../../config/check/diagnostic.ts";
 import type { RuleDiagnostic } from "../rule.ts";
 
-export interface KeyRule {
+interface KeyRule {
   readonly id: string;
   readonly severity: Severity;
   readonly title: string;

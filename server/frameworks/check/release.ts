@@ -45,11 +45,10 @@ export const releaseText = ({ framework, version, from, table }: CheckedRelease)
   `${framework} ${version}${said[from]}${table === undefined ? "" : `, by the keys of ${table}`}`;
 
 /** A release newer than the tables, without its sources nearby: it may have more. */
-export const isBeyondTables = (model: DocumentModel): boolean =>
-  standIn(model) !== undefined && isNewer(model);
+const isBeyondTables = (model: DocumentModel): boolean => standIn(model) !== undefined && isNewer(model);
 
 /** Whether the file's release is newer than the newest table: the code may allow more names. */
-export function isNewer({ document: { version, framework } }: DocumentModel): boolean {
+function isNewer({ document: { version, framework } }: DocumentModel): boolean {
   const newest = tableOf(framework).versions.at(-1);
   return newest !== undefined && compareVersions(version.text, newest) > 0;
 }

@@ -43,7 +43,7 @@ export function repeats({ document }: DocumentModel): KeyDiagnostic[] {
 const overrides = (setting: Setting, winner: Setting): boolean =>
   setting.sign === "~" || winner.sign === "~" || setting.shared === true;
 
-export interface PlacedDiagnostic {
+interface PlacedDiagnostic {
   readonly finding: KeyDiagnostic;
   readonly variable: UnsetVariable;
 }

@@ -83,9 +83,7 @@ function ofText(setting: Setting, value: Json): KeyDiagnostic | undefined {
   const wrong = value.split(/\s+/).find((word) => word !== "" && !known.includes(word.toLowerCase()));
   if (wrong === undefined) return undefined;
   const found = unknownName(setting, wrong, known, `\`${setting.key}\` has no option`);
-  const meant = nearest(wrong, known);
-  const fix = meant === undefined || value !== wrong ? undefined : changeTo(setting, meant);
-  return { ...found, fixes: fix === undefined ? [] : [fix] };
+  return { ...found, fixes: value === wrong ? changeTo(setting, nearest(wrong, known)) : [] };
 }
 
 const noJson = (setting: Setting): KeyDiagnostic => ({

@@ -160,11 +160,15 @@ function wordOfFlag(
     return undefined;
   const meant = value ? undefined : (choices ?? []).find((choice) => choice === "no" || choice === "none");
   const hint = meant === undefined ? "" : ` Write \`"${String(meant)}"\`.`;
-  const fix = meant === undefined ? undefined : changeTo(setting, `"${String(meant)}"`);
   const read =
     form === "yaml" ? `YAML reads \`${setting.text}\` as a boolean` : `\`${setting.text}\` is a flag`;
   const message = `${read}, but \`${setting.key}\` takes a name: Transformers refuses it.${hint}`;
-  return { rule: wrongValue, at: setting, message, fixes: fix === undefined ? [] : [fix] };
+  return {
+    rule: wrongValue,
+    at: setting,
+    message,
+    fixes: meant === undefined ? [] : changeTo(setting, `"${String(meant)}"`),
+  };
 }
 
 /** argparse compares every flag, and Transformers' enumerations every argument; the others are compared where they are read. */
@@ -180,11 +184,10 @@ function finding(
 ): KeyDiagnostic {
   const meant = nearest(value, choices);
   const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
-  const fix = meant === undefined || inList ? undefined : changeTo(setting, meant);
   return {
     rule: wrongValue,
     at: setting,
     message: `\`${value}\` is not a value of \`${setting.key}\`.${hint} Allowed: ${listed(choices)}.`,
-    fixes: fix === undefined ? [] : [fix],
+    fixes: inList ? [] : changeTo(setting, meant),
   };
 }

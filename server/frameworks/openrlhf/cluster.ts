@@ -10,7 +10,7 @@ export const groupNames: Readonly<Record<ModelGroup, string>> = {
   reward: "reward model",
 };
 
-export interface Gpus {
+interface Gpus {
   readonly nodes: number;
   readonly each: number;
 }

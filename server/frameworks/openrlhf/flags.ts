@@ -2,7 +2,7 @@
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting } from "../document.ts";
 import { flatNames } from "../facts/moves.ts";
-import type { RuleModel } from "../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../rule.ts";
 
 export class Flags {
   constructor(readonly model: RuleModel) {}
@@ -65,5 +65,14 @@ export class Flags {
   placed(...names: readonly string[]): { at: Setting | undefined; related: readonly Setting[] } {
     const [at, ...related] = names.flatMap((name) => this.written(name) ?? []);
     return { at, related };
+  }
+
+  /** A diagnostic at the first of these settings that the script has, else at its head. */
+  diagnostic(
+    names: readonly string[],
+    message: string,
+    extras: Omit<RuleDiagnostic, "message" | "at"> = {},
+  ): RuleDiagnostic[] {
+    return [{ message, ...this.placed(...names), ...extras }];
   }
 }

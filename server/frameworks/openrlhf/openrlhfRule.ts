@@ -2,11 +2,13 @@
 import type { RuleDiagnostic, FrameworkRule } from "../rule.ts";
 import { Flags } from "./flags.ts";
 
-type OpenrlhfRule = Omit<FrameworkRule, "framework" | "check"> & {
-  readonly check: (flags: Flags) => readonly RuleDiagnostic[];
-};
+type OpenrlhfRule = Omit<FrameworkRule, "framework" | "check" | "severity"> &
+  Partial<Pick<FrameworkRule, "severity">> & {
+    readonly check: (flags: Flags) => readonly RuleDiagnostic[];
+  };
 
 export const openrlhfRule = ({ check, ...rest }: OpenrlhfRule): FrameworkRule => ({
+  severity: "error",
   ...rest,
   framework: "openrlhf",
   check: (model) => check(new Flags(model)),

@@ -3,7 +3,7 @@ import type { Json } from "../../../shared/lib/json.ts";
 import type { CodeSpan } from "../shell/traced.ts";
 import type { PythonToken } from "./tokens.ts";
 
-export interface Keyword {
+interface Keyword {
   readonly name: string;
   readonly nameSpan: CodeSpan;
   readonly value: PythonExpression;

@@ -1,6 +1,6 @@
 /** Python cut into tokens: enough to read calls, literals and class bodies. Nothing is executed. */
 
-export type PythonTokenKind = "name" | "number" | "text" | "unknown" | "operator" | "line";
+type PythonTokenKind = "name" | "number" | "text" | "unknown" | "operator" | "line";
 
 export interface PythonToken {
   readonly kind: PythonTokenKind;

@@ -98,7 +98,7 @@ function isMeant(framework: Framework, key: string): boolean {
 
 const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
 
-export interface KeyEvidence {
+interface KeyEvidence {
   /** Keys that only this framework has. */
   readonly own: number;
   /** Keys that it reads. */

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { trainers } from "../trl/trainers.ts";
 
-export interface HeaderLaunch {
+interface HeaderLaunch {
   /** One of TRL's programs. */
   readonly program: string;
   /** `--config` is the only flag, so the file is complete. */

@@ -19,7 +19,7 @@ export interface ConfigOwner {
 }
 
 /** What a YAML file declares about itself. */
-export interface YamlSigns {
+interface YamlSigns {
   /** Its dotted leaves. */
   readonly keys: readonly string[];
   /** Its keys at the top. */

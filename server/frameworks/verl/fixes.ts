@@ -12,7 +12,7 @@ export function setTo(model: RuleModel, key: string, value: NewValue, because?: 
   const written = model.written(key);
   const text = spelt(model, value);
   const title = `Set \`${shortName(key)}\` to ${text}${because === undefined ? "" : ` (${because})`}`;
-  return written === undefined ? inserted(model, key, text, title) : changeTo(written, text, title);
+  return written === undefined ? inserted(model, key, text, title) : changeTo(written, text, title)[0];
 }
 
 /** Changes a key where it is written, and offers nothing where it is not. */

@@ -1,7 +1,7 @@
 /** What a reward file defines and returns, by its tokens: nothing of it is executed. */
 import { tokensOf, type PythonToken } from "../python/tokens.ts";
 
-export interface RewardFileFunction {
+interface RewardFileFunction {
   readonly name: string;
   readonly isAsync: boolean;
   /** The tokens after its colon. */

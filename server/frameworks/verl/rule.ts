@@ -8,7 +8,7 @@ export const rollout = "actor_rollout_ref.rollout";
 export const ref = "actor_rollout_ref.ref";
 export const policy = "actor_rollout_ref.model";
 
-export interface VerlRule {
+interface VerlRule {
   readonly id: `verl-${string}`;
   readonly title: string;
   /** Names the file and the function of verl that refuses it. */
@@ -37,7 +37,7 @@ export const verlRule = ({ since = "0", before, severity = "error", ...rule }: V
       : [],
 });
 
-export interface DiagnosticExtras {
+interface DiagnosticExtras {
   readonly fixes?: readonly (Fix | undefined)[];
   readonly severity?: Severity | undefined;
 }

@@ -43,7 +43,7 @@ export function product(model: RuleModel, keys: readonly string[]): CountedBy | 
 }
 
 /** Of one role: actor or critic. */
-export interface TrainingEngine {
+interface TrainingEngine {
   readonly kind: "fsdp" | "megatron" | "veomni" | "other";
   /** The section of its settings. */
   readonly section: string;

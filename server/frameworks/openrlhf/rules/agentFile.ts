@@ -4,19 +4,15 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const agentFile = openrlhfRule({
   id: "openrlhf-agent-file",
-  severity: "error",
   title: "Agent cannot be loaded",
   why: "`train.agent_func_path` is a Python file, and since OpenRLHF 0.9.2 it holds a class `AgentExecutor`: `_load_agent_executor` in openrlhf/trainer/ray/vllm_engine.py asserts it when the engines start. Gradus reads the file if it is next to the script, and runs nothing.",
   check(flags) {
     const [at, path] = [flags.written("train.agent_func_path"), flags.text("train.agent_func_path")];
     if (at === undefined || path === undefined) return [];
-    if (!path.endsWith(".py"))
-      return [
-        {
-          at,
-          message: `\`${path}\` is not a Python file: OpenRLHF loads an agent from a file that ends in \`.py\`.`,
-        },
-      ];
+    if (!path.endsWith(".py")) {
+      const message = `\`${path}\` is not a Python file: OpenRLHF loads an agent from a file that ends in \`.py\`.`;
+      return [{ at, message }];
+    }
     const text = flags.model.since("0.9.2") ? textBeside(flags, path) : undefined;
     if (text === undefined) return missingPython(flags.model, at.key);
     if (/\bAgentExecutor\b/.test(text)) return [];
@@ -26,7 +22,6 @@ export const agentFile = openrlhfRule({
 
 export const rewardFile = openrlhfRule({
   id: "openrlhf-reward-file",
-  severity: "error",
   title: "Reward file cannot be loaded",
   why: "Where `reward.remote_url` ends in `.py`, its function `reward_func(queries, prompts, labels)` computes the reward: `SingleTurnAgentExecutor` in openrlhf/utils/agent.py loads it by that name when the engines start. OpenRLHF then reads only the first of several rewards. Gradus reads the file if it is next to the script, and runs nothing.",
   check(flags) {

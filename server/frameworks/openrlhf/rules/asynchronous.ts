@@ -5,7 +5,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const asynchronous = openrlhfRule({
   id: "openrlhf-asynchronous",
-  severity: "error",
   title: "Flag conflicts with asynchronous training",
   why: "With `train.async_enable` generation and training run at the same time, so vLLM cannot sleep (`vllm.enable_sleep`). Two features need it: a rollout that continues across an update (`train.partial_rollout_enable`, since OpenRLHF 0.9.8), and generating more prompts at once than a rollout holds (`rollout.vllm_generate_batch_size` above `rollout.batch_size`, since 0.10). openrlhf/cli/train_ppo_ray.py asserts all three. Without `train.colocate_all` nothing shares vLLM's GPUs, and OpenRLHF silently switches sleeping off.",
   check: (flags) => [...asleep(flags), ...partial(flags), ...oversampled(flags)],
@@ -22,7 +21,7 @@ function asleep(flags: Flags): RuleDiagnostic[] {
   }
   if (colocated !== true || !flags.on("train.async_enable")) return [];
   const message = `\`${name}\` and \`${flags.name("train.async_enable")}\` exclude each other: vLLM generates while the others train, so it cannot sleep. OpenRLHF refuses both together.`;
-  return [{ ...flags.placed("vllm.enable_sleep", "train.async_enable"), message, fixes }];
+  return flags.diagnostic(["vllm.enable_sleep", "train.async_enable"], message, { fixes });
 }
 
 function partial(flags: Flags): RuleDiagnostic[] {
@@ -40,5 +39,5 @@ function oversampled(flags: Flags): RuleDiagnostic[] {
   if (wanted === undefined || size === undefined || wanted <= size || !flags.model.since("0.10.0")) return [];
   if (flags.value("train.async_enable") !== false) return [];
   const message = `\`${flags.name("rollout.vllm_generate_batch_size")}\` is ${wanted}, above the ${size} prompts of a rollout (\`${flags.name("rollout.batch_size")}\`). Only the queue of \`${flags.name("train.async_enable")}\` keeps more, and OpenRLHF refuses it without.`;
-  return [{ ...flags.placed("rollout.vllm_generate_batch_size", "rollout.batch_size"), message }];
+  return flags.diagnostic(["rollout.vllm_generate_batch_size", "rollout.batch_size"], message);
 }

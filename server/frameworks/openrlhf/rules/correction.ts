@@ -8,7 +8,6 @@ const [level, mode, gating, threshold] = ["level", "mode", "gating", "threshold"
 
 export const correction = openrlhfRule({
   id: "openrlhf-correction",
-  severity: "error",
   title: "Impossible importance correction",
   why: "Only the ratio of one token can be clipped (`clip`); a sequence's mean or a divergence can only reject (`mask`). A divergence has an upper bound alone, so it takes a single threshold: the default pair would reject everything. `PolicyLoss.__init__` in openrlhf/models/loss.py refuses the rest, since OpenRLHF 0.11.2.",
   check(flags) {
@@ -22,12 +21,8 @@ function cut(flags: Flags): RuleDiagnostic[] {
   if (flags.text(mode) !== "clip" || unit === undefined || statistic === undefined) return [];
   if (unit !== "seq" && statistic === "ratio") return [];
   const cause = unit === "seq" ? `\`--${level} seq\`` : `\`--${gating} ${statistic}\``;
-  return [
-    {
-      ...flags.placed(mode, level, gating),
-      message: `\`--${mode} clip\` clips the ratio of a token, which it cannot do with ${cause}: use \`mask\`.`,
-    },
-  ];
+  const message = `\`--${mode} clip\` clips the ratio of a token, which it cannot do with ${cause}: use \`mask\`.`;
+  return flags.diagnostic([mode, level, gating], message);
 }
 
 function bounded(flags: Flags): RuleDiagnostic[] {
@@ -36,10 +31,6 @@ function bounded(flags: Flags): RuleDiagnostic[] {
   if (unit === undefined || unit === "off" || statistic === undefined || statistic === "ratio") return [];
   if (typeof low !== "number" || low <= 0) return [];
   const origin = flags.written(threshold) === undefined ? ", the default," : "";
-  return [
-    {
-      ...flags.placed(threshold, gating),
-      message: `\`--${gating} ${statistic}\` has an upper bound only, and \`--${threshold}\`${origin} starts at ${low}: give a single upper bound.`,
-    },
-  ];
+  const message = `\`--${gating} ${statistic}\` has an upper bound only, and \`--${threshold}\`${origin} starts at ${low}: give a single upper bound.`;
+  return flags.diagnostic([threshold, gating], message);
 }

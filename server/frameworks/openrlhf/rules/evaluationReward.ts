@@ -3,7 +3,6 @@ import { scoredOutside } from "../cluster.ts";
 
 export const evaluationReward = openrlhfRule({
   id: "openrlhf-evaluation-reward",
-  severity: "error",
   title: "Evaluation without a reward",
   why: "Evaluation is scored at generation: by `reward.remote_url` (a server or a Python file) or by an agent. OpenRLHF's own reward model does not score it, and since OpenRLHF 0.11 openrlhf/cli/train_ppo_ray.py refuses `eval.dataset` with one.",
   check(flags) {
@@ -34,7 +33,7 @@ export const evaluationData = openrlhfRule({
     const both = namesIn(evaluated).filter((name) => namesIn(trained).includes(name));
     if (both.length === 0) return [];
     const message = `Evaluation uses \`${both.join(", ")}\`, split \`${splits[0]}\`, which training uses too: its rewards say nothing about new prompts. Set \`${flags.name("eval.split")}\` to another split.`;
-    return [{ message, ...flags.placed("eval.dataset", "eval.split", "data.prompt_dataset") }];
+    return flags.diagnostic(["eval.dataset", "eval.split", "data.prompt_dataset"], message);
   },
 });
 

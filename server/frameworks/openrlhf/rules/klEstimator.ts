@@ -30,17 +30,12 @@ function inLoss(flags: Flags): RuleDiagnostic[] {
   const written = flags.written("algo.kl.estimator");
   const origin = written === undefined ? ", the default," : "";
   const message = `With \`${flags.name("algo.kl.use_loss")}\` the estimate k1${origin} has a gradient of zero on average, so it does not restrain the policy: use \`k3\` or \`k2\`.`;
-  const fix = written === undefined ? undefined : changeTo(written, "k3");
-  return [
-    {
-      ...flags.placed("algo.kl.estimator", "algo.kl.use_loss"),
-      message,
-      fixes: fix === undefined ? [] : [fix],
-    },
-  ];
+  return flags.diagnostic(["algo.kl.estimator", "algo.kl.use_loss"], message, {
+    fixes: changeTo(written, "k3"),
+  });
 }
 
 function inReward(flags: Flags, estimator: string): RuleDiagnostic[] {
   const message = `As a reward penalty \`${estimator}\` is a biased estimate of the KL divergence: use \`k1\`, which OpenRLHF recommends where \`${flags.name("algo.kl.use_loss")}\` is off.`;
-  return [{ ...flags.placed("algo.kl.estimator"), message, severity: "info" }];
+  return flags.diagnostic(["algo.kl.estimator"], message, { severity: "info" });
 }

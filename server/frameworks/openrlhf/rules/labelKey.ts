@@ -13,8 +13,8 @@ export const labelKey = openrlhfRule({
     // Once among the parameters, and once where it is read.
     if (text !== undefined && (text.match(/\blabels\b/g) ?? []).length < 2) return [];
     const message = `\`${url}\` computes the reward, but \`${flags.name("data.label_key")}\` does not name the column of the right answers, so all labels are empty.`;
-    return [
-      { message, ...flags.placed("reward.remote_url"), severity: text === undefined ? "info" : "warning" },
-    ];
+    return flags.diagnostic(["reward.remote_url"], message, {
+      severity: text === undefined ? "info" : "warning",
+    });
   },
 });

@@ -5,7 +5,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const lengthPenalty = openrlhfRule({
   id: "openrlhf-length-penalty",
-  severity: "error",
   title: "Impossible length penalty",
   why: "DAPO's penalty grows over the last `reward.overlong_buffer_len` tokens before the limit, so the buffer cannot exceed the limit (`rollout.max_new_tokens`, else `data.max_len`). `reward.stop_properly_penalty_coef` from 0 to 1 multiplies the reward of a truncated response; a negative one replaces it. openrlhf/trainer/ppo_utils/length_penalty.py asserts both, after the first generation.",
   check: (flags) => [...buffer(flags), ...coefficient(flags)],
@@ -22,15 +21,10 @@ function buffer(flags: Flags): RuleDiagnostic[] {
   if (length === undefined || limit === undefined || limit >= length) return [];
   const named = flags.name(own === undefined ? "data.max_len" : "rollout.max_new_tokens");
   const message = `\`${flags.name("reward.overlong_buffer_len")}\` is ${length}, longer than a response: \`${named}\` is ${limit}. OpenRLHF refuses it after the first generation.`;
-  return [
-    {
-      message,
-      ...flags.placed(
-        "reward.overlong_buffer_len",
-        own === undefined ? "data.max_len" : "rollout.max_new_tokens",
-      ),
-    },
-  ];
+  return flags.diagnostic(
+    ["reward.overlong_buffer_len", own === undefined ? "data.max_len" : "rollout.max_new_tokens"],
+    message,
+  );
 }
 
 function coefficient(flags: Flags): RuleDiagnostic[] {

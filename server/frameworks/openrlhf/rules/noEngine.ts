@@ -2,7 +2,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const noEngine = openrlhfRule({
   id: "openrlhf-no-engine",
-  severity: "error",
   title: "No inference engine",
   why: "vLLM generates every sample, and `vllm.num_engines` has no default. Without a number, `--ds.packing_samples` compares None with 0 and fails at once; otherwise `SamplesGenerator._dispatch_prompts_to_vllm` (openrlhf/trainer/ppo_utils/samples_generator.py) finds no engine at the first generation. This holds since OpenRLHF 0.9.2; before, models could generate without vLLM if samples were not packed.",
   check(flags) {

@@ -3,7 +3,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const noReward = openrlhfRule({
   id: "openrlhf-no-reward",
-  severity: "error",
   title: "No reward",
   why: "Rewards come from `reward.model_name_or_path`, from `reward.remote_url` (servers, or one Python file) or from an agent. Without any, `gae` fails at once, because its critic starts from the reward model (openrlhf/cli/train_ppo_ray.py); the other estimators fail when the first samples are scored (`RemoteExperienceMaker.make_experience` in openrlhf/trainer/ppo_utils/experience_maker.py).",
   check(flags) {
@@ -12,8 +11,7 @@ export const noReward = openrlhfRule({
     const names = ["reward.remote_url", "reward.model_name_or_path", "train.agent_func_path"].map(
       (name) => `\`${flags.name(name)}\``,
     );
-    return [
-      { at: undefined, message: `There is no reward: set ${names.slice(0, 2).join(", ")} or ${names[2]}.` },
-    ];
+    const message = `There is no reward: set ${names.slice(0, 2).join(", ")} or ${names[2]}.`;
+    return [{ at: undefined, message }];
   },
 });

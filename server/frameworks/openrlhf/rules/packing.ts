@@ -22,13 +22,8 @@ function implied(flags: Flags): RuleDiagnostic[] {
     : undefined;
   const at = ring ?? dynamic;
   if (at === undefined) return [];
-  return [
-    {
-      at,
-      severity: "info",
-      message: `\`--${at.key}\` needs packed samples, so OpenRLHF switches \`${flags.name("ds.packing_samples")}\` on.`,
-    },
-  ];
+  const message = `\`--${at.key}\` needs packed samples, so OpenRLHF switches \`${flags.name("ds.packing_samples")}\` on.`;
+  return [{ at, severity: "info", message }];
 }
 
 function attention(flags: Flags): RuleDiagnostic[] {
@@ -39,7 +34,6 @@ function attention(flags: Flags): RuleDiagnostic[] {
     (flags.number("ds.ring_attn_size") ?? 1) > 1 ||
     flags.on("train.dynamic_batch_enable");
   if (at === undefined || wanted === undefined || !packs || wanted.includes("flash_attention")) return [];
-  const fix = changeTo(at, "flash_attention_2");
   const message = `\`${wanted}\` is never used: packed samples need flash attention, so OpenRLHF uses \`flash_attention_2\` instead.`;
-  return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
+  return [{ at, message, fixes: changeTo(at, "flash_attention_2") }];
 }

@@ -3,7 +3,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const tensorParallel = openrlhfRule({
   id: "openrlhf-tensor-parallel",
-  severity: "error",
   title: "Tensor parallelism in float16",
   why: "DeepSpeed's tensor parallelism works in bfloat16 only, and since version 0.16.4: `DeepspeedStrategy.__init__` in openrlhf/utils/deepspeed/deepspeed.py asserts both.",
   check(flags) {
@@ -15,15 +14,9 @@ export const tensorParallel = openrlhfRule({
         ? "fp16"
         : "bf16";
     if (dtype === undefined || dtype === "bf16") return [];
-    const written = flags.written("ds.param_dtype");
-    const fix = written === undefined ? undefined : changeTo(written, "bf16");
     const message = `\`${flags.name("ds.tensor_parallel_size")}\` above 1 needs bfloat16, but the model is in ${dtype}.`;
-    return [
-      {
-        ...flags.placed("ds.param_dtype", "ds.tensor_parallel_size"),
-        message,
-        fixes: fix === undefined ? [] : [fix],
-      },
-    ];
+    return flags.diagnostic(["ds.param_dtype", "ds.tensor_parallel_size"], message, {
+      fixes: changeTo(flags.written("ds.param_dtype"), "bf16"),
+    });
   },
 });

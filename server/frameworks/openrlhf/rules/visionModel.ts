@@ -3,7 +3,6 @@ import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const visionModel = openrlhfRule({
   id: "openrlhf-vision",
-  severity: "error",
   title: "Images with a critic or packed samples",
   why: "With images in prompts (`data.max_images_per_prompt` above 0) there is no critic, so `algo.advantage.estimator` cannot be `gae`, its default. Samples cannot be packed either, because image tokens would lose their pixels. openrlhf/cli/train_ppo_ray.py asserts both, since OpenRLHF 0.10.",
   check(flags) {
@@ -15,7 +14,7 @@ export const visionModel = openrlhfRule({
     const packed = `Prompts with images cannot be packed: remove \`${flags.name("ds.packing_samples")}\`.`;
     return [
       ...(hasCritic(flags)
-        ? [{ ...flags.placed("algo.advantage.estimator", "data.max_images_per_prompt"), message: critic }]
+        ? flags.diagnostic(["algo.advantage.estimator", "data.max_images_per_prompt"], critic)
         : []),
       ...(flags.on("ds.packing_samples") && packs !== undefined
         ? [{ at: packs, message: packed, related: [images] }]

@@ -1,7 +1,8 @@
 import { changeTo } from "../../fix.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
-import { placed } from "../../placed.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
+import { diagnosticAt } from "../../placed.ts";
 import { everyTrainer } from "../trainers.ts";
+import { trlRule } from "../trlRule.ts";
 
 const keys = [
   "load_best_model_at_end",
@@ -13,16 +14,10 @@ const keys = [
 
 /** Equal strategies evaluate what they save. */
 function differentStrategies(model: RuleModel, saves: string, evaluates: string): RuleDiagnostic[] {
-  const at = model.written("eval_strategy");
-  const fix = at === undefined || saves === "no" ? undefined : changeTo(at, saves);
   const message = `\`load_best_model_at_end\` needs an evaluation of each checkpoint, but \`save_strategy\` is \`${saves}\` and \`eval_strategy\` is \`${evaluates}\`: set both to the same, or \`save_strategy: best\`.`;
-  return [
-    {
-      message,
-      ...placed(model, "load_best_model_at_end", "eval_strategy", "save_strategy"),
-      fixes: fix === undefined ? [] : [fix],
-    },
-  ];
+  return diagnosticAt(model, ["load_best_model_at_end", "eval_strategy", "save_strategy"], message, {
+    fixes: saves === "no" ? [] : changeTo(model.written("eval_strategy"), saves),
+  });
 }
 
 function differentSteps(model: RuleModel): RuleDiagnostic[] {
@@ -39,14 +34,12 @@ function differentSteps(model: RuleModel): RuleDiagnostic[] {
       ? `one is a share of all steps and the other is a number of steps`
       : `${save} is not a multiple of ${evaluation}`;
   const message = `\`load_best_model_at_end\` needs an evaluation at each checkpoint. With \`save_steps\` ${save} and \`eval_steps\` ${evaluation}, ${reason}.`;
-  return [{ message, ...placed(model, "save_steps", "eval_steps", "load_best_model_at_end") }];
+  return diagnosticAt(model, ["save_steps", "eval_steps", "load_best_model_at_end"], message);
 }
 
-export const bestModel: FrameworkRule = {
+export const bestModel = trlRule({
   id: "trl-best-model",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Best model without evaluating every checkpoint",
   why: "`TrainingArguments._validate_args` (transformers/training_args.py) refuses `load_best_model_at_end` unless `save_strategy` equals `eval_strategy` or is `best`. By steps, `save_steps` must be a multiple of `eval_steps`.",
   check(model) {
@@ -57,4 +50,4 @@ export const bestModel: FrameworkRule = {
     if (saves !== evaluates) return differentStrategies(model, saves, evaluates);
     return saves === "steps" ? differentSteps(model) : [];
   },
-};
+});

@@ -1,10 +1,8 @@
-import { changeTo } from "../../fix.ts";
-import type { FrameworkRule } from "../../rule.ts";
+import { switchTo } from "../../fix.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const completionsHub: FrameworkRule = {
+export const completionsHub = trlRule({
   id: "trl-completions-hub",
-  framework: "trl",
-  severity: "error",
   title: "Completions uploaded but not logged",
   why: "`log_completions_hub_repo` names the repository that receives the logged completions; without `log_completions` there are none, and `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses it since TRL 0.28.",
   check(model) {
@@ -13,11 +11,6 @@ export const completionsHub: FrameworkRule = {
     if (at === undefined || at.value === null || logs !== false || !model.since("0.28.0")) return [];
     const message =
       "`log_completions_hub_repo` is set, but `log_completions` is false, and TRL refuses this: set `log_completions` to true, or remove the repository.";
-    const written = model.written("log_completions");
-    const fix =
-      written === undefined
-        ? undefined
-        : changeTo(written, model.document.form === "python" ? "True" : "true");
-    return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
+    return [{ at, message, fixes: switchTo(model, model.written("log_completions"), true) }];
   },
-};
+});

@@ -1,10 +1,9 @@
-import type { FrameworkRule } from "../../rule.ts";
-import { placed } from "../../placed.ts";
+import { diagnosticAt } from "../../placed.ts";
 import { rewarded } from "../trainers.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const completionsTable: FrameworkRule = {
+export const completionsTable = trlRule({
   id: "trl-completions-table",
-  framework: "trl",
   trees: rewarded,
   severity: "info",
   title: "Completions logged for some steps only",
@@ -16,6 +15,6 @@ export const completionsTable: FrameworkRule = {
       return [];
     const whole = Number.isInteger(steps) ? `one step in ${steps}` : "some steps";
     const message = `\`log_completions\` keeps the completions of ${whole} only: \`logging_steps\` is ${steps}${model.written("logging_steps") === undefined ? " by default" : ""}. Set it to 1 to keep all.`;
-    return [{ message, ...placed(model, "log_completions", "logging_steps") }];
+    return diagnosticAt(model, ["log_completions", "logging_steps"], message);
   },
-};
+});

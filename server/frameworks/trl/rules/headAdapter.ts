@@ -1,12 +1,11 @@
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 import { placed } from "../../placed.ts";
 import { adapterOf, adaptsHead } from "../adapters.ts";
 import { trainerOf } from "../python.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const headAdapter: FrameworkRule = {
+export const headAdapter = trlRule({
   id: "trl-head-adapter",
-  framework: "trl",
-  severity: "error",
   title: "Adapter on `lm_head`",
   why: "TRL computes log-probabilities from the weights of `lm_head` itself, so an adapter on it would never be trained: `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses it since TRL 1.15, and together with `cast_lm_head_to_fp32` since 1.9.",
   check(model) {
@@ -23,7 +22,7 @@ export const headAdapter: FrameworkRule = {
       ? [finding(model, "cannot cast a layer that carries an adapter (`cast_lm_head_to_fp32`)")]
       : [];
   },
-};
+});
 
 function finding(model: RuleModel, reason: string): RuleDiagnostic {
   const message = `The adapter covers \`lm_head\`, and TRL ${reason}: remove \`lm_head\` from its target modules.`;

@@ -1,14 +1,13 @@
 import { compareVersions, installedVersion } from "../../version.ts";
 import type { Setting } from "../../document.ts";
-import type { RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 import { trainerOf } from "../python.ts";
 import { everyTrainer } from "../trainers.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const newerTransformers: FrameworkRule = {
+export const newerTransformers = trlRule({
   id: "trl-transformers",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Transformers too old",
   why: "Tools need Transformers 5.0, an `environment_factory` 5.2, and `use_transformers_continuous_batching` 5.8: `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses older ones. Gradus reports it if Transformers is installed next to the file.",
   check(model) {
@@ -22,7 +21,7 @@ export const newerTransformers: FrameworkRule = {
         message: `\`${at.key}\` needs Transformers ${least} or newer, but ${has} is installed: run \`pip install --upgrade transformers\`.`,
       }));
   },
-};
+});
 
 interface LeastTransformers {
   readonly at: Setting;

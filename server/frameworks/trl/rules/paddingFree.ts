@@ -1,13 +1,11 @@
-import { changeTo } from "../../fix.ts";
-import type { FrameworkRule } from "../../rule.ts";
+import { switchTo } from "../../fix.ts";
 import { refusedByTrainer } from "../python.ts";
 import { placed } from "../../placed.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const paddingFree: FrameworkRule = {
+export const paddingFree = trlRule({
   id: "trl-padding-free",
-  framework: "trl",
   trees: ["sft"],
-  severity: "error",
   title: "Padding-free training ignores `max_length`",
   why: "Without padding TRL joins samples as they are: `SFTTrainer.__init__` (trl/trainer/sft_trainer.py) refuses `padding_free` with a `max_length` unless `packing` cuts them. `max_length` is 1024 by default.",
   check(model) {
@@ -15,11 +13,8 @@ export const paddingFree: FrameworkRule = {
     if (model.flag("padding_free") !== true || model.flag("packing") !== false) return [];
     if (length === undefined || length === null || !model.since("1.0.0")) return [];
     const { at, related } = placed(model, "padding_free", "max_length", "packing");
-    const off =
-      at === undefined ? undefined : changeTo(at, model.document.form === "python" ? "False" : "false");
     const message = `\`padding_free\` without \`packing\` ignores \`max_length\` ${String(length)}: TRL refuses it. Switch \`packing\` on, or set \`max_length\` to null.`;
-    return at === undefined
-      ? []
-      : [{ at, related, message, severity: refusedByTrainer(model), fixes: off === undefined ? [] : [off] }];
+    if (at === undefined) return [];
+    return [{ at, related, message, severity: refusedByTrainer(model), fixes: switchTo(model, at, false) }];
   },
-};
+});

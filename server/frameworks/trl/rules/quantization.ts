@@ -1,21 +1,20 @@
 import { isObject } from "../../values.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 import type { Setting } from "../../document.ts";
 import { trainerOf } from "../python.ts";
 import { everyTrainer, rewarded } from "../trainers.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const quantization: FrameworkRule = {
+export const quantization = trlRule({
   id: "trl-quantization",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Duplicate quantization or adapter",
   why: "`GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) makes the quantized model and the adapter itself. Since TRL 1.8 it refuses a `quantization_config` both as its argument and in `model_init_kwargs`; `trl grpo` makes the first from `load_in_4bit` and `load_in_8bit`. Since TRL 0.27 it refuses a `peft_config` for a model that already has an adapter.",
   check: (model) =>
     rewarded.includes(model.document.tree ?? "grpo")
       ? [...quantized(model), ...adapted(model), ...bothWidths(model)]
       : bothWidths(model),
-};
+});
 
 function quantized(model: RuleModel): RuleDiagnostic[] {
   const inside = model.written("model_init_kwargs");

@@ -1,7 +1,8 @@
-import type { RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 import { refusedByTrainer, trainerOf } from "../python.ts";
 import { evaluated } from "../../python/expression.ts";
-import { placed } from "../../placed.ts";
+import { diagnosticAt } from "../../placed.ts";
+import { trlRule } from "../trlRule.ts";
 
 /** Families without experts, by the names that their makers give them; `30B-A3B` has experts. */
 const dense =
@@ -13,11 +14,9 @@ function nameOf(model: RuleModel): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-export const routerLoss: FrameworkRule = {
+export const routerLoss = trlRule({
   id: "trl-router-loss",
-  framework: "trl",
   trees: ["grpo", "rloo", "dpo", "kto"],
-  severity: "error",
   title: "Router loss without experts",
   why: "`router_aux_loss_coef` weights the loss on how evenly a router spreads tokens over experts. Since TRL 1.14 the trainers (`GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py and the others) refuse it for a model whose configuration has no router. Gradus recognises models by their names.",
   check(model) {
@@ -27,7 +26,8 @@ export const routerLoss: FrameworkRule = {
     if (name === undefined || !dense.test(name) || model.written("router_aux_loss_coef") === undefined)
       return [];
     const message = `\`router_aux_loss_coef\` is ${coefficient}, but \`${name}\` has no experts to balance: TRL refuses it. Remove \`router_aux_loss_coef\`.`;
-    const { at, related } = placed(model, "router_aux_loss_coef", "model_name_or_path");
-    return [{ at, related, message, severity: refusedByTrainer(model) }];
+    return diagnosticAt(model, ["router_aux_loss_coef", "model_name_or_path"], message, {
+      severity: refusedByTrainer(model),
+    });
   },
-};
+});

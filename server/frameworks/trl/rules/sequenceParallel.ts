@@ -1,12 +1,11 @@
 import type { Setting } from "../../document.ts";
-import type { RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleModel } from "../../rule.ts";
 import { rewarded } from "../trainers.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const sequenceParallel: FrameworkRule = {
+export const sequenceParallel = trlRule({
   id: "trl-sequence-parallel",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Sequence parallelism not supported",
   why: "GRPO makes the model's inputs inside the trainer, where neither context parallelism nor Ulysses can split them: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses `cp_size` or `sp_size` above 1 since TRL 1.4.",
   check(model) {
@@ -15,7 +14,7 @@ export const sequenceParallel: FrameworkRule = {
     const message = `\`${found.name}\` is ${found.size}: ${(model.document.tree ?? "grpo").toUpperCase()} cannot spread one sequence over several GPUs, and TRL refuses it. Set \`cp_size\` and \`sp_size\` to 1.`;
     return [{ at: found.at, message }];
   },
-};
+});
 
 interface Wider {
   readonly at: Setting | undefined;

@@ -1,17 +1,17 @@
 import { nearest } from "../../../lib/suggest.ts";
 import type { Fix } from "../../../config/check/diagnostic.ts";
+import { replace } from "../../../config/check/report.ts";
 import { hasTree } from "../../facts.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 import { historyOf, keyTable, tableOf } from "../../tables/load.ts";
 import { trainerOf, type TrainerCall } from "../python.ts";
 import { everyTrainer, trainerOfTree } from "../trainers.ts";
 import { movesArgument } from "../unsloth.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const trainerArgument: FrameworkRule = {
+export const trainerArgument = trlRule({
   id: "trl-trainer-argument",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Unknown trainer argument",
   why: "Python refuses a keyword that `__init__` of the trainer's class does not name (trl/trainer/grpo_trainer.py and its neighbours). Training settings belong in `args`. The tokenizer is `processing_class` since TRL 0.16, which removed `tokenizer`.",
   check(model) {
@@ -28,7 +28,7 @@ export const trainerArgument: FrameworkRule = {
       .filter((name) => !movesArgument(model.document, name, model.fact(name)?.owner === "config"))
       .map((name) => softenedIfPatched(model, finding(model, trainer, name, taken)));
   },
-};
+});
 
 /** Unsloth's trainers drop what they do not know. */
 const softenedIfPatched = ({ document: { patched } }: RuleModel, found: RuleDiagnostic): RuleDiagnostic =>
@@ -53,13 +53,7 @@ function finding(
   const fixes: Fix[] =
     renamed === undefined || trainer.has(renamed)
       ? []
-      : [
-          {
-            title: `Change to \`${renamed}\``,
-            edits: [{ range: at.keyRange, newText: renamed }],
-            preferred: true,
-          },
-        ];
+      : [replace(at.keyRange, renamed, `Change to \`${renamed}\``)];
   const hint = renamed === undefined ? "." : `. Did you mean \`${renamed}\`?`;
   return { at, onKey: true, message: `${refused}${hint}`, fixes };
 }

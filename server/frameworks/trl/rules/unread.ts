@@ -1,16 +1,16 @@
 import type { Severity } from "../../../config/check/diagnostic.ts";
 import type { Setting } from "../../document.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../rule.ts";
 import { switches, type Switch } from "../switches.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const unread: FrameworkRule = {
+export const unread = trlRule({
   id: "trl-unread",
-  framework: "trl",
   severity: "warning",
   title: "Setting never read",
   why: "Many of TRL's settings count only while another one is on: those of vLLM with `use_vllm`, those of a loss with that `loss_type`, those of the reference model with `beta` above 0 (trl/trainer/grpo_trainer.py). Otherwise TRL accepts them and never reads them. If the file does not set the other one, and the command line may, it is an info.",
   check: (model) => switches.flatMap((one) => ofSwitch(model, one)),
-};
+});
 
 function ofSwitch(model: RuleModel, one: Switch): RuleDiagnostic[] {
   if (one.forms !== undefined && !one.forms.includes(model.document.form)) return [];

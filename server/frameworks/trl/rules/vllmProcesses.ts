@@ -1,12 +1,10 @@
 import { changes, divisorsAround } from "../../multiples.ts";
-import type { FrameworkRule } from "../../rule.ts";
-import { placed } from "../../placed.ts";
+import { diagnosticAt } from "../../placed.ts";
 import { processesOf } from "../batch.ts";
+import { trlRule } from "../trlRule.ts";
 
-export const vllmProcesses: FrameworkRule = {
+export const vllmProcesses = trlRule({
   id: "trl-vllm-processes",
-  framework: "trl",
-  severity: "error",
   title: "Processes not divisible into vLLM engines",
   why: "With `vllm_mode: colocate` the training processes also hold vLLM's engines, `vllm_tensor_parallel_size` processes each: `VLLMGeneration._init_vllm` in trl/generation/vllm_generation.py refuses a number of processes that is not a multiple of it.",
   check(model) {
@@ -14,14 +12,10 @@ export const vllmProcesses: FrameworkRule = {
     const colocated = model.flag("use_vllm") === true && model.text("vllm_mode") === "colocate";
     if (!colocated || size === undefined || size < 1 || size === 1) return [];
     const at = model.written("vllm_tensor_parallel_size");
-    if (processes === undefined)
-      return [
-        {
-          at,
-          severity: "info",
-          message: `\`vllm_tensor_parallel_size: ${size}\` with \`vllm_mode: colocate\` needs a multiple of ${size} training processes.`,
-        },
-      ];
+    if (processes === undefined) {
+      const message = `\`vllm_tensor_parallel_size: ${size}\` with \`vllm_mode: colocate\` needs a multiple of ${size} training processes.`;
+      return [{ at, severity: "info", message }];
+    }
     if (processes % size === 0) return [];
     const message = `${processes} processes do not divide into engines of \`vllm_tensor_parallel_size\` ${size}: ${processes} = ${Math.floor(processes / size)} × ${size} + ${processes % size}.`;
     const fixes = changes(
@@ -29,12 +23,8 @@ export const vllmProcesses: FrameworkRule = {
       divisorsAround(size, processes),
       (value) => `${processes} = ${processes / value} × ${value}`,
     );
-    return [
-      {
-        message,
-        ...placed(model, "vllm_tensor_parallel_size", "vllm_mode"),
-        fixes: fixes.map(({ title, edits }) => ({ title, edits })),
-      },
-    ];
+    return diagnosticAt(model, ["vllm_tensor_parallel_size", "vllm_mode"], message, {
+      fixes: fixes.map(({ title, edits }) => ({ title, edits })),
+    });
   },
-};
+});

@@ -32,6 +32,19 @@ function withTensorRt(model: RuleModel, experts: number, tensors: number): RuleD
   return found(model, [moe, expert, tensor], message, { fixes: fits });
 }
 
+function misplaced(model: RuleModel, name: string): RuleDiagnostic[] {
+  if ((size(model, moe) ?? 1) === 1 || name === "trtllm") return [];
+  const message = `\`moe_tensor_parallel_size\` is for TensorRT-LLM: verl refuses it with ${name}.`;
+  return found(model, [moe, engine], message, { fixes: [setTo(model, moe, 1)] });
+}
+
+function staged(model: RuleModel, name: string): RuleDiagnostic[] {
+  const stages = size(model, pipeline) ?? 1;
+  if (stages === 1 || !/^(vllm|sglang|trtllm)$/.test(name)) return [];
+  const message = `verl does not run ${name} with \`pipeline_model_parallel_size\` ${stages}: only 1 works.`;
+  return found(model, [pipeline, engine], message, { fixes: [setTo(model, pipeline, 1)] });
+}
+
 export const expertParallel = verlRule({
   id: "verl-expert-parallel",
   title: "Incompatible parallel sizes of the inference engine",
@@ -40,26 +53,6 @@ export const expertParallel = verlRule({
   check(model) {
     const name = model.text(engine);
     if (name === undefined || name === "???") return [];
-    const stages = size(model, pipeline) ?? 1;
-    const split = size(model, moe) ?? 1;
-    return [
-      ...experts(model, name),
-      ...(split > 1 && name !== "trtllm"
-        ? found(
-            model,
-            [moe, engine],
-            `\`moe_tensor_parallel_size\` is for TensorRT-LLM: verl refuses it with ${name}.`,
-            { fixes: [setTo(model, moe, 1)] },
-          )
-        : []),
-      ...(stages > 1 && /^(vllm|sglang|trtllm)$/.test(name)
-        ? found(
-            model,
-            [pipeline, engine],
-            `verl does not run ${name} with \`pipeline_model_parallel_size\` ${stages}: only 1 works.`,
-            { fixes: [setTo(model, pipeline, 1)] },
-          )
-        : []),
-    ];
+    return [experts, misplaced, staged].flatMap((one) => one(model, name));
   },
 });

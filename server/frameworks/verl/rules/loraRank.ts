@@ -13,13 +13,7 @@ export const loraRank = verlRule({
     const rank = key === undefined ? undefined : size(model, key);
     if (key === undefined || rank === undefined || rank <= most) return [];
     if (model.text(`${rollout}.name`) !== "vllm" || model.flag(`${policy}.lora.merge`) === true) return [];
-    return found(
-      model,
-      [key],
-      `\`${shortName(key)}\` ${rank} is more than ${most}, the largest that vLLM loads.`,
-      {
-        fixes: [changed(model, key, most)],
-      },
-    );
+    const message = `\`${shortName(key)}\` ${rank} is more than ${most}, the largest that vLLM loads.`;
+    return found(model, [key], message, { fixes: [changed(model, key, most)] });
   },
 });

@@ -14,14 +14,8 @@ const empty = (model: RuleModel, flag: string, section: string, who: string): Ru
     const count = model.number(key);
     if (count === undefined || count > 0) return [];
     const usual = name === "nnodes" ? 1 : 8;
-    return found(
-      model,
-      [key, flag],
-      `The ${who} needs its own GPUs, but \`${key}\` is ${count}${model.written(key) === undefined ? " by default" : ""}: set it to at least 1.`,
-      {
-        fixes: [setTo(model, key, usual)],
-      },
-    );
+    const message = `The ${who} needs its own GPUs, but \`${key}\` is ${count}${model.written(key) === undefined ? " by default" : ""}: set it to at least 1.`;
+    return found(model, [key, flag], message, { fixes: [setTo(model, key, usual)] });
   });
 
 export const resourcePools = verlRule({

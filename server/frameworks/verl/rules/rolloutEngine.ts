@@ -29,14 +29,11 @@ export const rolloutEngine = verlRule({
   check(model) {
     const name = model.text(key);
     if (name === undefined) return [];
-    if (name === "???")
-      return lacking(
-        model,
-        "`actor_rollout_ref.rollout.name` is not set and has no default: set the inference engine, `vllm` or `sglang`.",
-        {
-          fixes: [setTo(model, key, "vllm")],
-        },
-      );
+    if (name === "???") {
+      const message =
+        "`actor_rollout_ref.rollout.name` is not set and has no default: set the inference engine, `vllm` or `sglang`.";
+      return lacking(model, message, { fixes: [setTo(model, key, "vllm")] });
+    }
     return [...named(model, name), ...disaggregated(model, name)];
   },
 });

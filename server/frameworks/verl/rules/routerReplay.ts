@@ -20,47 +20,33 @@ function ofMode(model: RuleModel, key: string): RuleDiagnostic[] {
   if (mode === undefined || model.written(key) === undefined || mode === "disabled") return [];
   if (!modes.includes(mode))
     return found(model, [key], `\`router_replay.mode\` must be ${listed(modes)}, not \`${mode}\`.`);
-  if (mode === "R2" && model.flag(replayed) === true)
-    return found(
-      model,
-      [key, replayed],
-      "`R2` replays the routes of the training engine, but `rollout.enable_rollout_routing_replay` records those of the inference engine, for `R3`.",
-      {
-        severity: isV1(model) ? "warning" : "error",
-        fixes: [setTo(model, key, "R3"), setTo(model, replayed, false)],
-      },
-    );
-  if (mode === "R2" && model.since("0.9.1") && model.flag(bypass) === true)
-    return found(
-      model,
-      [key, bypass],
-      "`R2` records routes while verl computes old log-probabilities, which `bypass_mode` skips.",
-      {
-        fixes: [setTo(model, key, "R3"), setTo(model, bypass, false)],
-      },
-    );
-  return mode === "R3" && model.flag(replayed) === false
-    ? found(
-        model,
-        [key, replayed],
-        "`R3` replays the routes of generation, but `rollout.enable_rollout_routing_replay`, which records them, is off.",
-        {
-          fixes: [setTo(model, replayed, true)],
-        },
-      )
-    : [];
+  if (mode === "R2" && model.flag(replayed) === true) {
+    const message =
+      "`R2` replays the routes of the training engine, but `rollout.enable_rollout_routing_replay` records those of the inference engine, for `R3`.";
+    return found(model, [key, replayed], message, {
+      severity: isV1(model) ? "warning" : "error",
+      fixes: [setTo(model, key, "R3"), setTo(model, replayed, false)],
+    });
+  }
+  if (mode === "R2" && model.since("0.9.1") && model.flag(bypass) === true) {
+    const message =
+      "`R2` records routes while verl computes old log-probabilities, which `bypass_mode` skips.";
+    return found(model, [key, bypass], message, {
+      fixes: [setTo(model, key, "R3"), setTo(model, bypass, false)],
+    });
+  }
+  if (mode !== "R3" || model.flag(replayed) !== false) return [];
+  const message =
+    "`R3` replays the routes of generation, but `rollout.enable_rollout_routing_replay`, which records them, is off.";
+  return found(model, [key, replayed], message, { fixes: [setTo(model, replayed, true)] });
 }
 
 function padded(model: RuleModel): RuleDiagnostic[] {
   const [key, padding] = [`${actor}.veomni.router_replay.mode`, `${policy}.use_remove_padding`];
   const mode = model.text(key);
   if (mode === undefined || mode === "disabled" || model.flag(padding) !== false) return [];
-  return found(
-    model,
-    [key, padding],
-    `VeOmni replays routes in packed batches only: switch on \`${shortName(padding)}\`.`,
-    { fixes: [setTo(model, padding, true)] },
-  );
+  const message = `VeOmni replays routes in packed batches only: switch on \`${shortName(padding)}\`.`;
+  return found(model, [key, padding], message, { fixes: [setTo(model, padding, true)] });
 }
 
 export const routerReplay = verlRule({

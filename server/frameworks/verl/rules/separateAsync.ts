@@ -34,28 +34,17 @@ function servers(model: RuleModel): RuleDiagnostic[] {
   return [nodes, perNode].flatMap((key) => {
     const count = model.number(key);
     if (count === undefined || count > 0) return [];
-    return found(
-      model,
-      [key, mode],
-      `\`separate_async\` generates on its own nodes, but \`${key.replace("actor_rollout_ref.", "")}\` is ${count}.`,
-      {
-        fixes: [setTo(model, key, key === nodes ? 1 : 8)],
-      },
-    );
+    const message = `\`separate_async\` generates on its own nodes, but \`${key.replace("actor_rollout_ref.", "")}\` is ${count}.`;
+    return found(model, [key, mode], message, { fixes: [setTo(model, key, key === nodes ? 1 : 8)] });
   });
 }
 
-const weights = (model: RuleModel): RuleDiagnostic[] =>
-  model.text(backend) === "naive"
-    ? found(
-        model,
-        [backend, mode],
-        "`separate_async` sends the weights over the network, but the `checkpoint_engine.backend` `naive` cannot.",
-        {
-          fixes: [setTo(model, backend, "nccl")],
-        },
-      )
-    : [];
+function weights(model: RuleModel): RuleDiagnostic[] {
+  if (model.text(backend) !== "naive") return [];
+  const message =
+    "`separate_async` sends the weights over the network, but the `checkpoint_engine.backend` `naive` cannot.";
+  return found(model, [backend, mode], message, { fixes: [setTo(model, backend, "nccl")] });
+}
 
 function judge(model: RuleModel): RuleDiagnostic[] {
   const [enable, pool] = ["reward.reward_model.enable", "reward.reward_model.enable_resource_pool"];

@@ -21,14 +21,8 @@ function bound(model: RuleModel): RuleDiagnostic[] {
 function way(model: RuleModel): RuleDiagnostic[] {
   const name = model.text(strategy);
   if (name === undefined || strategies.includes(name)) return [];
-  return found(
-    model,
-    [strategy],
-    `\`max_off_policy_strategy\` must be ${listed(strategies)}, not \`${name}\`.`,
-    {
-      fixes: [setTo(model, strategy, "drop")],
-    },
-  );
+  const message = `\`max_off_policy_strategy\` must be ${listed(strategies)}, not \`${name}\`.`;
+  return found(model, [strategy], message, { fixes: [setTo(model, strategy, "drop")] });
 }
 
 export const staleness = verlRule({

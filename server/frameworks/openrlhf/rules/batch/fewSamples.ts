@@ -22,8 +22,9 @@ export const fewSamples = openrlhfRule({
     )
       return [];
     const message = `\`${flags.name("data.max_samples")}\` allows ${most} prompts × ${rollout.responses} responses = ${most * rollout.responses} samples, fewer than one batch of ${size}: the schedule has 0 steps.`;
-    return [
-      { message, ...flags.placed("data.max_samples", "train.batch_size", "rollout.n_samples_per_prompt") },
-    ];
+    return flags.diagnostic(
+      ["data.max_samples", "train.batch_size", "rollout.n_samples_per_prompt"],
+      message,
+    );
   },
 });

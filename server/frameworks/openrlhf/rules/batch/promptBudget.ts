@@ -10,6 +10,6 @@ export const promptBudget = openrlhfRule({
     if (whole === undefined || answer === undefined || answer < whole || !flags.model.since("0.9.8"))
       return [];
     const message = `\`${flags.name("data.max_len")}\` is ${whole} for prompt and response together, and \`${flags.name("rollout.max_new_tokens")}\` is ${answer}: ${whole} − ${answer} leaves ${whole - answer} tokens for the prompt.`;
-    return [{ message, ...flags.placed("rollout.max_new_tokens", "data.max_len") }];
+    return flags.diagnostic(["rollout.max_new_tokens", "data.max_len"], message);
   },
 });

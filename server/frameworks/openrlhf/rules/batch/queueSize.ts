@@ -3,7 +3,6 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 
 export const queueSize = openrlhfRule({
   id: "openrlhf-queue-size",
-  severity: "error",
   title: "Empty queue",
   why: "`train.async_queue_size` is the number of rollouts that may wait while the model trains. `PPOTrainerAsync` (openrlhf/trainer/ppo_trainer_async.py) refuses fewer than one, and without `train.async_enable` nothing reads it.",
   check(flags) {
@@ -21,12 +20,7 @@ export const queueSize = openrlhfRule({
             },
           ];
     if (size > 0) return [];
-    return [
-      {
-        at,
-        message: `\`${name}\` is ${size}: OpenRLHF needs room for at least one rollout.`,
-        fixes: changes(at, [1]),
-      },
-    ];
+    const message = `\`${name}\` is ${size}: OpenRLHF needs room for at least one rollout.`;
+    return [{ at, message, fixes: changes(at, [1]) }];
   },
 });

@@ -14,7 +14,6 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 
 export const sampleBatches = openrlhfRule({
   id: "openrlhf-sample-batches",
-  severity: "error",
   title: "Fewer sample batches than processes",
   why: "The samples of a rollout, `rollout.batch_size` × `n_samples_per_prompt`, go to the models in batches of `rollout.micro_batch_size`, and every process of a model must get one. openrlhf/cli/train_ppo_ray.py refuses too few for the actor. For reference, critic and reward model `RayActorGroup.async_run_method_batch` (openrlhf/trainer/ray/launcher.py) fails after the first generation. GPUs of one attention ring or tensor-parallel group count as one process.",
   check(flags) {
@@ -23,7 +22,7 @@ export const sampleBatches = openrlhfRule({
     if (rollout === undefined || micro === undefined || micro < 1) return [];
     const batches = Math.floor(rollout.samples / micro);
     const short = groupsOf(flags).find((group) => (actorsOf(flags, group) ?? 0) > batches);
-    return short === undefined ? [] : [finding(flags, short, rollout, micro)];
+    return short === undefined ? [] : finding(flags, short, rollout, micro);
   },
 });
 
@@ -38,17 +37,12 @@ function groupsOf(flags: Flags): ModelGroup[] {
   return dynamic ? ["actor"] : ["actor", ...others];
 }
 
-function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): RuleDiagnostic {
+function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): RuleDiagnostic[] {
   const { prompts, responses, samples } = rollout;
   const actors = actorsOf(flags, group) ?? 1;
   const batches = Math.floor(samples / micro);
-  const place = flags.placed(
-    "rollout.micro_batch_size",
-    "rollout.batch_size",
-    "rollout.n_samples_per_prompt",
-    `${group}.num_gpus_per_node`,
-    `${group}.num_nodes`,
-  );
+  const sizes = ["rollout.micro_batch_size", "rollout.batch_size", "rollout.n_samples_per_prompt"];
+  const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
   const message = `${prompts} prompts × ${responses} responses = ${samples} samples, in batches of ${micro} (\`${flags.name("rollout.micro_batch_size")}\`): ${batches} batches for ${actors} processes of the ${groupNames[group]}. Each needs one.`;
   const most = Math.floor(samples / actors);
   const needed = Math.ceil((actors * micro) / responses);
@@ -66,5 +60,5 @@ function finding(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: n
       (value) => `${value} × ${responses} / ${micro} = ${Math.floor((value * responses) / micro)} batches`,
     ),
   ].map(({ title, edits }) => ({ title, edits }));
-  return { message, ...place, fixes };
+  return flags.diagnostic([...sizes, ...layout], message, { fixes });
 }

@@ -6,7 +6,6 @@ import { openrlhfRule } from "../../openrlhfRule.ts";
 
 export const trainBatch = openrlhfRule({
   id: "openrlhf-train-batch",
-  severity: "error",
   title: "Training batch not divisible among the GPUs",
   why: "DeepSpeed asserts that `train_batch_size` = micro batch × accumulated steps × data-parallel processes, exactly, when it builds the models. `get_ds_train_config` and, for models that do not train, `get_ds_eval_config` of `DeepspeedStrategy` (openrlhf/utils/deepspeed/deepspeed.py) pass the numbers on. GPUs of one attention ring or tensor-parallel group count as one process. With `train.dynamic_batch_enable` the batches of the actor and the critic are cut by tokens instead.",
   check(flags) {
@@ -16,7 +15,7 @@ export const trainBatch = openrlhfRule({
     const broken = shares.find(({ step }) => size <= 0 || size % step !== 0);
     if (broken === undefined) return [];
     const all = shares.map(({ step }) => step).reduce(lcm, 1);
-    return [finding(flags, { size, micro, all }, broken)];
+    return finding(flags, { size, micro, all }, broken);
   },
 });
 
@@ -52,7 +51,7 @@ function finding(
   flags: Flags,
   { size, micro, all }: BatchSizes,
   { group, processes, step }: ModelShare,
-): RuleDiagnostic {
+): RuleDiagnostic[] {
   const layout = [`${group}.num_gpus_per_node`, `${group}.num_nodes`];
   const name = flags.name("train.batch_size");
   const message = `\`${name}\` is ${size}, not a multiple of ${micro} samples × ${processes} processes of the ${groupNames[group]} = ${step}: ${size} = ${Math.floor(size / step)} × ${step} + ${size % step}. DeepSpeed refuses it.`;
@@ -61,6 +60,7 @@ function finding(
     multiplesAround(size, all),
     (value) => `${value / step} × ${micro} × ${processes}`,
   );
-  const place = flags.placed("train.batch_size", "train.micro_batch_size", ...layout);
-  return { message, ...place, fixes: fixes.map(({ title, edits }) => ({ title, edits })) };
+  return flags.diagnostic(["train.batch_size", "train.micro_batch_size", ...layout], message, {
+    fixes: fixes.map(({ title, edits }) => ({ title, edits })),
+  });
 }

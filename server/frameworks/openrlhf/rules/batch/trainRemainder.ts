@@ -1,6 +1,8 @@
 import { samplesOf } from "../../cluster.ts";
 import { openrlhfRule } from "../../openrlhfRule.ts";
 
+const sizes = ["train.batch_size", "rollout.batch_size", "rollout.n_samples_per_prompt"];
+
 export const trainRemainder = openrlhfRule({
   id: "openrlhf-train-remainder",
   severity: "warning",
@@ -11,13 +13,12 @@ export const trainRemainder = openrlhfRule({
     const size = flags.number("train.batch_size");
     if (rollout === undefined || size === undefined || size < 1 || rollout.samples % size === 0) return [];
     const { prompts, responses, samples } = rollout;
-    const place = flags.placed("train.batch_size", "rollout.batch_size", "rollout.n_samples_per_prompt");
     const steps = Math.floor(samples / size);
     const left = `${samples} = ${steps} × ${size} + ${samples % size}`;
     const fate = flags.on("train.dynamic_batch_enable")
       ? "never train"
       : "mix into the next rollout's first step";
     const message = `A rollout is ${prompts} prompts × ${responses} responses = ${samples} samples, and \`${flags.name("train.batch_size")}\` ${size}: ${left}. The last ${samples % size} ${fate}.`;
-    return [{ message, ...place, fixes: [] }];
+    return flags.diagnostic(sizes, message);
   },
 });

@@ -1,12 +1,10 @@
-import { changeTo } from "../../../fix.ts";
-import type { FrameworkRule } from "../../../rule.ts";
+import { switchTo } from "../../../fix.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const batchSearch: FrameworkRule = {
+export const batchSearch = trlRule({
   id: "trl-batch-search",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Automatic batch size not allowed",
   why: "`auto_find_batch_size` halves the batch when memory runs out, and half a generation no longer holds whole groups: `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses it since TRL 1.9.",
   check(model) {
@@ -14,7 +12,6 @@ export const batchSearch: FrameworkRule = {
     if (at === undefined || model.flag("auto_find_batch_size") !== true || !model.since("1.9.0")) return [];
     const message =
       "TRL refuses `auto_find_batch_size`, because a smaller batch would no longer hold whole groups. Lower `per_device_train_batch_size` instead.";
-    const fix = changeTo(at, model.document.form === "python" ? "False" : "false");
-    return [{ at, message, fixes: fix === undefined ? [] : [fix] }];
+    return [{ at, message, fixes: switchTo(model, at, false) }];
   },
-};
+});

@@ -1,14 +1,13 @@
 import { changes, lcm, multiplesAround } from "../../../multiples.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const batchSlices: FrameworkRule = {
+export const batchSlices = trlRule({
   id: "trl-batch-slices",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Generation not divisible into batches",
   why: "Each process trains the completions of one generation in slices of `per_device_train_batch_size`, so their number must be a multiple of one slice over all processes: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. If the file does not give the number of processes, Gradus reports only what fails with any number.",
   check(model) {
@@ -17,7 +16,7 @@ export const batchSlices: FrameworkRule = {
     const slice = batch.perDevice * (batch.processes ?? 1);
     return batch.whole % slice === 0 ? [] : [finding(model, batch, batch.whole, slice)];
   },
-};
+});
 
 function finding(
   model: RuleModel,

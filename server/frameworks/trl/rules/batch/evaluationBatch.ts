@@ -1,14 +1,13 @@
 import { changes, divisorsAround, gcd, multiplesAround } from "../../../multiples.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { equation, evaluates, processesOf, remainder } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const evaluationBatch: FrameworkRule = {
+export const evaluationBatch = trlRule({
   id: "trl-evaluation-batch",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Evaluation batch without whole groups",
   why: "With `eval_strategy` on, evaluation repeats each prompt `num_generations_eval` times, else `num_generations` times, and one batch over all processes must hold whole groups: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py, since TRL 0.22.",
   check(model) {
@@ -19,7 +18,7 @@ export const evaluationBatch: FrameworkRule = {
     const processes = processesOf(model);
     return (device * (processes ?? 1)) % group === 0 ? [] : [finding(model, device, group, processes)];
   },
-};
+});
 
 function groupOf(model: RuleModel): number | undefined {
   const own = model.since("0.26.0") ? model.number("num_generations_eval") : undefined;

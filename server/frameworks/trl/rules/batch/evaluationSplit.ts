@@ -1,10 +1,9 @@
-import type { FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import { diagnosticAt } from "../../../placed.ts";
 import { evaluates } from "../../batch.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const evaluationSplit: FrameworkRule = {
+export const evaluationSplit = trlRule({
   id: "trl-evaluation-split",
-  framework: "trl",
   severity: "warning",
   title: "Evaluation on training prompts",
   why: "`trl grpo` trains on `dataset_train_split` and evaluates on `dataset_test_split` of the same dataset (trl/scripts/grpo.py). If both are the same split, evaluation measures memorised prompts.",
@@ -20,6 +19,6 @@ export const evaluationSplit: FrameworkRule = {
     )
       return [];
     const message = `Evaluation and training use the same split \`${test}\`, so the evaluation's rewards say nothing about new prompts.`;
-    return [{ message, ...placed(model, "dataset_test_split", "dataset_train_split") }];
+    return diagnosticAt(model, ["dataset_test_split", "dataset_train_split"], message);
   },
-};
+});

@@ -1,15 +1,15 @@
 import type { Setting } from "../../../document.ts";
-import type { RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 import { allWritten } from "../../../placed.ts";
 import { isObject } from "../../../values.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
 import { batchKeys, batchOf } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const fewPrompts: FrameworkRule = {
+export const fewPrompts = trlRule({
   id: "trl-few-prompts",
-  framework: "trl",
   trees: rewarded,
   severity: "warning",
   title: "Fewer prompts than one generation",
@@ -25,7 +25,7 @@ export const fewPrompts: FrameworkRule = {
     const message = `The dataset is cut to ${rows.count} prompts, and one generation takes ${size} completions / ${group} = ${prompts} prompts: no batch is ever full, so nothing trains.`;
     return [{ at: rows.at, message, related: allWritten(model, ...batchKeys, "num_generations") }];
   },
-};
+});
 
 interface CutDataset {
   readonly at: Setting;

@@ -1,14 +1,13 @@
 import { changes } from "../../../multiples.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { removal } from "../../../removal.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const generationBatch: FrameworkRule = {
+export const generationBatch = trlRule({
   id: "trl-generation-batch",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Conflicting generation sizes",
   why: "`generation_batch_size` counts the completions of one generation, `steps_per_generation` the slices in which they train; either follows from the other. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses both together.",
   check(model) {
@@ -17,7 +16,7 @@ export const generationBatch: FrameworkRule = {
     const set = [size, steps].every((setting) => setting?.value !== undefined && setting.value !== null);
     return set ? both(model) : [];
   },
-};
+});
 
 function both(model: RuleModel): RuleDiagnostic[] {
   const { at, related } = placed(model, "steps_per_generation", "generation_batch_size");
@@ -28,11 +27,9 @@ function both(model: RuleModel): RuleDiagnostic[] {
 }
 
 /** The factors of a slice of a generation: none may be zero. */
-export const emptyBatch: FrameworkRule = {
+export const emptyBatch = trlRule({
   id: "trl-empty-batch",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Empty batch",
   why: "The completions of one generation are `per_device_train_batch_size` × processes × `steps_per_generation` (by default `gradient_accumulation_steps`). `GRPOConfig` accepts a zero among these; `torch.utils.data.DataLoader`, built in `GRPOTrainer.get_train_dataloader` (trl/trainer/grpo_trainer.py), refuses a batch of that size.",
   check: (model) =>
@@ -49,4 +46,4 @@ export const emptyBatch: FrameworkRule = {
         message: `\`${at.key}\` is ${at.text}, so a batch is empty and the data loader refuses it: use 1 or more.`,
         fixes: changes(at, [1]),
       })),
-};
+});

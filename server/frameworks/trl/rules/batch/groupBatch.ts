@@ -1,15 +1,14 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { changes, divisorsAround, gcd, lcm, multiplesAround } from "../../../multiples.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { placed } from "../../../placed.ts";
 import { batchKeys, batchOf, equation, remainder, type CompletionBatch } from "../../batch.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const groupBatch: FrameworkRule = {
+export const groupBatch = trlRule({
   id: "trl-group-batch",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Generation without whole groups",
   why: "Each prompt gets `num_generations` completions, whose rewards are compared, so the completions of one generation must be a multiple of the group: `GRPOConfig.__post_init__` in trl/trainer/grpo_config.py. Their number is `generation_batch_size` or, if that is not set, `per_device_train_batch_size` × processes × `steps_per_generation`, which is `gradient_accumulation_steps` by default. If the file does not give the number of processes, an info says which numbers TRL accepts.",
   check(model) {
@@ -22,7 +21,7 @@ export const groupBatch: FrameworkRule = {
     const size = batch.perDevice * slices * (batch.processes ?? 1);
     return size % group === 0 ? [] : [sliced(model, { ...batch, slices }, group, size)];
   },
-};
+});
 
 const keys = ["num_generations", ...batchKeys] as const;
 

@@ -1,12 +1,10 @@
 import { changes } from "../../../multiples.ts";
-import type { FrameworkRule } from "../../../rule.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const groupSize: FrameworkRule = {
+export const groupSize = trlRule({
   id: "trl-group-size",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Group of one",
   why: "A completion is compared with the others of its prompt; alone, its advantage is always zero. `GRPOConfig.__post_init__` (trl/trainer/grpo_config.py) refuses fewer than two.",
   check(model) {
@@ -16,4 +14,4 @@ export const groupSize: FrameworkRule = {
     const message = `\`num_generations\` is ${size}: with fewer than 2 completions of a prompt there is nothing to compare, and TRL refuses it.`;
     return [{ at, message, fixes: changes(at, [2]) }];
   },
-};
+});

@@ -1,10 +1,9 @@
 import { changes } from "../../../multiples.ts";
-import type { FrameworkRule } from "../../../rule.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const noIteration: FrameworkRule = {
+export const noIteration = trlRule({
   id: "trl-no-iteration",
-  framework: "trl",
   trees: rewarded,
   severity: "warning",
   title: "Completions never trained on",
@@ -16,4 +15,4 @@ export const noIteration: FrameworkRule = {
     const message = `\`num_iterations\` is ${count}, so no generation ever trains: use 1, the default, or more.`;
     return [{ at, message, fixes: changes(at, [1]) }];
   },
-};
+});

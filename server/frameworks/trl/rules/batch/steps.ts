@@ -1,7 +1,8 @@
 import { changeTo } from "../../../fix.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
+import { diagnosticAt } from "../../../placed.ts";
 import { everyTrainer } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
 const kinds = ["logging", "eval", "save"] as const;
 
@@ -12,9 +13,8 @@ function broken(model: RuleModel): RuleDiagnostic[] {
     const at = model.written(`${kind}_steps`);
     if (model.text(`${kind}_strategy`) !== "steps" || steps === undefined || at === undefined) return [];
     if (steps <= 1 || Number.isInteger(steps)) return [];
-    const whole = changeTo(at, String(Math.round(steps)));
     const message = `\`${kind}_steps\` is ${steps}: Transformers takes whole steps above 1, and a share of all steps below 1.`;
-    return [{ at, message, fixes: whole === undefined ? [] : [whole] }];
+    return [{ at, message, fixes: changeTo(at, Math.round(steps)) }];
   });
 }
 
@@ -23,22 +23,20 @@ function never(model: RuleModel): RuleDiagnostic[] {
   if (model.text("logging_strategy") === "steps" && logging === 0) {
     const message =
       "`logging_steps` is 0 and `logging_strategy` is `steps`: Transformers refuses to log every 0 steps.";
-    return [{ message, ...placed(model, "logging_steps", "logging_strategy") }];
+    return diagnosticAt(model, ["logging_steps", "logging_strategy"], message);
   }
   const evaluation = model.value("eval_steps");
   const none = evaluation === null || evaluation === 0;
   if (model.text("eval_strategy") !== "steps" || !none || logging === undefined || logging > 0) return [];
   const message =
     "`eval_strategy` is `steps`, but neither `eval_steps` nor `logging_steps` says how many: set one of them.";
-  return [{ message, ...placed(model, "eval_steps", "eval_strategy", "logging_steps") }];
+  return diagnosticAt(model, ["eval_steps", "eval_strategy", "logging_steps"], message);
 }
 
-export const steps: FrameworkRule = {
+export const steps = trlRule({
   id: "trl-steps",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Invalid interval of steps",
   why: "`TrainingArguments` (transformers/training_args.py, `__post_init__` and `_validate_args`) counts logging, evaluation and saving in whole steps, or below 1 in shares of all steps. It refuses 0 if it logs by steps. `eval_steps` falls back to `logging_steps`.",
   check: (model) => [...never(model), ...broken(model)].filter(({ at }) => at !== undefined),
-};
+});

@@ -1,28 +1,24 @@
 import { isObject } from "../../../values.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
+import { diagnosticAt } from "../../../placed.ts";
 import { trainerOf } from "../../python.ts";
 import type { Setting } from "../../../document.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const streaming: FrameworkRule = {
+export const streaming = trlRule({
   id: "trl-streaming",
-  framework: "trl",
-  severity: "error",
   title: "Streamed dataset lacks a setting",
   why: "A stream has no length, so Transformers' `Trainer` needs `max_steps`. It has no index either: `GRPOTrainer` (trl/trainer/grpo_trainer.py) repeats its rows in one worker of each process, refuses `dispatch_batches: true` and overrides `dataloader_num_workers`. Before TRL 1.9 it refuses every stream.",
   check(model) {
     const at = streamOf(model);
     if (at === undefined) return [];
-    if (!model.since("1.9.0"))
-      return [
-        {
-          at,
-          message: `TRL ${model.document.version.text} does not train on a streamed dataset: load it whole, or use TRL 1.9 or newer.`,
-        },
-      ];
+    if (!model.since("1.9.0")) {
+      const message = `TRL ${model.document.version.text} does not train on a streamed dataset: load it whole, or use TRL 1.9 or newer.`;
+      return [{ at, message }];
+    }
     return [...endless(model, at), ...dispatched(model, at), ...workers(model, at)];
   },
-};
+});
 
 /** The setting that asks for a stream. */
 function streamOf(model: RuleModel): Setting | undefined {
@@ -59,18 +55,14 @@ function endless(model: RuleModel, at: Setting): RuleDiagnostic[] {
 function dispatched(model: RuleModel, at: Setting): RuleDiagnostic[] {
   const config = model.written("accelerator_config");
   if (config === undefined || !isObject(config.value) || config.value["dispatch_batches"] !== true) return [];
-  return [
-    {
-      at: config,
-      message: "`dispatch_batches` in `accelerator_config` is true, and a streamed dataset needs it false.",
-      related: [at],
-    },
-  ];
+  const message =
+    "`dispatch_batches` in `accelerator_config` is true, and a streamed dataset needs it false.";
+  return [{ at: config, message, related: [at] }];
 }
 
 function workers(model: RuleModel, stream: Setting): RuleDiagnostic[] {
   const count = model.number("dataloader_num_workers");
   if (count === undefined || count === 0) return [];
   const message = `\`dataloader_num_workers\` is ${count}, but only one process reads a streamed dataset: TRL sets it to 0.`;
-  return [{ ...placed(model, "dataloader_num_workers"), message, severity: "warning", related: [stream] }];
+  return diagnosticAt(model, ["dataloader_num_workers"], message, { severity: "warning", related: [stream] });
 }

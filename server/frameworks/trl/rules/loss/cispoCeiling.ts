@@ -1,9 +1,8 @@
-import type { FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import { diagnosticAt } from "../../../placed.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const cispoCeiling: FrameworkRule = {
+export const cispoCeiling = trlRule({
   id: "trl-cispo-ceiling",
-  framework: "trl",
   severity: "warning",
   title: "CISPO ceiling below 1",
   why: "With `loss_type: cispo`, `epsilon_high` is the highest importance weight itself, not its distance from 1: `GRPOTrainer._compute_loss` (trl/trainer/grpo_trainer.py) caps weights at it. Weights are around 1, so a value meant for clipping, such as the default taken from `epsilon` (0.2), caps every weight: the gradient becomes that many times the policy gradient. ScaleRL uses 5.0 (The Art of Scaling Reinforcement Learning Compute for LLMs).",
@@ -14,6 +13,6 @@ export const cispoCeiling: FrameworkRule = {
       return [];
     const origin = model.written("epsilon_high") === undefined ? ", from `epsilon`" : "";
     const message = `CISPO caps importance weights at \`epsilon_high\`, which is ${ceiling}${origin}. Weights are around 1, so it caps all of them: ScaleRL uses 5.0.`;
-    return [{ message, ...placed(model, "epsilon_high", "loss_type", "epsilon") }];
+    return diagnosticAt(model, ["epsilon_high", "loss_type", "epsilon"], message);
   },
-};
+});

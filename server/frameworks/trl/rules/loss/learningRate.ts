@@ -1,5 +1,5 @@
-import type { FrameworkRule } from "../../../rule.ts";
 import { adapterOf } from "../../adapters.ts";
+import { trlRule } from "../../trlRule.ts";
 
 /** Ten times what published runs use at most, and a hundredth of what they use at least. */
 const bands = {
@@ -7,9 +7,8 @@ const bands = {
   adapter: { least: 1e-7, most: 1e-3, usual: "1e-5 to 1e-4" },
 };
 
-export const learningRate: FrameworkRule = {
+export const learningRate = trlRule({
   id: "trl-learning-rate",
-  framework: "trl",
   severity: "warning",
   title: "Unusual learning rate",
   why: "Policy gradients are noisy, so rates are far below those of supervised training: 1e-6 to 5e-6 if the whole model trains, 1e-5 to 1e-4 if an adapter does. Above ten times as much, runs collapse within a few dozen steps; far below, nothing moves. This is a convention, not a limit of TRL's.",
@@ -25,4 +24,4 @@ export const learningRate: FrameworkRule = {
     const message = `\`learning_rate\` is ${at.text}, far ${rate > most ? "above" : "below"} what is used where ${kind}: ${usual}.`;
     return [{ at, message }];
   },
-};
+});

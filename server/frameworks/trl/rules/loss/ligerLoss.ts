@@ -1,11 +1,10 @@
 import type { Setting } from "../../../document.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { adaptsHead } from "../../adapters.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const ligerLoss: FrameworkRule = {
+export const ligerLoss = trlRule({
   id: "trl-liger-loss",
-  framework: "trl",
-  severity: "error",
   title: "Setting that Liger's loss lacks",
   why: "Until TRL 1.13 `use_liger_kernel` (`use_liger_loss` before 0.28) computes the whole loss in one kernel. The kernel cannot mask off-policy sequences, cannot select the tokens with the highest entropy, has no entropy bonus, and ignores an adapter on `lm_head`: `GRPOTrainer.__init__` and `GRPOConfig.__post_init__` refuse them. Two-sided clipping (`delta`) came with TRL 1.4, sequence ratios with TRL 1.0. Since TRL 1.14 Liger serves the layers alone, and since 1.15 TRL refuses its fused cross-entropy.",
   check(model) {
@@ -15,7 +14,7 @@ export const ligerLoss: FrameworkRule = {
     if (at === undefined) return [];
     return model.since("1.14.0") ? fused(model, at) : whole(model, at);
   },
-};
+});
 
 function whole(model: RuleModel, liger: Setting): RuleDiagnostic[] {
   const found = (key: string, says: string): RuleDiagnostic[] => {

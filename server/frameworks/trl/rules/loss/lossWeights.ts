@@ -1,24 +1,21 @@
-import type { RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
 import { plural } from "../../../../../shared/lib/format.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
-import { placed } from "../../../placed.ts";
+import { diagnosticAt } from "../../../placed.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const lossWeights: FrameworkRule = {
+export const lossWeights = trlRule({
   id: "trl-loss-weights",
-  framework: "trl",
   trees: ["dpo"],
-  severity: "error",
   title: "Wrong number of loss weights",
   why: "`loss_type` of DPO may name several losses, and `loss_weights` has one weight for each, in their order: `DPOConfig.__post_init__` (trl/trainer/dpo_config.py) refuses another number.",
   check(model) {
     const weights = model.value("loss_weights");
     const losses = namesOf(model.value("loss_type"));
     if (!Array.isArray(weights) || losses === undefined || weights.length === losses) return [];
-    return [
-      { message: messageOf(model, weights.length, losses), ...placed(model, "loss_weights", "loss_type") },
-    ];
+    return diagnosticAt(model, ["loss_weights", "loss_type"], messageOf(model, weights.length, losses));
   },
-};
+});
 
 const namesOf = (value: Json | undefined): number | undefined =>
   Array.isArray(value) ? value.length : typeof value === "string" ? 1 : undefined;

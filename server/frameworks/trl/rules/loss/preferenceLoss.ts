@@ -1,6 +1,7 @@
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { refusedByTrainer } from "../../python.ts";
-import { placed } from "../../../placed.ts";
+import { diagnosticAt, placed } from "../../../placed.ts";
+import { trlRule } from "../../trlRule.ts";
 
 /** Losses whose reward is a difference, to which another divergence applies. */
 const divergent = ["sigmoid", "sigmoid_norm", "hinge", "ipo", "exo_pair", "robust", "discopop", "sft"];
@@ -60,20 +61,14 @@ function ofKto(model: RuleModel): RuleDiagnostic[] {
 
 function ofReference(model: RuleModel): RuleDiagnostic[] {
   if (model.flag("sync_ref_model") !== true || model.flag("precompute_ref_log_probs") !== true) return [];
-  return [
-    {
-      message:
-        "`precompute_ref_log_probs` needs a fixed reference model, and `sync_ref_model` changes it: TRL refuses both together.",
-      ...placed(model, "sync_ref_model", "precompute_ref_log_probs"),
-    },
-  ];
+  const message =
+    "`precompute_ref_log_probs` needs a fixed reference model, and `sync_ref_model` changes it: TRL refuses both together.";
+  return diagnosticAt(model, ["sync_ref_model", "precompute_ref_log_probs"], message);
 }
 
-export const preferenceLoss: FrameworkRule = {
+export const preferenceLoss = trlRule({
   id: "trl-preference-loss",
-  framework: "trl",
   trees: ["dpo", "kto"],
-  severity: "error",
   title: "Preference loss with a conflicting setting",
   why: "`DPOTrainer.__init__` (trl/trainer/dpo_trainer.py) refuses another divergence for losses that are not a difference of rewards, EXO without label smoothing, weights for losses that sort their samples, and precomputed log-probabilities of a reference model that changes. `KTOTrainer.__init__` (trl/trainer/kto_trainer.py) estimates the KL divergence from neighbours in a batch of fixed order, so it needs at least two.",
   check(model) {
@@ -82,4 +77,4 @@ export const preferenceLoss: FrameworkRule = {
       .filter(({ at }) => at !== undefined)
       .map((finding) => ({ ...finding, severity: refusedByTrainer(model) }));
   },
-};
+});

@@ -1,9 +1,10 @@
 import type { Json } from "../../../../../shared/lib/json.ts";
 import { isObject } from "../../../values.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
+import { diagnosticAt } from "../../../placed.ts";
 import { evaluates } from "../../batch.ts";
 import { everyTrainer } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
 /** Arguments of a schedule, written as a map or as JSON. */
 function givenTo(model: RuleModel): ReadonlySet<string> | undefined {
@@ -25,21 +26,19 @@ function bounds(model: RuleModel, schedule: string): RuleDiagnostic[] {
     named.length === 0
       ? `\`${schedule}\` needs a floor: add \`min_lr\` or \`min_lr_rate\` to \`lr_scheduler_kwargs\`.`
       : `\`${schedule}\` takes one of \`min_lr\` and \`min_lr_rate\`, not both.`;
-  return [{ message, ...placed(model, "lr_scheduler_type", "lr_scheduler_kwargs") }];
+  return diagnosticAt(model, ["lr_scheduler_type", "lr_scheduler_kwargs"], message);
 }
 
 function decay(model: RuleModel, schedule: string): RuleDiagnostic[] {
   const given = givenTo(model);
   if (given === undefined || schedule !== "warmup_stable_decay" || given.has("num_decay_steps")) return [];
   const message = "`warmup_stable_decay` needs `num_decay_steps` in `lr_scheduler_kwargs`.";
-  return [{ message, ...placed(model, "lr_scheduler_type", "lr_scheduler_kwargs") }];
+  return diagnosticAt(model, ["lr_scheduler_type", "lr_scheduler_kwargs"], message);
 }
 
-export const schedule: FrameworkRule = {
+export const schedule = trlRule({
   id: "trl-schedule",
-  framework: "trl",
   trees: everyTrainer,
-  severity: "error",
   title: "Learning-rate schedule lacks a setting",
   why: "`reduce_lr_on_plateau` and `greedy` follow the evaluation's metric: `TrainingArguments._validate_args` (transformers/training_args.py) refuses them without an `eval_strategy`. The schedules with a floor and the one with a stable part need their arguments in `lr_scheduler_kwargs` (`get_cosine_with_min_lr_schedule_with_warmup` and `get_wsd_schedule` in transformers/optimization.py).",
   check(model) {
@@ -47,8 +46,8 @@ export const schedule: FrameworkRule = {
     if (name === undefined || model.written("lr_scheduler_type") === undefined) return [];
     if (/^(reduce_lr_on_plateau|greedy)$/.test(name) && evaluates(model) === false) {
       const message = `\`${name}\` follows the evaluation's metric, but \`eval_strategy\` is \`no\`: Transformers refuses it.`;
-      return [{ message, ...placed(model, "lr_scheduler_type", "eval_strategy") }];
+      return diagnosticAt(model, ["lr_scheduler_type", "eval_strategy"], message);
     }
     return [...bounds(model, name), ...decay(model, name)];
   },
-};
+});

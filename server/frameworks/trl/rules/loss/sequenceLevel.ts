@@ -1,12 +1,12 @@
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
+import { diagnosticAt } from "../../../placed.ts";
+import { trlRule } from "../../trlRule.ts";
 
 const level = "importance_sampling_level";
 const summed = ["bnpo", "dr_grpo", "dapo", "cispo"];
 
-export const sequenceLevel: FrameworkRule = {
+export const sequenceLevel = trlRule({
   id: "trl-sequence-level",
-  framework: "trl",
   severity: "warning",
   title: "Importance ratio does not fit the loss",
   why: "A loss that sums over tokens weights a sequence's single ratio by the length of the completion, which is not what GSPO optimises (Group Sequence Policy Optimization: `loss_type: grpo`). LUSPO is defined with a sequence ratio; VESPO computes its own from token ratios. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) warns of each and continues.",
@@ -23,11 +23,10 @@ export const sequenceLevel: FrameworkRule = {
     if (ratio === "sequence" && summed.includes(loss)) return finding(model, weighted(model, loss));
     return [];
   },
-};
+});
 
 const weighted = (model: RuleModel, loss: string): string =>
   `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weights each sequence by its length: for GSPO use \`loss_type: grpo\`.`;
 
-const finding = (model: RuleModel, message: string): RuleDiagnostic[] => [
-  { message, ...placed(model, level, "loss_type") },
-];
+const finding = (model: RuleModel, message: string): RuleDiagnostic[] =>
+  diagnosticAt(model, [level, "loss_type"], message);

@@ -1,14 +1,13 @@
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { changes } from "../../../multiples.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const temperature: FrameworkRule = {
+export const temperature = trlRule({
   id: "trl-temperature",
-  framework: "trl",
-  severity: "error",
   title: "Sampling without randomness",
   why: "The completions of a group are compared with each other; without randomness they are equal, and every advantage is zero. Transformers' generation refuses a `temperature` of 0 or below, and since TRL 1.14 so does `add_fused_lm_head` (trl/trainer/utils.py), which divides logits by it. Nothing refuses `top_k: 1`.",
   check: (model) => [...frozen(model), ...single(model)],
-};
+});
 
 function frozen(model: RuleModel): RuleDiagnostic[] {
   const [at, value] = [model.written("temperature"), model.number("temperature")];

@@ -1,16 +1,14 @@
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import type { Setting } from "../../../document.ts";
 import { changeTo } from "../../../fix.ts";
-import type { FrameworkRule } from "../../../rule.ts";
-import { placed } from "../../../placed.ts";
+import { diagnosticAt } from "../../../placed.ts";
+import { trlRule } from "../../trlRule.ts";
 
 const mode = "vllm_importance_sampling_mode";
 const fitting = ["token_truncate", "token_mask"];
 
-export const vespoMode: FrameworkRule = {
+export const vespoMode = trlRule({
   id: "trl-vespo-mode",
-  framework: "trl",
-  severity: "error",
   title: "VESPO with a sequence ratio",
   why: "VESPO weights tokens by their own ratio, so with vLLM and its importance correction `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) takes only `token_truncate` and `token_mask`. The default mode is `sequence_mask`: VESPO with vLLM fails until another mode is set.",
   check(model) {
@@ -19,19 +17,17 @@ export const vespoMode: FrameworkRule = {
     if (model.text("loss_type") !== "vespo" || model.flag("use_vllm") !== true || !corrects) return [];
     if (value === undefined || fitting.includes(value)) return [];
     const message = `VESPO with vLLM needs \`${mode}\` to be \`token_truncate\` or \`token_mask\`, but it is \`${value}\`${model.written(mode) === undefined ? " by default" : ""}.`;
-    return [{ message, ...placed(model, mode, "loss_type"), fixes: fixesOf(model.written(mode)) }];
+    return diagnosticAt(model, [mode, "loss_type"], message, { fixes: fixesOf(model.written(mode)) });
   },
-};
+});
 
 const fixesOf = (written: Setting | undefined): Fix[] =>
-  written === undefined
-    ? []
-    : fitting
-        .flatMap((value) => changeTo(written, value, `Change to \`${value}\``, false) ?? [])
-        .map((fix) => quoted(fix, written));
+  fitting
+    .flatMap((value) => changeTo(written, value, `Change to \`${value}\``, false))
+    .map((fix) => quoted(fix, written));
 
 /** Keeps the quotes of what is written. */
-function quoted(fix: Fix, { text }: Setting): Fix {
-  const mark = /^["']/.exec(text)?.[0] ?? "";
+function quoted(fix: Fix, written: Setting | undefined): Fix {
+  const mark = /^["']/.exec(written?.text ?? "")?.[0] ?? "";
   return { ...fix, edits: fix.edits.map((edit) => ({ ...edit, newText: `${mark}${edit.newText}${mark}` })) };
 }

@@ -1,19 +1,18 @@
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { nearest } from "../../../../lib/suggest.ts";
 import { startsOwnProgram } from "../../batch.ts";
 import { trainerOf } from "../../python.ts";
 import { ownRewards, rewardsOf } from "../../rewards.ts";
 import { rewarded, trainerOfTree } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const noReward: FrameworkRule = {
+export const noReward = trlRule({
   id: "trl-no-reward",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "No reward",
   why: "Rewards come from reward functions, a reward model, or an environment with `get_reward`. `GRPOTrainer.__init__` (trl/trainer/grpo_trainer.py) refuses to train without one. `trl grpo` finds a reward function by one of its own names or by the dotted path of a module and its function, from the folder in which it starts: trl/scripts/grpo.py.",
   check: (model) => [...absent(model), ...unfound(model)],
-};
+});
 
 /** Not decidable for a YAML file alone: the command line may add what it lacks. */
 function absent(model: RuleModel): RuleDiagnostic[] {

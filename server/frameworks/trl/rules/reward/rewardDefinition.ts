@@ -1,18 +1,18 @@
 import { nearest } from "../../../../lib/suggest.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
+import { replace } from "../../../../config/check/report.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
 import { tokensOf } from "../../../python/tokens.ts";
 import type { CodeSpan } from "../../../shell/traced.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { functionsIn } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const rewardDefinition: FrameworkRule = {
+export const rewardDefinition = trlRule({
   id: "trl-reward-definition",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Undefined reward function",
   why: "`reward_funcs` of `GRPOTrainer` and `RLOOTrainer` (trl/trainer/grpo_trainer.py) takes functions themselves: a name that the file does not define, import or assign is a `NameError` in the line that makes the trainer, after the model and the data are loaded. Gradus reports a name that occurs nowhere else in the file, unless the file is a sketch without its data, or has `from x import *`, which may define any name.",
   check(model) {
@@ -37,7 +37,7 @@ export const rewardDefinition: FrameworkRule = {
       .filter(({ name }) => !known.has(name) && (whole || meantBy(model, name) !== undefined))
       .map((one) => finding(model, one));
   },
-};
+});
 
 type Name = Extract<PythonExpression, { readonly kind: "name" }>;
 
@@ -52,8 +52,6 @@ function finding(model: RuleModel, item: Name): RuleDiagnostic {
   const meant = meantBy(model, name);
   const hint = meant === undefined ? "" : ` Did you mean \`${meant}\`?`;
   const fixes: Fix[] =
-    meant === undefined || at === undefined
-      ? []
-      : [{ title: `Change to \`${meant}\``, edits: [{ range: at.range, newText: meant }], preferred: true }];
+    meant === undefined || at === undefined ? [] : [replace(at.range, meant, `Change to \`${meant}\``)];
   return { at, message: `This file neither defines nor imports \`${name}\`.${hint}`, fixes };
 }

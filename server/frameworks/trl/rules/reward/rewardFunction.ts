@@ -1,20 +1,20 @@
 import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
+import { replace } from "../../../../config/check/report.ts";
 import { Lines } from "../../../readers/lines.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import type { PythonFunction } from "../../functions.ts";
 import { functionsIn, moduleOf, ownRewards, parsed, rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const rewardFunction: FrameworkRule = {
+export const rewardFunction = trlRule({
   id: "trl-reward-function",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Reward function that TRL cannot call",
   why: "A reward function is called with `prompts`, `completions`, `completion_ids`, every other column of the dataset, `trainer_state` and, since TRL 1.0, `log_extra` and `log_metric`, all by name, so it needs `**kwargs` for those it does not read. It returns a list with one number (or None) for each completion: `GRPOTrainer._calculate_rewards` in trl/trainer/grpo_trainer.py, at the first generation. Gradus reads functions of the Python file itself and of modules next to a YAML file or a script, and runs nothing.",
   check: (model) => (model.document.form === "python" ? inFile(model) : inModules(model)),
-};
+});
 
 /** What every call gives. */
 const given = (model: RuleModel): string[] => [
@@ -76,9 +76,5 @@ function takingAny({ close, parameters }: PythonFunction, lines: Lines, text: st
   const comma = parameters.length === 0 || before.endsWith(",") ? "" : ",";
   const at = lines.position(before.length);
   const newText = `${comma}${parameters.length === 0 ? "" : " "}**kwargs`;
-  return {
-    title: "Add `**kwargs`",
-    edits: [{ range: { start: at, end: at }, newText }],
-    preferred: true,
-  };
+  return replace({ start: at, end: at }, newText, "Add `**kwargs`");
 }

@@ -1,10 +1,9 @@
-import type { FrameworkRule } from "../../../rule.ts";
 import { rewardsOf } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const rewardNames: FrameworkRule = {
+export const rewardNames = trlRule({
   id: "trl-reward-names",
-  framework: "trl",
   trees: rewarded,
   severity: "warning",
   title: "Duplicate reward name",
@@ -18,4 +17,4 @@ export const rewardNames: FrameworkRule = {
       message: `Two rewards are named \`${name}\`: both count, but TRL logs their metrics \`rewards/${name}/mean\` as one.`,
     }));
   },
-};
+});

@@ -1,5 +1,5 @@
-import type { FrameworkRule } from "../../../rule.ts";
 import { rewardsOf } from "../../rewards.ts";
+import { trlRule } from "../../trlRule.ts";
 
 /** The range of the rewards of TRL's own functions: trl/rewards. */
 const ranges: Readonly<Record<string, { readonly range: number; readonly correctness: boolean }>> = {
@@ -9,9 +9,8 @@ const ranges: Readonly<Record<string, { readonly range: number; readonly correct
   get_soft_overlong_punishment: { range: 1, correctness: false },
 };
 
-export const rewardShare: FrameworkRule = {
+export const rewardShare = trlRule({
   id: "trl-reward-share",
-  framework: "trl",
   severity: "warning",
   title: "Format outweighs correctness",
   why: "Of TRL's own rewards (trl/rewards) `accuracy_reward` is 0 or 1, `think_format_reward` 0 or 1, and `get_soft_overlong_punishment` −1 to 0. If `reward_weights` give format or length more weight than correctness, a wrong answer in the right format earns more than a right answer.",
@@ -34,4 +33,4 @@ export const rewardShare: FrameworkRule = {
         message: `\`${name}\` changes the reward by up to ${spread}, and a right answer by ${right}: format outweighs correctness.`,
       }));
   },
-};
+});

@@ -1,16 +1,15 @@
 import { plural } from "../../../../../shared/lib/format.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
 import type { Setting } from "../../../document.ts";
-import type { RuleDiagnostic, RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";
 import { rewardsOf, type NamedRewards } from "../../rewards.ts";
 import { rewarded } from "../../trainers.ts";
+import { trlRule } from "../../trlRule.ts";
 
-export const rewardWeights: FrameworkRule = {
+export const rewardWeights = trlRule({
   id: "trl-reward-weights",
-  framework: "trl",
   trees: rewarded,
-  severity: "error",
   title: "Wrong number of reward weights",
   why: "`reward_weights` holds one weight for each reward function, in their order (a reward model comes first), and `reward_processing_classes` one tokenizer for each: `GRPOTrainer.__init__` in trl/trainer/grpo_trainer.py refuses other numbers. It accepts weights that are all zero; then every advantage is zero.",
   check(model) {
@@ -22,7 +21,7 @@ export const rewardWeights: FrameworkRule = {
       ...tokenizers(model, rewards),
     ];
   },
-};
+});
 
 const listed = (value: Json | undefined): readonly Json[] | undefined =>
   Array.isArray(value) ? value : typeof value === "number" ? [value] : undefined;

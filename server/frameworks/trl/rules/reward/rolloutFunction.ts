@@ -1,14 +1,13 @@
 import { functionsIn } from "../../rewards.ts";
 import { trainerOf } from "../../python.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
-import type { RuleModel, FrameworkRule } from "../../../rule.ts";
+import type { RuleModel } from "../../../rule.ts";
+import { trlRule } from "../../trlRule.ts";
 
 const wanted = ["prompt_ids", "completion_ids", "logprobs"];
 
-export const rolloutFunction: FrameworkRule = {
+export const rolloutFunction = trlRule({
   id: "trl-rollout-function",
-  framework: "trl",
-  severity: "error",
   title: "Rollout function lacks a key",
   why: "A `rollout_func` returns a dictionary with `prompt_ids`, `completion_ids` and `logprobs`, a list for each prompt: `GRPOTrainer` (trl/trainer/grpo_trainer.py) refuses others at the first generation, since TRL 0.29. Gradus reads functions of the same file whose dictionary is a literal.",
   check(model) {
@@ -24,7 +23,7 @@ export const rolloutFunction: FrameworkRule = {
         : [{ at: trainer.place(value, "rollout_func"), message, related: related(model) }];
     });
   },
-};
+});
 
 const missing = (value: PythonExpression): string[] => {
   if (value.kind !== "dict" || value.spreads.length > 0) return [];

@@ -19,13 +19,10 @@ export const generationBatch = verlRule({
         : model.flag(filter) === true
           ? "dynamic sampling"
           : undefined;
-    if (own !== undefined)
-      return found(
-        model,
-        [fetched],
-        `verl replaces \`gen_batch_size\` ${each} by 1, because ${own} fetches single prompts.`,
-        { severity: "warning" },
-      );
+    if (own !== undefined) {
+      const message = `verl replaces \`gen_batch_size\` ${each} by 1, because ${own} fetches single prompts.`;
+      return found(model, [fetched], message, { severity: "warning" });
+    }
     if (step % each === 0) return [];
     const fixes = divisorsNear(each, step).map((fit) =>
       changed(model, fetched, fit, `${step} = ${fit} × ${step / fit}`),

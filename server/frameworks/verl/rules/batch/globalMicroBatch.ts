@@ -18,12 +18,8 @@ export const globalMicroBatch = verlRule({
       const fixes = divisorsNear(part, whole).map((fit) =>
         changed(model, micro, fit, `${whole} = ${fit} × ${whole / fit}`),
       );
-      return found(
-        model,
-        [micro, mini],
-        `\`${shortName(mini)}\` ${whole} is not divisible by \`${shortName(micro)}\` ${part}.`,
-        { fixes },
-      );
+      const message = `\`${shortName(mini)}\` ${whole} is not divisible by \`${shortName(micro)}\` ${part}.`;
+      return found(model, [micro, mini], message, { fixes });
     }
     const [all, sequence] = [gpus(model), sequenceParallel(model)?.count];
     if (all === undefined || sequence === undefined || part * sequence >= all.count) return [];

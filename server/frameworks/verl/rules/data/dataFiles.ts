@@ -16,11 +16,8 @@ function ofKey(model: RuleModel, key: string): RuleDiagnostic[] {
       !readable.some((ending) => file.endsWith(ending)),
   );
   if (strange.length === 0) return [];
-  return found(
-    model,
-    [key],
-    `\`${String(strange[0])}\` is not a file that verl reads: use ${listed(readable)}.`,
-  );
+  const message = `\`${String(strange[0])}\` is not a file that verl reads: use ${listed(readable)}.`;
+  return found(model, [key], message);
 }
 
 export const dataFiles = verlRule({

@@ -1,6 +1,7 @@
 import { found, verlRule } from "../../rule.ts";
 import type { Setting } from "../../../document.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
+import { replace } from "../../../../config/check/report.ts";
 import type { RuleModel } from "../../../rule.ts";
 
 /** The new keys of the old sections' settings. */
@@ -34,7 +35,7 @@ function newName(key: string): string | undefined {
 /** A launch script has the whole key, which can be renamed; a map in a file must be moved by hand. */
 function renamed(model: RuleModel, { keyRange, shared }: Setting, to: string): Fix | undefined {
   if (model.document.form !== "script" || shared === true) return undefined;
-  return { title: `Rename to \`${to}\``, edits: [{ range: keyRange, newText: to }], preferred: true };
+  return replace(keyRange, to, `Rename to \`${to}\``);
 }
 
 export const legacyReward = verlRule({

@@ -23,15 +23,12 @@ export const overlongBuffer = verlRule({
     if (model.text(managerKey(model)) !== "dapo" || model.flag(enable) !== true) return [];
     const [buffer, most] = [model.number(length), size(model, longest)];
     const response = size(model, "data.max_response_length");
-    if (most === undefined && model.written(longest) === undefined && !model.document.incomplete)
-      return found(
-        model,
-        [enable, length],
-        `\`overlong_buffer_cfg\` penalises the end of \`max_resp_len\` tokens, but \`${longest}\` is not set.`,
-        {
-          fixes: response === undefined ? [] : [setTo(model, `+${longest}`, response)],
-        },
-      );
+    if (most === undefined && model.written(longest) === undefined && !model.document.incomplete) {
+      const message = `\`overlong_buffer_cfg\` penalises the end of \`max_resp_len\` tokens, but \`${longest}\` is not set.`;
+      return found(model, [enable, length], message, {
+        fixes: response === undefined ? [] : [setTo(model, `+${longest}`, response)],
+      });
+    }
     if (buffer === undefined || (buffer > 0 && (most === undefined || most >= buffer))) return [];
     const message =
       buffer <= 0

@@ -28,14 +28,10 @@ function scoreless(model: RuleModel, { key, name, path, source = "" }: RewardFun
 function nullName(model: RuleModel): RuleDiagnostic[] {
   const section = model.since("0.9.0") ? "reward.custom_reward_function" : "custom_reward_function";
   if (model.text(`${section}.path`) === undefined || model.value(`${section}.name`) !== null) return [];
-  return found(
-    model,
-    [`${section}.name`],
-    "The reward function's `name` is null, but verl asserts that it has one.",
-    {
-      fixes: [setTo(model, `${section}.name`, "compute_score")],
-    },
-  );
+  const message = "The reward function's `name` is null, but verl asserts that it has one.";
+  return found(model, [`${section}.name`], message, {
+    fixes: [setTo(model, `${section}.name`, "compute_score")],
+  });
 }
 
 /** Its file is loaded when the workers start. */

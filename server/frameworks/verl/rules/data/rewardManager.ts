@@ -29,11 +29,9 @@ function unknown(model: RuleModel, key: string, name: string): RuleDiagnostic[] 
 
 function imported(model: RuleModel): RuleDiagnostic[] {
   if (model.value(modulePath) !== null) return [];
-  return found(
-    model,
-    [source],
-    "`reward_manager.source` is `importlib`, but `reward_manager.module.path` names no file to import.",
-  );
+  const message =
+    "`reward_manager.source` is `importlib`, but `reward_manager.module.path` names no file to import.";
+  return found(model, [source], message);
 }
 
 function asynchronous(model: RuleModel, key: string): RuleDiagnostic[] {
@@ -55,13 +53,10 @@ export const rewardManager = verlRule({
     const key = managerKey(model);
     const [name, from] = [model.text(key), model.text(source)];
     if (from === "importlib") return imported(model);
-    if (from !== undefined && from !== "register")
-      return found(
-        model,
-        [source],
-        `\`reward_manager.source\` is \`register\` or \`importlib\`, not \`${from}\`.`,
-        { fixes: [setTo(model, source, "register")] },
-      );
+    if (from !== undefined && from !== "register") {
+      const message = `\`reward_manager.source\` is \`register\` or \`importlib\`, not \`${from}\`.`;
+      return found(model, [source], message, { fixes: [setTo(model, source, "register")] });
+    }
     if (name === undefined) return [];
     return [...unknown(model, key, name), ...(name === "remote" ? asynchronous(model, key) : [])];
   },

@@ -29,31 +29,20 @@ function missingInput(model: RuleModel, name: string): RuleDiagnostic[] {
 
 function ownNeed(model: RuleModel, name: string): RuleDiagnostic[] {
   const n = size(model, groupSize);
-  if (name === "grpo_passk" && n === 1)
-    return found(
-      model,
-      [groupSize, estimator],
-      "`grpo_passk` compares the best two of a group, but `rollout.n` is 1.",
-      {
-        fixes: [setTo(model, groupSize, 8)],
-      },
-    );
+  if (name === "grpo_passk" && n === 1) {
+    const message = "`grpo_passk` compares the best two of a group, but `rollout.n` is 1.";
+    return found(model, [groupSize, estimator], message, { fixes: [setTo(model, groupSize, 8)] });
+  }
   const parts = model.value(keys);
-  if (name === "gdpo" && (parts === null || (Array.isArray(parts) && parts.length === 0)))
-    return found(
-      model,
-      [estimator, keys],
-      "`gdpo` normalises each part of the reward by itself, but `algorithm.gdpo_reward_keys`, the list of parts, is empty.",
-    );
-  if (name.endsWith("optimal_token_baseline") && model.flag(squared) === false)
-    return found(
-      model,
-      [squared, estimator],
-      `\`${name}\` reads Σπ² of each position: set \`actor.calculate_sum_pi_squared\` to compute it.`,
-      {
-        fixes: [setTo(model, squared, true)],
-      },
-    );
+  if (name === "gdpo" && (parts === null || (Array.isArray(parts) && parts.length === 0))) {
+    const message =
+      "`gdpo` normalises each part of the reward by itself, but `algorithm.gdpo_reward_keys`, the list of parts, is empty.";
+    return found(model, [estimator, keys], message);
+  }
+  if (name.endsWith("optimal_token_baseline") && model.flag(squared) === false) {
+    const message = `\`${name}\` reads Σπ² of each position: set \`actor.calculate_sum_pi_squared\` to compute it.`;
+    return found(model, [squared, estimator], message, { fixes: [setTo(model, squared, true)] });
+  }
   return [];
 }
 

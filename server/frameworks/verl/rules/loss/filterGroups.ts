@@ -22,54 +22,33 @@ function unread(model: RuleModel): RuleDiagnostic[] {
   });
 }
 
-const withoutMetric = (model: RuleModel): RuleDiagnostic[] =>
-  model.value(metric) === null || model.value(metric) === ""
-    ? found(
-        model,
-        [metric, enable],
-        "`filter_groups` is on, but `metric` is null: name the value that must differ within a group, `acc` or a key of your reward's dict.",
-        {
-          fixes: [setTo(model, metric, model.since("0.9.1") ? "reward" : "acc")],
-        },
-      )
-    : [];
+function withoutMetric(model: RuleModel): RuleDiagnostic[] {
+  if (model.value(metric) !== null && model.value(metric) !== "") return [];
+  const message =
+    "`filter_groups` is on, but `metric` is null: name the value that must differ within a group, `acc` or a key of your reward's dict.";
+  const usual = model.since("0.9.1") ? "reward" : "acc";
+  return found(model, [metric, enable], message, { fixes: [setTo(model, metric, usual)] });
+}
 
-const lateRewards = (model: RuleModel): RuleDiagnostic[] =>
-  model.flag(judge) === true && model.flag(pool) === false
-    ? found(
-        model,
-        [pool, judge, enable],
-        "`filter_groups` needs the rewards while sampling, but a reward model on the training GPUs computes them later: give it its own GPUs.",
-        {
-          fixes: [setTo(model, pool, true)],
-        },
-      )
-    : [];
+function lateRewards(model: RuleModel): RuleDiagnostic[] {
+  if (model.flag(judge) !== true || model.flag(pool) !== false) return [];
+  const message =
+    "`filter_groups` needs the rewards while sampling, but a reward model on the training GPUs computes them later: give it its own GPUs.";
+  return found(model, [pool, judge, enable], message, { fixes: [setTo(model, pool, true)] });
+}
 
-function limits(model: RuleModel): RuleDiagnostic[] {
+function ignoredLimit(model: RuleModel): RuleDiagnostic[] {
   const batches = model.number(limit);
-  const ignored =
-    batches !== undefined && batches > 0
-      ? found(
-          model,
-          [limit],
-          `\`max_num_gen_batches\` ${batches} is ignored: \`max_inflight_gen_batches\` limits the batches generated at once.`,
-          { severity: "warning" },
-        )
-      : [];
+  if (batches === undefined || batches <= 0) return [];
+  const message = `\`max_num_gen_batches\` ${batches} is ignored: \`max_inflight_gen_batches\` limits the batches generated at once.`;
+  return found(model, [limit], message, { severity: "warning" });
+}
+
+function wrongLimit(model: RuleModel): RuleDiagnostic[] {
   const flying = model.number(inFlight);
-  const wrong =
-    flying !== undefined && size(model, inFlight) === undefined
-      ? found(
-          model,
-          [inFlight],
-          `\`max_inflight_gen_batches\` must be a whole number above 0, not ${flying}.`,
-          {
-            fixes: [setTo(model, inFlight, 1)],
-          },
-        )
-      : [];
-  return [...ignored, ...wrong];
+  if (flying === undefined || size(model, inFlight) !== undefined) return [];
+  const message = `\`max_inflight_gen_batches\` must be a whole number above 0, not ${flying}.`;
+  return found(model, [inFlight], message, { fixes: [setTo(model, inFlight, 1)] });
 }
 
 export const filterGroups = verlRule({
@@ -80,6 +59,7 @@ export const filterGroups = verlRule({
     if (model.flag(enable) !== true || model.text("trainer.v1.sampler.custom_sampler.path") !== undefined)
       return [];
     const idle = unread(model);
-    return idle.length > 0 ? idle : [...withoutMetric(model), ...lateRewards(model), ...limits(model)];
+    if (idle.length > 0) return idle;
+    return [withoutMetric, lateRewards, ignoredLimit, wrongLimit].flatMap((one) => one(model));
   },
 });

@@ -32,24 +32,14 @@ export const importanceThreshold = verlRule({
     if (written === undefined || written === null) return [];
     if (typeof written !== "string" || !levels.includes(written)) {
       const meant = typeof written === "string" ? nearest(written, levels) : "token";
-      return found(
-        model,
-        [level],
-        `\`rollout_is\` must be ${listed(levels)}, or null, not \`${String(written)}\`.`,
-        {
-          fixes: [meant === undefined ? undefined : setTo(model, level, meant)],
-        },
-      );
+      const message = `\`rollout_is\` must be ${listed(levels)}, or null, not \`${String(written)}\`.`;
+      return found(model, [level], message, {
+        fixes: [meant === undefined ? undefined : setTo(model, level, meant)],
+      });
     }
     const wrong = complaint(model);
     if (wrong === undefined) return [];
-    return found(
-      model,
-      [threshold, level],
-      `\`rollout_is_threshold\` ${wrong}, but it is \`${String(model.value(threshold))}\`.`,
-      {
-        fixes: [setTo(model, threshold, "2.0")],
-      },
-    );
+    const message = `\`rollout_is_threshold\` ${wrong}, but it is \`${String(model.value(threshold))}\`.`;
+    return found(model, [threshold, level], message, { fixes: [setTo(model, threshold, "2.0")] });
   },
 });

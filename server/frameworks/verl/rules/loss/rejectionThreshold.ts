@@ -40,15 +40,10 @@ function complaint(option: string, text: string): string | undefined {
 function thresholds(model: RuleModel, chosen: readonly string[]): RuleDiagnostic[] {
   const value = model.value(threshold);
   if (value === undefined) return [];
-  if (value === null)
-    return found(
-      model,
-      [rule, threshold],
-      "`rollout_rs` rejects by `rollout_rs_threshold`, which is null: set it.",
-      {
-        fixes: [setTo(model, threshold, "2.0")],
-      },
-    );
+  if (value === null) {
+    const message = "`rollout_rs` rejects by `rollout_rs_threshold`, which is null: set it.";
+    return found(model, [rule, threshold], message, { fixes: [setTo(model, threshold, "2.0")] });
+  }
   const texts = split(String(value));
   if (texts.length !== 1 && texts.length !== chosen.length) {
     const message = `\`rollout_rs_threshold\` has ${texts.length} values for ${chosen.length} of \`rollout_rs\`: give one for all, or one for each.`;
@@ -74,7 +69,8 @@ export const rejectionThreshold = verlRule({
     if (unknown.length === 0 && chosen.length > 0)
       return modern ? thresholds(model, [...new Set(chosen)]) : [];
     const meant = unknown.length === 1 && chosen.length === 1 ? nearest(unknown[0]!, known) : undefined;
-    return found(model, [rule], `\`rollout_rs\` has no ${listed(unknown)}. It has ${listed(known)}.`, {
+    const message = `\`rollout_rs\` has no ${listed(unknown)}. It has ${listed(known)}.`;
+    return found(model, [rule], message, {
       fixes: [meant === undefined ? undefined : setTo(model, rule, meant)],
     });
   },

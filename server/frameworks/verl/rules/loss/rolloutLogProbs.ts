@@ -29,14 +29,10 @@ function lossType(model: RuleModel): RuleDiagnostic[] {
   const type = model.text(loss);
   if (model.flag(bypass) !== true || type === undefined || type === "reinforce" || type === "ppo_clip")
     return [];
-  return found(
-    model,
-    [loss, bypass],
-    `\`loss_type\` must be \`reinforce\` or \`ppo_clip\`, not \`${type}\`.`,
-    {
-      fixes: [setTo(model, loss, type.startsWith("r") ? "reinforce" : "ppo_clip")],
-    },
-  );
+  const message = `\`loss_type\` must be \`reinforce\` or \`ppo_clip\`, not \`${type}\`.`;
+  return found(model, [loss, bypass], message, {
+    fixes: [setTo(model, loss, type.startsWith("r") ? "reinforce" : "ppo_clip")],
+  });
 }
 
 export const rolloutLogProbs = verlRule({
