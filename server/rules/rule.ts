@@ -18,6 +18,19 @@ export interface Rule extends RulePage {
   check(model: ConfigModel): void;
 }
 
+/** A rule's check, stage by stage. */
+export const eachStage =
+  (inspect: (view: StageView, model: ConfigModel) => void): Rule["check"] =>
+  (model) => {
+    for (const view of model.stages) inspect(view, model);
+  };
+
+/** The same of the stages that train by rewards. */
+export const eachRlStage = (inspect: (view: StageView, model: ConfigModel) => void): Rule["check"] =>
+  eachStage((view, model) => {
+    if (view.config.kind === "rl") inspect(view, model);
+  });
+
 /** Whether a value is met for the first time: stages share values that none of them wrote, and one diagnostic is enough. */
 export function firstTime(): (thing: object) => boolean {
   const met = new Set<object>();
@@ -67,16 +80,25 @@ export const pathIn = (view: StageView, place: Origin | undefined, ...keys: Path
 export const isOwn = (origin: Origin | undefined): origin is Origin =>
   origin?.layer === "file" || origin?.layer === "set";
 
-/** Reports a diagnostic about a stage's values, at the first of the paths that the person wrote. */
+type StageReport = Omit<DiagnosticReport, "rule" | "key" | "at"> & {
+  /** What it is about, below the stage; the path where it is, if absent. */
+  readonly key?: string;
+};
+
+/**
+ * Reports a diagnostic about a stage's values, at the first of the paths that the person wrote.
+ * @param finding may depend on that place
+ */
 export function reportAt(
   { file, root, report }: ConfigModel,
   view: StageView,
   { id }: RulePage,
   paths: readonly (readonly string[])[],
-  finding: Omit<DiagnosticReport, "rule" | "key" | "at">,
+  finding: StageReport | ((at: Origin) => StageReport),
 ): void {
   const places = paths.map((path) => ({ path, origin: placeOf(view.body, ...path) }));
   const at = mine(file, ...places.map(({ origin }) => origin)) ?? root.origin;
   const path = places.find(({ origin }) => origin === at)?.path ?? paths[0] ?? [];
-  report({ rule: id, key: underneath(view, at, path.join(".")), at, ...finding });
+  const { key = path.join("."), ...rest } = typeof finding === "function" ? finding(at) : finding;
+  report({ rule: id, key: underneath(view, at, key), at, ...rest });
 }

@@ -1,7 +1,7 @@
 import { headsOf, headsRead, ownerOf } from "./heads.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { AdvantageConfig } from "../../core/config/resolved.ts";
-import { at as nodeAt, firstTime, mine, placeOf, underneath, type Rule } from "../rule.ts";
+import { firstTime, reportAt, type Rule } from "../rule.ts";
 
 interface Complaint {
   readonly message: string;
@@ -38,23 +38,18 @@ export const advantageNeeds: Rule = {
   id: "advantage-needs",
   title: "Advantage that reads a missing value head",
   why: "A baseline may read a value head of a model. The run stops at its first update if the model has no such head.\n\nDeclare the head (`model: { value_heads: [value] }`), name a model that has one, or choose a baseline that reads only rewards, e.g. `group_mean`.",
-  check({ config, stages, file, root, report, edits }) {
+  check(model) {
     const fresh = firstTime();
-    for (const view of stages) {
+    for (const view of model.stages) {
       if (view.config.kind !== "rl" || !fresh(view.config.body.advantage)) continue;
-      const found = complaint(config, view.config.body.advantage);
+      const found = complaint(model.config, view.config.body.advantage);
       if (found === undefined) continue;
-      const { message, fix: mend } = found;
-      const at =
-        mine(file, nodeAt(view.body, "advantage", "baseline")?.origin, placeOf(view.body, "advantage")) ??
-        root.origin;
-      report({
-        rule: advantageNeeds.id,
+      const { message, fix } = found;
+      reportAt(model, view, advantageNeeds, [["advantage", "baseline"], ["advantage"]], {
+        key: "advantage.baseline",
         message,
-        key: underneath(view, at, "advantage.baseline"),
-        at,
         fileFixes: [
-          mend && edits.set(mend.path, mend.value, `Set \`${mend.path.join(".")}\` to \`${mend.value}\``),
+          fix && model.edits.set(fix.path, fix.value, `Set \`${fix.path.join(".")}\` to \`${fix.value}\``),
         ],
       });
     }

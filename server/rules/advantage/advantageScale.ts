@@ -1,4 +1,4 @@
-import { at as nodeAt, firstTime, mine, pathIn, underneath, type Rule } from "../rule.ts";
+import { firstTime, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Baselines whose advantages are differences of values, token by token: a spread of rewards says nothing of them. */
 const ofValues = new Set(["critic", "turn_critic", "monte_carlo", "tree_siblings", "optimal_token_baseline"]);
@@ -7,23 +7,29 @@ export const advantageScale: Rule = {
   id: "advantage-scale",
   title: "Reward scale on a value baseline",
   why: "`group_std` and similar scales divide an advantage by the spread of the group's rewards. A baseline that learns values (`critic`, `turn_critic`, `monte_carlo`, `tree_siblings`, `optimal_token_baseline`) gives differences of values, token by token, and their size is unrelated to that spread.\n\nPPO standardises such advantages over the batch instead (Schulman et al., Proximal Policy Optimization Algorithms): `advantage: { scale: none, whiten: tokens }`.",
-  check({ stages, file, root, report, edits }) {
+  check(model) {
     const fresh = firstTime();
-    for (const view of stages) {
+    for (const view of model.stages) {
       const { baseline, scale } = view.config.body.advantage;
       if (view.config.kind !== "rl" || !fresh(view.config.body.advantage)) continue;
       if (!ofValues.has(baseline.declaration.name) || !scale.declaration.name.endsWith("_std")) continue;
-      const at =
-        mine(
-          file,
-          nodeAt(view.body, "advantage", "scale")?.origin,
-          nodeAt(view.body, "advantage", "baseline")?.origin,
-        ) ?? root.origin;
       const message = `\`${scale.declaration.name}\` divides by a spread of rewards, but \`${baseline.declaration.name}\` gives differences of values: write \`advantage.scale: none\`, and \`whiten: tokens\` to standardise them.`;
-      const key = underneath(view, at, "advantage.scale");
-      const path = pathIn(view, nodeAt(view.body, "advantage", "scale")?.origin, "advantage", "scale");
-      const fileFixes = [edits.set(path, "none", "Change to `scale: none`")];
-      report({ rule: advantageScale.id, severity: "warning", message, key, at, fileFixes });
+      const path = pathIn(view, placeOf(view.body, "advantage", "scale"), "advantage", "scale");
+      reportAt(
+        model,
+        view,
+        advantageScale,
+        [
+          ["advantage", "scale"],
+          ["advantage", "baseline"],
+        ],
+        {
+          key: "advantage.scale",
+          severity: "warning",
+          message,
+          fileFixes: [model.edits.set(path, "none", "Change to `scale: none`")],
+        },
+      );
     }
   },
 };

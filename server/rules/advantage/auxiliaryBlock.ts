@@ -1,4 +1,5 @@
-import { at as nodeAt, mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+import type { Path } from "../../config/text/edits.ts";
+import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Setting {
   readonly key: string;
@@ -10,47 +11,38 @@ export const auxiliaryBlock: Rule = {
   id: "auxiliary",
   title: "Auxiliary loss with a key that is not read",
   why: "A `joined` loss is part of the policy's optimiser steps, so it cannot have an optimiser of its own. `when.all_failed` waits for tasks whose rollouts all failed, to learn their solutions: only `use: sft` with `data: solutions` reads those.",
-  check({ stages, file, root, report, edits }) {
-    for (const view of stages) {
-      const list = nodeAt(view.body, "auxiliary");
-      view.config.body.auxiliary.forEach(({ place, objective, optimizer, when, loss }, index) => {
-        const item = list?.kind === "list" ? list.items[index] : undefined;
-        const say = (key: string, message: string, sets: Setting): void => {
-          const at = mine(file, placeOf(item, key), item?.origin) ?? root.origin;
-          report({
-            rule: auxiliaryBlock.id,
-            message,
-            key: underneath(view, at, `auxiliary.${index}.${key}`),
-            at,
-            fileFixes: [
-              edits.set(
-                pathIn(view, item?.origin, "auxiliary", index, sets.key),
-                sets.value,
-                `Set \`${sets.key}: ${sets.value}\``,
-                false,
-              ),
-              edits.remove(pathIn(view, item?.origin, "auxiliary", index, key), `Remove \`${key}\``, false),
-            ],
-          });
-        };
-        if (optimizer !== undefined && place === "joined")
-          say(
-            "optimizer",
-            "A joined loss is part of the policy's optimiser steps: `optimizer` needs `place: alone`.",
-            { key: "place", value: "alone" },
-          );
-        if (objective !== undefined && loss.declaration.name !== "learner")
-          say("objective", "Only a learner has an objective of its own: it needs `use: learner`.", {
-            key: "use",
-            value: "learner",
-          });
-        if (when !== "always" && when.all_failed !== undefined && loss.params["data"] !== "solutions")
-          say(
-            "when",
-            "`all_failed` waits for tasks whose rollouts all failed, to learn their solutions: it needs `use: sft` with `data: solutions`.",
-            { key: "data", value: "solutions" },
-          );
-      });
-    }
-  },
+  check: eachStage((view, model) => {
+    view.config.body.auxiliary.forEach(({ place, objective, optimizer, when, loss }, index) => {
+      const path = ["auxiliary", String(index)];
+      const origin = placeOf(view.body, ...path);
+      const ofItem = (key: string): Path => pathIn(view, origin, "auxiliary", index, key);
+      const say = (key: string, message: string, sets: Setting): void => {
+        reportAt(model, view, auxiliaryBlock, [[...path, key], path], {
+          key: [...path, key].join("."),
+          message,
+          fileFixes: [
+            model.edits.set(ofItem(sets.key), sets.value, `Set \`${sets.key}: ${sets.value}\``, false),
+            model.edits.remove(ofItem(key), `Remove \`${key}\``, false),
+          ],
+        });
+      };
+      if (optimizer !== undefined && place === "joined")
+        say(
+          "optimizer",
+          "A joined loss is part of the policy's optimiser steps: `optimizer` needs `place: alone`.",
+          { key: "place", value: "alone" },
+        );
+      if (objective !== undefined && loss.declaration.name !== "learner")
+        say("objective", "Only a learner has an objective of its own: it needs `use: learner`.", {
+          key: "use",
+          value: "learner",
+        });
+      if (when !== "always" && when.all_failed !== undefined && loss.params["data"] !== "solutions")
+        say(
+          "when",
+          "`all_failed` waits for tasks whose rollouts all failed, to learn their solutions: it needs `use: sft` with `data: solutions`.",
+          { key: "data", value: "solutions" },
+        );
+    });
+  }),
 };

@@ -4,7 +4,7 @@ import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** undefined: its parameters make no task, which another rule reports. */
 function variedBy(task: TaskConfig): Varied | undefined {
@@ -31,15 +31,13 @@ export const armsBox: Rule = {
   id: "arms-box",
   title: "Box of parameters that the environment does not have",
   why: "`arms: parameters` takes the points of a box as arms: each point gives a built-in environment the numbers that it makes tasks from. Every dimension of the box must be a parameter of that environment, and its range must lie within what the environment can make.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl" || body.curriculum.arms.declaration.name !== "parameters") continue;
-      const message = whyNoBox(body);
-      if (message !== undefined)
-        reportAt(model, view, armsBox, placesIn(view), { message, fileFixes: [withoutBox(model, view)] });
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    if (body.curriculum.arms.declaration.name !== "parameters") return;
+    const message = whyNoBox(body);
+    if (message !== undefined)
+      reportAt(model, view, armsBox, placesIn(view), { message, fileFixes: [withoutBox(model, view)] });
+  }),
 };
 
 /** Without a box the environment's difficulty varies, where there is one environment. */

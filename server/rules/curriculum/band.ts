@@ -1,7 +1,7 @@
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { SourceEdits } from "../../config/text/edits.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Methods that take what lies between `low` and `high`, by slot; what an empty band comes to; the ends of its range. */
 const bands = {
@@ -14,26 +14,30 @@ export const band: Rule = {
   id: "band",
   title: "Empty band",
   why: "`admission: success_band` admits groups whose share of successes lies between `low` and `high`, and `sampler: band` draws arms whose estimate does. If `low` is not below `high`, no group is admitted and no step ever trains, or no arm lies in the band.\n\nDAPO's dynamic sampling is `low: 0, high: 1, inclusive: false` (Yu et al., DAPO).",
-  check(model) {
-    for (const view of model.stages)
-      for (const slot of ["admission", "sampler"] as const) inspect(model, view, slot);
-  },
+  check: eachStage((view, model) => {
+    for (const slot of ["admission", "sampler"] as const) inspect(model, view, slot);
+  }),
 };
 
-function inspect({ file, root, report, edits }: ConfigModel, view: StageView, slot: Slot): void {
+function inspect(model: ConfigModel, view: StageView, slot: Slot): void {
   const { declaration, params } = view.config.body.curriculum[slot];
   const { low, high } = params;
   const { use, then } = bands[slot];
   if (declaration.name !== use || typeof low !== "number" || typeof high !== "number" || low < high) return;
-  const placed = (key: string): ReturnType<typeof placeOf> => placeOf(view.body, "curriculum", slot, key);
-  const at = mine(file, placed("low"), placed("high")) ?? root.origin;
-  report({
-    rule: band.id,
-    message: `The band is empty: \`low\` ${low} is not below \`high\` ${high}, so ${then}.`,
-    key: underneath(view, at, `curriculum.${slot}.${placed("high") === at ? "high" : "low"}`),
-    at,
-    fileFixes: swapped(edits, view, slot, [low, high]),
-  });
+  const path = ["curriculum", slot];
+  reportAt(
+    model,
+    view,
+    band,
+    [
+      [...path, "low"],
+      [...path, "high"],
+    ],
+    {
+      message: `The band is empty: \`low\` ${low} is not below \`high\` ${high}, so ${then}.`,
+      fileFixes: swapped(model.edits, view, slot, [low, high]),
+    },
+  );
 }
 
 /** Ends in the wrong order change places; of equal ones one is opened. */

@@ -4,7 +4,7 @@ import type { Capability, Declaration } from "../../core/declaration.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const slots = ["arms", "signal", "estimator", "sampler", "admission", "refill", "budget"] as const;
 type PartSlot = (typeof slots)[number];
@@ -45,16 +45,12 @@ export const curriculumParts: Rule = {
   id: "curriculum-parts",
   title: "Parts of a curriculum that do not fit together",
   why: "A curriculum is arms × signal × estimator × sampler × admission × budget, freely combined, but a part can need what only some others provide: Thompson sampling draws from a posterior, and a moving average has none; a Beta posterior counts successes, and advantages are not successes; a bandit over a box needs arms that are points of the box.\n\nThe message lists the options that provide what is missing, and the options that could replace the part that needs it.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl") continue;
-      const given = new Set(slots.flatMap((slot) => partOf(body, slot).gives ?? []));
-      for (const slot of slots)
-        for (const need of partOf(body, slot).takes ?? [])
-          if (!given.has(need)) unmet(model, view, slot, need);
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    const given = new Set(slots.flatMap((slot) => partOf(body, slot).gives ?? []));
+    for (const slot of slots)
+      for (const need of partOf(body, slot).takes ?? []) if (!given.has(need)) unmet(model, view, slot, need);
+  }),
 };
 
 function unmet(model: ConfigModel, view: StageView, slot: PartSlot, need: Capability): void {

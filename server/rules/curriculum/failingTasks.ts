@@ -10,7 +10,7 @@ import { perObject } from "../../lib/perObject.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const rollouts = 8;
 /** Beside one that half succeeds, an even share is ½. */
@@ -137,11 +137,8 @@ export const failingTasks: Rule = {
   id: "failing-tasks",
   title: "Curriculum that prefers tasks that always fail",
   why: "Some published curricula draw a task more often the more it fails, or keep only the hardest tasks. A task that cannot be solved at all (because its answer in the dataset is wrong, or it is beyond the model) is then drawn most, and forever: its groups have no advantage, and the step's rollouts are spent on them. The share in the message is computed by the sampler itself for two tasks, one that always fails and one that half of the rollouts solve; an even share is 50 %.\n\nTwo guards: an admission that leaves out groups without a success (`nonzero_variance`, `success_band` with `low` above 0, `min_best_reward`), and a sampler with a floor, so that every other task keeps its share (`proportional`). Or choose a signal that is 0 at both ends (`variance`, `mean_abs_advantage`). This is only a note: the choice may be the paper's own.",
-  check(model) {
-    for (const view of model.stages) {
-      if (view.config.kind !== "rl") continue;
-      reportSampler(model, view);
-      reportAdmission(model, view);
-    }
-  },
+  check: eachRlStage((view, model) => {
+    reportSampler(model, view);
+    reportAdmission(model, view);
+  }),
 };

@@ -1,7 +1,7 @@
 /** `estimator: static` reads a number of every arm, and not every division's arms have one. */
 import type { Fix } from "../../config/check/diagnostic.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What a single task has. */
 const ofTasks = ["prompt_length", "solution_length", "steps", "field"];
@@ -13,12 +13,10 @@ export const staticNumber: Rule = {
   id: "static-number",
   title: "Arms without the number that `static` reads",
   why: "`estimator: static` knows one number of every arm from the start. With `by: value` it is the arm's own value, the part of its name after the last `/`: the 3 of `countdown/3`. The other kinds (`field`, `prompt_length`, `solution_length`, `steps`) read it from a task, so each arm must be a single task (`arms: prompt`); `by: field` must also name the field.\n\nThe message lists what fits the chosen arms.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind === "rl" && body.curriculum.estimator.declaration.name === "static") inspect(model, view);
-    }
-  },
+  check: eachStage((view, model) => {
+    const { kind, body } = view.config;
+    if (kind === "rl" && body.curriculum.estimator.declaration.name === "static") inspect(model, view);
+  }),
 };
 
 function inspect(model: ConfigModel, view: StageView): void {

@@ -2,7 +2,7 @@ import type { Fix } from "../../config/check/diagnostic.ts";
 import { conditionsOf, type WrittenCondition } from "./conditionsOf.ts";
 import { metricRange, type ValueRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, type Rule } from "../rule.ts";
+import { at as nodeAt, eachStage, type Rule } from "../rule.ts";
 
 type Side = "above" | "below";
 
@@ -17,15 +17,13 @@ export const untilRange: Rule = {
   id: "until-range",
   title: "Bound that a metric never or always crosses",
   why: "A fraction lies between 0 and 1. A reward lies between the least and the most that its terms can give, each times its weight. A condition above the most, or below the least, never holds, so the stage lasts all of its `steps`. A condition on the other side holds as soon as its window is full, and the stage ends before it has taught anything. The metric has to cross the bound: a mean of exactly 1 is not above 1.\n\nSet a bound inside the range. Write percentages as fractions.",
-  check(model) {
-    for (const view of model.stages) {
-      for (const written of conditionsOf(view)) {
-        const range = metricRange(written.condition.metric, view.config.body);
-        if (range === undefined) continue;
-        for (const side of ["above", "below"] as const) checkSide(model, view, written, side, range);
-      }
+  check: eachStage((view, model) => {
+    for (const written of conditionsOf(view)) {
+      const range = metricRange(written.condition.metric, view.config.body);
+      if (range === undefined) continue;
+      for (const side of ["above", "below"] as const) checkSide(model, view, written, side, range);
     }
-  },
+  }),
 };
 
 function checkSide(

@@ -1,6 +1,6 @@
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Idle {
   readonly key: string;
@@ -74,19 +74,16 @@ export const guidanceIdle: Rule = {
   id: "guidance-idle",
   title: "Guidance key that is not read",
   why: "Guidance is five choices, and some leave others without effect. While no rollout is helped, nothing of it is read. An amount applies only to help that can be given in parts. A demonstration has no generated tokens to train. Rollouts divided over rounds need at least one rollout per round. Helped rollouts do not begin where `curriculum.start` says.",
-  check(model) {
-    for (const view of model.stages) {
-      if (view.config.kind !== "rl") continue;
-      for (const { key, message } of idle(view.config.body)) {
-        const at = placeOf(view.body, "guidance", key);
-        if (!isOwn(at)) continue;
-        reportAt(model, view, guidanceIdle, [["guidance", key]], {
-          severity: "warning",
-          message,
-          tags: ["unnecessary"],
-          fileFixes: [model.edits.remove(pathIn(view, at, "guidance", key), `Remove \`${key}\``, false)],
-        });
-      }
+  check: eachRlStage((view, model) => {
+    for (const { key, message } of idle(view.config.body)) {
+      const at = placeOf(view.body, "guidance", key);
+      if (!isOwn(at)) continue;
+      reportAt(model, view, guidanceIdle, [["guidance", key]], {
+        severity: "warning",
+        message,
+        tags: ["unnecessary"],
+        fileFixes: [model.edits.remove(pathIn(view, at, "guidance", key), `Remove \`${key}\``, false)],
+      });
     }
-  },
+  }),
 };

@@ -1,7 +1,7 @@
 import { givenBy, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 type HelpMaterial = "solution" | "answer";
 
@@ -34,31 +34,29 @@ export const guidanceNeeds: Rule = {
   id: "guidance-needs",
   title: "Help that the tasks cannot provide",
   why: "A prefix of the solution, a demonstration, an expert's answer to rewrite and a reverse start are made from the task's own solution or answer. Built-in environments write one for every task; a dataset has one if `solution` or `answer` names it. Groups of other tasks get no help, and the run says so.\n\nAdd `solution: \"{field}\"` to the dataset, or choose a source that its tasks have (`field`, a file, a model).",
-  check(model) {
-    for (const view of model.stages) {
-      const { tasks } = view.config.body;
-      if (view.config.kind !== "rl" || tasks.length === 0) continue;
-      for (const { path, what } of asks(view.config.body)) {
-        const without = tasks.map((task, index) => ({ task, index })).filter(({ task }) => !has(task, what));
-        const [first] = without;
-        if (first === undefined) continue;
-        const all = without.length === tasks.length;
-        const names = without.map(({ task }) => `\`${task.name}\``).join(", ");
-        reportAt(model, view, guidanceNeeds, [[...path, "use"], path], {
-          severity: all ? "error" : "warning",
-          message: `\`${path.join(".")}\` is made from the tasks' ${what}, but ${all ? "no task has one" : `those of ${names} have none, so they get no help`}.`,
-          fileFixes: [
-            path.at(-1) === "start"
-              ? model.edits.remove(
-                  pathIn(view, placeOf(view.body, ...path), ...path),
-                  "Remove `start`: rollouts begin at the prompt",
-                  false,
-                )
-              : undefined,
-          ],
-          related: [{ at: placeOf(view.body, "tasks", String(first.index)), message: `has no \`${what}\`` }],
-        });
-      }
+  check: eachRlStage((view, model) => {
+    const { tasks } = view.config.body;
+    if (tasks.length === 0) return;
+    for (const { path, what } of asks(view.config.body)) {
+      const without = tasks.map((task, index) => ({ task, index })).filter(({ task }) => !has(task, what));
+      const [first] = without;
+      if (first === undefined) continue;
+      const all = without.length === tasks.length;
+      const names = without.map(({ task }) => `\`${task.name}\``).join(", ");
+      reportAt(model, view, guidanceNeeds, [[...path, "use"], path], {
+        severity: all ? "error" : "warning",
+        message: `\`${path.join(".")}\` is made from the tasks' ${what}, but ${all ? "no task has one" : `those of ${names} have none, so they get no help`}.`,
+        fileFixes: [
+          path.at(-1) === "start"
+            ? model.edits.remove(
+                pathIn(view, placeOf(view.body, ...path), ...path),
+                "Remove `start`: rollouts begin at the prompt",
+                false,
+              )
+            : undefined,
+        ],
+        related: [{ at: placeOf(view.body, "tasks", String(first.index)), message: `has no \`${what}\`` }],
+      });
     }
-  },
+  }),
 };

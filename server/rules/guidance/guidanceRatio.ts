@@ -1,7 +1,7 @@
 import { objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
 import { givenBy, givenTrains, hasRatio, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface RatioProblem {
   readonly message: string;
@@ -63,46 +63,44 @@ export const guidanceRatio: Rule = {
   id: "guidance-ratio",
   title: "Ratio that helped rollouts cannot have",
   why: "The denominator of the ratio of a helped rollout's tokens depends on what wrote them. A model of the run gives every token's probability. A worked solution or a file of answers gives none, so only ratios that need none fit (`shaped`: π / (π + γ); `multiple_importance`, which takes ½ (π_old + 1); `same_context`, which takes the policy's own). A mixture with an exploring policy is for rollouts that continue an attempt; if plain rollouts also use it, it must keep some weight on the policy. An objective whose anchor is not the behaviour policy, or that has no ratio, reads none of this. An objective that couples rows cannot leave single tokens out.",
-  check(model) {
-    for (const view of model.stages) {
-      const { body } = view.config;
-      if (view.config.kind !== "rl" || !helps(body.guidance)) continue;
-      const ratio = body.guidance.ratio.declaration.name;
-      const coupled = own.includes(ratio) && !objectiveNeeds(body).channels.includes("logp");
-      const problem = coupled
-        ? {
-            severity: "error" as const,
-            fit: ["same_context"],
-            message: `\`guidance.ratio: ${ratio}\` takes single tokens out of the objective, but \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs: choose \`same_context\`.`,
-          }
-        : problemOf(body);
-      if (problem === undefined) continue;
-      const paths = [
-        ...(problem.params ?? []).map(([name]) => ["guidance", "ratio", name]),
-        ["guidance", "ratio", "use"],
-        ["guidance", "ratio"],
-        ["objective", "anchor"],
-        ["guidance", "source"],
-        ["guidance"],
-      ];
-      const { fit, params = [], ...finding } = problem;
-      const at = placeOf(view.body, "guidance", "ratio");
-      reportAt(model, view, guidanceRatio, paths, {
-        ...finding,
-        fileFixes: [
-          ...fit.map((use) =>
-            model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    if (!helps(body.guidance)) return;
+    const ratio = body.guidance.ratio.declaration.name;
+    const coupled = own.includes(ratio) && !objectiveNeeds(body).channels.includes("logp");
+    const problem = coupled
+      ? {
+          severity: "error" as const,
+          fit: ["same_context"],
+          message: `\`guidance.ratio: ${ratio}\` takes single tokens out of the objective, but \`${body.objective.loss.declaration.name}\` does not move tokens by their log-probs: choose \`same_context\`.`,
+        }
+      : problemOf(body);
+    if (problem === undefined) return;
+    const paths = [
+      ...(problem.params ?? []).map(([name]) => ["guidance", "ratio", name]),
+      ["guidance", "ratio", "use"],
+      ["guidance", "ratio"],
+      ["objective", "anchor"],
+      ["guidance", "source"],
+      ["guidance"],
+    ];
+    const { fit, params = [], ...finding } = problem;
+    const at = placeOf(view.body, "guidance", "ratio");
+    reportAt(model, view, guidanceRatio, paths, {
+      ...finding,
+      fileFixes: [
+        ...fit.map((use) =>
+          model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),
+        ),
+        ...params.map(([name, value]) =>
+          model.edits.set(
+            pathIn(view, at, "guidance", "ratio", name),
+            value,
+            `Set \`${name}: ${value}\``,
+            false,
           ),
-          ...params.map(([name, value]) =>
-            model.edits.set(
-              pathIn(view, at, "guidance", "ratio", name),
-              value,
-              `Set \`${name}: ${value}\``,
-              false,
-            ),
-          ),
-        ],
-      });
-    }
-  },
+        ),
+      ],
+    });
+  }),
 };

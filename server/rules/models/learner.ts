@@ -5,7 +5,7 @@ import { modelsOf } from "../../core/channelNames.ts";
 import { headsOf, lackOfHeads, valueHeadsOf } from "../advantage/heads.ts";
 import { lacksOptimizer } from "./models.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const quoted = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
@@ -106,23 +106,20 @@ export const learner: Rule = {
   id: "learner",
   title: "Learner that cannot learn",
   why: "A learner of `auxiliary` trains a model with an objective of its own. The model must be the policy or a model of `models` that trains, and it must have the heads that the objective uses. A model that the objective compares it with, such as a slow copy, must be in `models` too. Only learners get freshly drawn actions: with `actions: drawn`, another loss would find none, and the run would stop at its first update.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl") continue;
-      for (const plan of plannedLearners(body)) check(model, view, plan);
-      if (!drawsActions(body)) continue;
-      const paths = [["objective", "value", "actions"], ["objective", "actions"], ["objective"]];
-      reportAt(model, view, learner, paths, {
-        message: "`actions: drawn` needs a learner of `auxiliary`: this loss reads only recorded actions.",
-        fileFixes: paths.slice(0, 2).flatMap((path) => {
-          const origin = placeOf(view.body, ...path);
-          const where = pathIn(view, origin, ...path);
-          return origin === undefined
-            ? []
-            : [model.edits.set(where, "recorded", "Set `actions` to `recorded`")];
-        }),
-      });
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    for (const plan of plannedLearners(body)) check(model, view, plan);
+    if (!drawsActions(body)) return;
+    const paths = [["objective", "value", "actions"], ["objective", "actions"], ["objective"]];
+    reportAt(model, view, learner, paths, {
+      message: "`actions: drawn` needs a learner of `auxiliary`: this loss reads only recorded actions.",
+      fileFixes: paths.slice(0, 2).flatMap((path) => {
+        const origin = placeOf(view.body, ...path);
+        const where = pathIn(view, origin, ...path);
+        return origin === undefined
+          ? []
+          : [model.edits.set(where, "recorded", "Set `actions` to `recorded`")];
+      }),
+    });
+  }),
 };

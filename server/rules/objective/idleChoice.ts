@@ -3,7 +3,7 @@ import type { Matter, SlotName, Choice } from "../../core/declaration.ts";
 import { givenBy, givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Whether the sampler draws from another distribution than the model's at temperature 1. */
 function filters({ rollout }: StageBody): boolean {
@@ -141,12 +141,9 @@ export const idleChoice: Rule = {
   id: "idle-choice",
   title: "Choice that has nothing to act on",
   why: "Some methods are one part of a larger one. Credit by shared beginnings needs rollouts that branch; a weight for prefilled tokens needs a source that prefills some; a correction for the sampler needs a sampler that filters; a loss for recorded data needs the data. Without its counterpart the run is the plain method, or, with a loss for recorded data, trains the policy on whatever it generates itself.\n\nAdd what the diagnostic names, or remove the choice.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl") continue;
-      for (const idle of [...declared(body), ...keyed(body)]) reportIdle(model, view, idle);
-      reportSourceless(model, view);
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    for (const idle of [...declared(body), ...keyed(body)]) reportIdle(model, view, idle);
+    reportSourceless(model, view);
+  }),
 };

@@ -1,6 +1,6 @@
 import { scheduledRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Idle {
   readonly path: readonly string[];
@@ -34,23 +34,21 @@ export const idleReplay: Rule = {
   id: "idle-replay",
   title: "Replay that never acts",
   why: "Replay keeps rollouts of earlier steps, in memory and in each checkpoint. With a share or a weight of 0, with an interval longer than the stage, or with a buffer that replays only when full and never fills, none of them is ever trained on.\n\nLower the bound that prevents it, or remove the block.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl" || body.replay.source.declaration.name === "none") continue;
-      const found = idle(view, model.capped);
-      if (found === undefined || !isOwn(placeOf(view.body, ...found.path))) continue;
-      reportAt(model, view, idleReplay, [found.path], {
-        severity: "warning",
-        message: `Nothing is ever replayed: ${found.why}.`,
-        fileFixes: [
-          model.edits.remove(
-            pathIn(view, placeOf(view.body, ...found.path), ...found.path),
-            `Remove \`${found.path.join(".")}\`: its default replays`,
-            false,
-          ),
-        ],
-      });
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    if (body.replay.source.declaration.name === "none") return;
+    const found = idle(view, model.capped);
+    if (found === undefined || !isOwn(placeOf(view.body, ...found.path))) return;
+    reportAt(model, view, idleReplay, [found.path], {
+      severity: "warning",
+      message: `Nothing is ever replayed: ${found.why}.`,
+      fileFixes: [
+        model.edits.remove(
+          pathIn(view, placeOf(view.body, ...found.path), ...found.path),
+          `Remove \`${found.path.join(".")}\`: its default replays`,
+          false,
+        ),
+      ],
+    });
+  }),
 };

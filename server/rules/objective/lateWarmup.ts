@@ -1,4 +1,4 @@
-import { pathIn, placeOf, reportAt, isOwn, type Rule } from "../rule.ts";
+import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** The warm-up ends before the run does. */
 export const lateWarmup: Rule = {

@@ -1,59 +1,45 @@
-import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Mini-batches are equal parts of a step's rollouts, and a group compared by its loss stays whole. */
 export const miniBatch: Rule = {
   id: "mini-batch",
   title: "Mini-batch that does not fit the step",
   why: "A step's `prompts × group` rollouts are split into mini-batches, one optimiser step each. A size that does not divide them would leave a smaller last mini-batch, whose rollouts would weigh more. A size that is not a multiple of the group splits groups between updates: the advantages stay right, but the rollouts of one group train different policies, and an objective that pairs or ranks rollouts misses some. A mini-batch larger than the step is never filled.\n\nverl and TRL also refuse the first at the start of a run.",
-  check({ stages, file, root, report, edits }) {
-    for (const view of stages) {
-      const { rollout, update } = view.config.body;
-      const size = update.mini_batch;
-      if (size === undefined || view.config.kind !== "rl") continue;
-      const all = rollout.prompts * rollout.group;
-      const at =
-        mine(
-          file,
-          placeOf(view.body, "update", "mini_batch"),
-          placeOf(view.body, "rollout", "group"),
-          placeOf(view.body, "rollout", "prompts"),
-        ) ?? root.origin;
-      const key = underneath(view, at, "update.mini_batch");
-      const path = pathIn(view, placeOf(view.body, "update", "mini_batch"), "update", "mini_batch");
-      if (size <= all && all % size === 0 && size % rollout.group === 0) continue;
-      const fileFixes = nearestSizes(all, size, rollout.group).map((value, index) =>
-        edits.set(path, String(value), titleOf(value, all, rollout.group), index === 0),
-      );
-      const product = `${rollout.prompts} prompts × ${rollout.group} rollouts = ${all}`;
-      if (size > all) {
-        report({
-          rule: miniBatch.id,
-          severity: "warning",
-          message: `A step has only ${product} rollouts, fewer than \`update.mini_batch\` ${size}, so each step is one update on all of them.`,
-          key,
-          at,
-          fileFixes,
-        });
-      } else if (all % size !== 0) {
-        report({
-          rule: miniBatch.id,
-          message: `\`update.mini_batch\` ${size} does not divide a step's rollouts (${product}), so the last update would have only ${all % size}. Use ${divisors(all, size).join(" or ")}.`,
-          key,
-          at,
-          fileFixes,
-        });
-      } else {
-        report({
-          rule: miniBatch.id,
-          severity: "warning",
-          message: `\`update.mini_batch\` ${size} is not a multiple of \`rollout.group\` ${rollout.group}, so groups are split between updates.`,
-          key,
-          at,
-          fileFixes,
-        });
-      }
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { rollout, update } = view.config.body;
+    const size = update.mini_batch;
+    if (size === undefined) return;
+    const all = rollout.prompts * rollout.group;
+    const path = pathIn(view, placeOf(view.body, "update", "mini_batch"), "update", "mini_batch");
+    if (size <= all && all % size === 0 && size % rollout.group === 0) return;
+    const fileFixes = nearestSizes(all, size, rollout.group).map((value, index) =>
+      model.edits.set(path, String(value), titleOf(value, all, rollout.group), index === 0),
+    );
+    const product = `${rollout.prompts} prompts × ${rollout.group} rollouts = ${all}`;
+    const message =
+      size > all
+        ? `A step has only ${product} rollouts, fewer than \`update.mini_batch\` ${size}, so each step is one update on all of them.`
+        : all % size !== 0
+          ? `\`update.mini_batch\` ${size} does not divide a step's rollouts (${product}), so the last update would have only ${all % size}. Use ${divisors(all, size).join(" or ")}.`
+          : `\`update.mini_batch\` ${size} is not a multiple of \`rollout.group\` ${rollout.group}, so groups are split between updates.`;
+    const refused = size <= all && all % size !== 0;
+    reportAt(
+      model,
+      view,
+      miniBatch,
+      [
+        ["update", "mini_batch"],
+        ["rollout", "group"],
+        ["rollout", "prompts"],
+      ],
+      {
+        key: "update.mini_batch",
+        ...(refused ? {} : { severity: "warning" }),
+        message,
+        fileFixes,
+      },
+    );
+  }),
 };
 
 /** The nearest sizes that divide, whole groups where there are such; the nearest first. */

@@ -1,5 +1,5 @@
 import type { StageBody } from "../../core/config/resolved.ts";
-import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What of a stage trains on rollouts of older weights. */
 function olderBy({
@@ -46,29 +46,26 @@ export const offPolicy: Rule = {
   id: "off-policy",
   title: "Off-policy rollouts without importance correction",
   why: "The policy gradient is an expectation over rollouts of the current policy. Rollouts of older weights need importance weights: a ratio to the weights that generated them, inside the objective (`clipped`, `cispo` with `anchor: behaviour`) or in front of it (`objective.correction` with `numerator: now` or `proximal`; its default, `behaviour` over `sampled`, only corrects for what the sampler filtered). Without them the gradient is biased, and the more so the older the rollouts are (Hilton et al., Batch size-invariance for policy optimization, for the proximal anchor).\n\nChoose an objective with a ratio, add a correction, or train only once on fresh rollouts.",
-  check(model) {
-    for (const view of model.stages) {
-      const { body } = view.config;
-      if (view.config.kind !== "rl") continue;
-      const [older, lack] = [olderBy(body), uncorrected(body)];
-      if (older === undefined || lack === undefined) continue;
-      const correction = `{ use: truncate, numerator: ${lack.from}, denominator: behaviour }`;
-      const paths = [older.path, ["objective", "anchor"], ["objective"]];
-      if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) continue;
-      reportAt(model, view, offPolicy, paths, {
-        severity: "warning",
-        message: `Here ${older.words}, and ${lack.why}, so the gradient is biased. Add the correction \`${correction}\`, or choose an objective with a ratio to the behaviour policy.`,
-        related: [{ at: placeOf(view.body, "objective"), message: "the objective" }],
-        fileFixes: [
-          body.objective.correction.length > 0
-            ? undefined
-            : model.edits.set(
-                pathIn(view, placeOf(view.body, "objective"), "objective", "correction"),
-                `[${correction}]`,
-                "Add the correction: truncated importance sampling",
-              ),
-        ],
-      });
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    const [older, lack] = [olderBy(body), uncorrected(body)];
+    if (older === undefined || lack === undefined) return;
+    const correction = `{ use: truncate, numerator: ${lack.from}, denominator: behaviour }`;
+    const paths = [older.path, ["objective", "anchor"], ["objective"]];
+    if (!paths.some((path) => isOwn(placeOf(view.body, ...path)))) return;
+    reportAt(model, view, offPolicy, paths, {
+      severity: "warning",
+      message: `Here ${older.words}, and ${lack.why}, so the gradient is biased. Add the correction \`${correction}\`, or choose an objective with a ratio to the behaviour policy.`,
+      related: [{ at: placeOf(view.body, "objective"), message: "the objective" }],
+      fileFixes: [
+        body.objective.correction.length > 0
+          ? undefined
+          : model.edits.set(
+              pathIn(view, placeOf(view.body, "objective"), "objective", "correction"),
+              `[${correction}]`,
+              "Add the correction: truncated importance sampling",
+            ),
+      ],
+    });
+  }),
 };

@@ -1,4 +1,4 @@
-import { mine, pathIn, placeOf, underneath, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, reportAt, type Rule } from "../rule.ts";
 import type { ReplayConfig } from "../../core/config/resolved.ts";
 
 /** What of a replay block has no effect, or contradicts itself. */
@@ -37,28 +37,16 @@ export const replayBlock: Rule = {
   id: "replay",
   title: "Replay that contradicts itself",
   why: "With `select: none` only replayed rollouts train, so there must be a source of them. What is kept for later steps (`admission`), which of a step's rollouts train (`select`) and how kept ones are drawn (`draw`) depend on one another: there are leftovers only if the selection leaves some out, and with `burst` everything that is kept is replayed, so nothing is drawn.",
-  check({ stages, file, root, report, edits }) {
-    for (const view of stages) {
-      if (view.config.kind !== "rl") continue;
-      const problem = problemOf(view.config.body.replay);
-      if (problem === undefined) continue;
-      const { key, message, severity } = problem;
-      const at =
-        mine(
-          file,
-          placeOf(view.body, "replay", key, "use"),
-          placeOf(view.body, "replay", key),
-          placeOf(view.body, "replay"),
-        ) ?? root.origin;
-      report({
-        rule: replayBlock.id,
-        severity,
-        message,
-        key: underneath(view, at, `replay.${key}`),
-        at,
-        ...(severity === "warning" ? { tags: ["unnecessary"] } : {}),
-        fileFixes: [edits.remove(pathIn(view, at, "replay", key), `Remove \`${key}\``)],
-      });
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const problem = problemOf(view.config.body.replay);
+    if (problem === undefined) return;
+    const { key, message, severity } = problem;
+    reportAt(model, view, replayBlock, [["replay", key, "use"], ["replay", key], ["replay"]], (at) => ({
+      key: `replay.${key}`,
+      severity,
+      message,
+      ...(severity === "warning" ? { tags: ["unnecessary"] } : {}),
+      fileFixes: [model.edits.remove(pathIn(view, at, "replay", key), `Remove \`${key}\``)],
+    }));
+  }),
 };

@@ -1,37 +1,35 @@
 import { isReadable, sibling, unusable } from "../nearFile.ts";
 import { resolve } from "node:path";
 import type { StageView } from "../../config/check/model.ts";
-import { at as nodeAt, mine, placeOf, underneath, type Rule } from "../rule.ts";
+import { at as nodeAt, eachStage, mine, placeOf, type Rule, underneath } from "../rule.ts";
 
 /** Files that replay and auxiliary losses name exist. */
 export const replayFile: Rule = {
   id: "replay-file",
   title: "Missing file of recorded rollouts",
   why: "`replay.path` and `auxiliary[].path` name a file of rollouts or demonstrations. A path is relative to the folder of the file that contains it.",
-  check({ stages, file, root, report }) {
-    for (const view of stages) {
-      const { replay, auxiliary } = view.config.body;
-      const named = [
-        { choice: replay.source, path: ["replay"] },
-        ...auxiliary.map(({ loss }, i) => ({ choice: loss, path: ["auxiliary", String(i)] })),
-      ];
-      for (const { choice, path } of named) {
-        const { path: written } = choice.params;
-        if (typeof written !== "string") continue;
-        const absolute = resolve(choice.folder, written);
-        if (isReadable(absolute)) continue;
-        const at = mine(file, placeIn(view, path, "path")) ?? root.origin;
-        const { hint, fixes } = sibling(absolute, at);
-        report({
-          rule: replayFile.id,
-          message: `${unusable(absolute, file)}.${hint}`,
-          key: underneath(view, at, `${path.join(".")}.path`),
-          at,
-          fixes,
-        });
-      }
+  check: eachStage((view, { file, root, report }) => {
+    const { replay, auxiliary } = view.config.body;
+    const named = [
+      { choice: replay.source, path: ["replay"] },
+      ...auxiliary.map(({ loss }, i) => ({ choice: loss, path: ["auxiliary", String(i)] })),
+    ];
+    for (const { choice, path } of named) {
+      const { path: written } = choice.params;
+      if (typeof written !== "string") continue;
+      const absolute = resolve(choice.folder, written);
+      if (isReadable(absolute)) continue;
+      const at = mine(file, placeIn(view, path, "path")) ?? root.origin;
+      const { hint, fixes } = sibling(absolute, at);
+      report({
+        rule: replayFile.id,
+        message: `${unusable(absolute, file)}.${hint}`,
+        key: underneath(view, at, `${path.join(".")}.path`),
+        at,
+        fixes,
+      });
     }
-  },
+  }),
 };
 
 function placeIn({ body }: StageView, path: readonly string[], key: string): ReturnType<typeof placeOf> {

@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { datasetLines } from "../../core/datasetLines.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, reportAt, type Rule } from "../rule.ts";
 
 /** Rows of a log hold a number or more for each token: its first lines are longer than a dataset's. */
 const bytes = 2 * 1024 * 1024;
@@ -24,9 +24,9 @@ export const replayTerms: Rule = {
   id: "replay-terms",
   title: "Rollout log whose reward terms have other names",
   why: "`replay: { use: file }` rewards a recorded rollout with the values that its log has for the config's reward terms (`rewards`, by name). A term that the log does not have adds nothing. If the log has none of them, no rollout has a reward, and nothing of the log trains. This rule reads the first lines of the log (up to 100 in its first 2 MiB). Give the terms the log's names, or let the config's own terms score the responses: `replay.rescore: { use: recomputed, terms: again }`. With `rescore: recorded` the log's advantages train, and the names of terms do not matter.",
-  check(model) {
-    for (const view of model.stages) if (view.config.kind === "rl") check(model, view);
-  },
+  check: eachRlStage((view, model) => {
+    check(model, view);
+  }),
 };
 
 function check(model: ConfigModel, view: StageView): void {

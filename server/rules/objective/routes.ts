@@ -1,7 +1,7 @@
 import type { RoutePlace } from "../../core/blocks/routes.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What a route's target still needs: as the end of a sentence, and what to write. */
 const lacks = (to: RoutePlace, { kl, objective }: StageBody): string | undefined => {
@@ -63,31 +63,29 @@ export const routes: Rule = {
   id: "route-leads-nowhere",
   title: "Route that leads nowhere",
   why: "`route` sends rollouts past the objective: to the KL entries with `mask: distilled` (`to: distil`) or to the losses of `objective.also` with `of: pair` (`to: pair`). If there is no such entry or loss, the route does nothing or takes rollouts out of training. If no route leads to an entry or loss, that one never acts.\n\nA model with teacher context (`kl.shown`) has to read the rollout again, but for `behaviour` only the log-probs of generation are known.",
-  check(model) {
-    for (const view of model.stages) {
-      checkPlaces(model, view);
-      for (const { path, to } of unreached(view))
-        if (isOwn(placeOf(view.body, ...path)))
-          reportAt(model, view, routes, [path], {
-            severity: "warning",
-            message: `This acts on rollouts that a route sends to \`${to}\`, but no route does. Add \`route: [{ when: wrong, to: ${to} }]\`.`,
-          });
-      view.config.body.kl.forEach(({ model: other, shown }, index) => {
-        if (shown !== undefined && other === "behaviour")
-          reportAt(
-            model,
-            view,
-            routes,
-            [
-              ["kl", String(index), "shown"],
-              ["kl", String(index), "model"],
-            ],
-            {
-              message:
-                "`behaviour` cannot read teacher context: only its log-probs are known. Name another model, e.g. an average of the policy (`models: { teacher: { ema: { of: policy } } }`).",
-            },
-          );
-      });
-    }
-  },
+  check: eachStage((view, model) => {
+    checkPlaces(model, view);
+    for (const { path, to } of unreached(view))
+      if (isOwn(placeOf(view.body, ...path)))
+        reportAt(model, view, routes, [path], {
+          severity: "warning",
+          message: `This acts on rollouts that a route sends to \`${to}\`, but no route does. Add \`route: [{ when: wrong, to: ${to} }]\`.`,
+        });
+    view.config.body.kl.forEach(({ model: other, shown }, index) => {
+      if (shown !== undefined && other === "behaviour")
+        reportAt(
+          model,
+          view,
+          routes,
+          [
+            ["kl", String(index), "shown"],
+            ["kl", String(index), "model"],
+          ],
+          {
+            message:
+              "`behaviour` cannot read teacher context: only its log-probs are known. Name another model, e.g. an average of the policy (`models: { teacher: { ema: { of: policy } } }`).",
+          },
+        );
+    });
+  }),
 };

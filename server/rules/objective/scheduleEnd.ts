@@ -1,4 +1,4 @@
-import type { DiagnosticReport } from "../../config/check/report.ts";
+import { replace, type DiagnosticReport } from "../../config/check/report.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { join, type SourceNode } from "../../config/text/node.ts";
 import { at as nodeAt, firstTime, type Rule } from "../rule.ts";
@@ -52,11 +52,11 @@ export const scheduleEnd: Rule = {
         const fixes: DiagnosticReport["fixes"] =
           last > numberAt(node, "start") && nodeAt(node, "over")?.kind === "scalar"
             ? [
-                {
-                  title: `Change to ${last - numberAt(node, "start")}`,
-                  edits: [{ range: place.range, newText: String(last - numberAt(node, "start")) }],
-                  preferred: true,
-                },
+                replace(
+                  place.range,
+                  String(last - numberAt(node, "start")),
+                  `Change to ${last - numberAt(node, "start")}`,
+                ),
               ]
             : [];
         const key = join(inStage ? join(view.path, path) : path, "over");

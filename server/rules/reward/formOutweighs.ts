@@ -1,7 +1,7 @@
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { appliesTo, paidRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
-import { at as nodeAt, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { at as nodeAt, eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const width = (term: RewardTermConfig): number | undefined => {
   const range = paidRange(term);
@@ -13,19 +13,17 @@ export const formOutweighs: Rule = {
   id: "form-outweighs",
   title: "Form that outweighs the answer",
   why: "A term can change the reward by the range of its values times its weight. If a term for form or length can change it by more than the terms that judge the answer, a well-formed wrong response beats a plain correct one. Policies find that: they learn the form and neglect the answer (reward hacking; Skalse et al., Defining and Characterizing Reward Hacking).\n\nKeep what the answer can earn above what form can earn.",
-  check(model) {
-    for (const view of model.stages) {
-      const { tasks, reward } = view.config.body;
-      if (view.config.kind !== "rl" || reward.combine.declaration.name !== "sum") continue;
-      const task = tasks.find(({ name }) => reward.terms.some((term) => appliesTo(term, name)));
-      if (task !== undefined)
-        checkTerms(
-          model,
-          view,
-          reward.terms.filter((term) => appliesTo(term, task.name)),
-        );
-    }
-  },
+  check: eachRlStage((view, model) => {
+    const { tasks, reward } = view.config.body;
+    if (reward.combine.declaration.name !== "sum") return;
+    const task = tasks.find(({ name }) => reward.terms.some((term) => appliesTo(term, name)));
+    if (task !== undefined)
+      checkTerms(
+        model,
+        view,
+        reward.terms.filter((term) => appliesTo(term, task.name)),
+      );
+  }),
 };
 
 function checkTerms(

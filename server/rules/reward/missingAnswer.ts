@@ -3,7 +3,7 @@ import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig, TaskConfig } from "../../core/config/resolved.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import { appliesTo } from "../ranges.ts";
-import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 type TaskNeed = "answer" | "equation";
 const words: Readonly<Record<TaskNeed, string>> = {
@@ -60,31 +60,28 @@ export const missingAnswer: Rule = {
   id: "missing-answer",
   title: "Reward that reads what its tasks do not have",
   why: "`exact_match`, `numeric` and `reference_probability` read the task's answer: a dataset has one if `answer` is set, `countdown` has none. `equation` reads `numbers` and `target` of the task. If they are missing, the term fails on every rollout: the rollout gets no reward, not 0, and does not train.\n\nSet `answer` on the dataset, choose another reward, or restrict the term to the tasks it is for (`tasks: [name]`).",
-  check(model) {
-    for (const view of model.stages) {
-      if (view.config.kind !== "rl") continue;
-      const { tasks, reward } = view.config.body;
-      if (tasks.every(({ source }) => lackOf(source).size === 0)) continue;
-      for (const term of reward.terms) {
-        // The same for each of its tasks.
-        let mend: ReturnType<typeof restricted> | undefined;
-        for (const [index, task] of tasks.entries()) {
-          const what = appliesTo(term, task.name) ? lacks(term, task) : undefined;
-          if (what === undefined || !isOwn(placeOf(view.body, "reward", "terms", term.name))) continue;
-          const paths = [
-            ["reward", "terms", term.name, "use"],
-            ["reward", "terms", term.name],
-          ];
-          reportAt(model, view, missingAnswer, paths, {
-            severity: "warning",
-            message: `\`${term.term.declaration.name}\` needs ${what}, but the tasks of \`${task.name}\` have none, so it fails on every rollout of them and none trains.`,
-            related: [{ at: placeOf(view.body, "tasks", String(index)), message: `does not have ${what}` }],
-            fileFixes: [(mend ??= restricted(model, view, term)).fix],
-          });
-        }
+  check: eachRlStage((view, model) => {
+    const { tasks, reward } = view.config.body;
+    if (tasks.every(({ source }) => lackOf(source).size === 0)) return;
+    for (const term of reward.terms) {
+      // The same for each of its tasks.
+      let mend: ReturnType<typeof restricted> | undefined;
+      for (const [index, task] of tasks.entries()) {
+        const what = appliesTo(term, task.name) ? lacks(term, task) : undefined;
+        if (what === undefined || !isOwn(placeOf(view.body, "reward", "terms", term.name))) continue;
+        const paths = [
+          ["reward", "terms", term.name, "use"],
+          ["reward", "terms", term.name],
+        ];
+        reportAt(model, view, missingAnswer, paths, {
+          severity: "warning",
+          message: `\`${term.term.declaration.name}\` needs ${what}, but the tasks of \`${task.name}\` have none, so it fails on every rollout of them and none trains.`,
+          related: [{ at: placeOf(view.body, "tasks", String(index)), message: `does not have ${what}` }],
+          fileFixes: [(mend ??= restricted(model, view, term)).fix],
+        });
       }
     }
-  },
+  }),
 };
 
 /** The term only for the tasks that have what it reads. */

@@ -3,35 +3,29 @@ import { basename, dirname, relative } from "node:path";
 import { exportsOf } from "../../config/check/exports.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import { replace } from "../../config/check/report.ts";
-import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts";
+import { at as nodeAt, firstTime, reportAt, type Rule } from "../rule.ts";
 import { unfitFile } from "../nearFile.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import type { DiagnosticReport } from "../../config/check/report.ts";
 
 /** A reward's file exists and has the function; found by parsing, nothing is executed. */
 export const rewardFile: Rule = {
   id: "reward-file",
   title: "Missing reward function",
   why: "`path` or `path:function` names a reward in your own file. The file is parsed, never executed: TypeScript and JavaScript for their exports, Python for its top-level names. A run would stop before its first step.",
-  check({ stages, file, root, report }) {
+  check(model) {
     const fresh = firstTime();
-    for (const view of stages) {
+    for (const view of model.stages) {
       for (const term of view.config.body.reward.terms) {
         const { file: path } = term.term.params;
         const written = nodeAt(view.body, "reward", "terms", term.name, "use");
         if (typeof path !== "string" || !fresh(written ?? term.term)) continue;
-        const at = mine(file, written?.origin) ?? root.origin;
-        const problem = problemOf(path, term, file);
+        const problem = problemOf(path, term, model.file);
         if (problem === undefined) continue;
-        const quoted = at.range.start.line === at.range.end.line ? problem.better : undefined;
-        const fixes = quoted === undefined ? [] : [replace(at.range, quoted, `Change to \`${quoted}\``)];
-        report({
-          rule: rewardFile.id,
-          severity: problem.severity ?? "error",
-          message: problem.message,
-          key: underneath(view, at, `reward.terms.${term.name}.use`),
-          at,
-          fixes,
+        const { message, better } = problem;
+        reportAt(model, view, rewardFile, [["reward", "terms", term.name, "use"]], ({ range }) => {
+          const quoted = range.start.line === range.end.line ? better : undefined;
+          const fixes = quoted === undefined ? [] : [replace(range, quoted, `Change to \`${quoted}\``)];
+          return { message, fixes };
         });
       }
     }
@@ -41,7 +35,6 @@ export const rewardFile: Rule = {
 interface RewardFileProblem {
   readonly message: string;
   readonly better?: string;
-  readonly severity?: DiagnosticReport["severity"];
 }
 
 function problemOf(path: string, term: RewardTermConfig, config: string): RewardFileProblem | undefined {

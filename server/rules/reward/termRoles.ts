@@ -4,7 +4,7 @@ import { perObject } from "../../lib/perObject.ts";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { appliesTo, scheduledRange, termRange } from "../ranges.ts";
 
-export interface TermRoles {
+interface TermRoles {
   /** Those that judge the answer, and those that the config itself calls a success. */
   readonly answers: readonly RewardTermConfig[];
   readonly auxiliary: readonly RewardTermConfig[];

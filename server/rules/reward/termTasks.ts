@@ -1,12 +1,13 @@
 import { unknownName } from "../../config/check/report.ts";
-import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
+import { reportAt, type Rule } from "../rule.ts";
 
 /** A term's `tasks` names tasks of the config. */
 export const termTasks: Rule = {
   id: "term-tasks",
   title: "Reward term for a missing task",
   why: "A term's `tasks` restricts it to rollouts of these tasks, by their names. A name that no task has would leave the term without effect.",
-  check({ stages, config, file, root, report }) {
+  check(model) {
+    const { stages, config } = model;
     const tasks = [config.top.tasks, ...stages.map((view) => view.config.body.tasks)];
     let names: readonly string[] | undefined;
     const everywhere = (): readonly string[] =>
@@ -15,19 +16,13 @@ export const termTasks: Rule = {
       for (const term of view.config.body.reward.terms) {
         if (term.tasks === undefined) continue;
         const known = everywhere();
-        const list = nodeAt(view.body, "reward", "terms", term.name, "tasks");
+        const path = ["reward", "terms", term.name, "tasks"];
         term.tasks.forEach((name, index) => {
           if (known.includes(name)) return;
-          const at =
-            mine(file, list?.kind === "list" ? list.items[index]?.origin : undefined, list?.origin) ??
-            root.origin;
-          const { hint, fixes } = unknownName(name, known, at);
-          report({
-            rule: termTasks.id,
-            message: `There is no task \`${name}\`. ${hint}`,
-            key: underneath(view, at, `reward.terms.${term.name}.tasks.${index}`),
-            at,
-            fixes,
+          reportAt(model, view, termTasks, [[...path, String(index)], path], (at) => {
+            const { hint, fixes } = unknownName(name, known, at);
+            const key = `reward.terms.${term.name}.tasks.${index}`;
+            return { key, message: `There is no task \`${name}\`. ${hint}`, fixes };
           });
         });
       }

@@ -1,6 +1,6 @@
 import type { StageBody } from "../../core/config/resolved.ts";
 import { hasAttempts } from "../../core/config/shapeFacts.ts";
-import { isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 type SettingPath = readonly string[];
 
@@ -28,26 +28,23 @@ export const oneTurn: Rule = {
   id: "one-turn",
   title: "Turns in rollouts of a single turn",
   why: "Masks, advantages, divergences and losses by turn read the turns of rollouts. With `rollout.shape: single`, the default, a rollout has a single turn, the whole response, so the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, keep the setting for recorded rollouts, or cut responses into parts with `rollout.steps` and write `step`.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl" || body.replay.source.declaration.name === "file" || hasAttempts(body.rollout))
-        continue;
-      for (const path of turnsNamed(body)) {
-        if (!isOwn(placeOf(view.body, ...path))) continue;
-        reportAt(model, view, oneTurn, [path], {
-          severity: "info",
-          message: `Every rollout is a single turn, so \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response as its first turn.`,
-          tags: ["unnecessary"],
-          fileFixes: [
-            model.edits.remove(
-              pathIn(view, placeOf(view.body, ...path), ...path),
-              `Remove \`${path.at(-1)}\``,
-              false,
-            ),
-          ],
-        });
-      }
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    if (body.replay.source.declaration.name === "file" || hasAttempts(body.rollout)) return;
+    for (const path of turnsNamed(body)) {
+      if (!isOwn(placeOf(view.body, ...path))) continue;
+      reportAt(model, view, oneTurn, [path], {
+        severity: "info",
+        message: `Every rollout is a single turn, so \`${path.filter((key) => !/^\d+$/.test(key)).join(".")}\` takes the whole response as its first turn.`,
+        tags: ["unnecessary"],
+        fileFixes: [
+          model.edits.remove(
+            pathIn(view, placeOf(view.body, ...path), ...path),
+            `Remove \`${path.at(-1)}\``,
+            false,
+          ),
+        ],
+      });
     }
-  },
+  }),
 };

@@ -2,7 +2,7 @@ import { branches } from "../../core/config/branchFacts.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { hasAttempts } from "../../core/config/shapeFacts.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Other {
   readonly path: readonly string[];
@@ -43,52 +43,49 @@ export const shapeParts: Rule = {
   id: "shape-parts",
   title: "Episodes of several attempts with a method for single responses",
   why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with messages between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or continue from its middle, and do not define what happens to the attempts after it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` continues from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, body } = view.config;
-      if (kind !== "rl") continue;
-      const shape = placeOf(view.body, "rollout", "shape");
-      const remove = model.edits.remove(
-        pathIn(view, shape, "rollout", "shape"),
-        "Remove `rollout.shape`",
-        false,
-      );
-      if (!hasAttempts(body.rollout)) {
-        if (body.curriculum.start.declaration.name !== "mid_episode") continue;
-        reportAt(
-          model,
-          view,
-          shapeParts,
-          [
-            ["curriculum", "start"],
-            ["rollout", "shape"],
-          ],
-          {
-            severity: "error",
-            message:
-              "`curriculum.start: mid_episode` continues from the middle of an episode, but every rollout is a single response: choose `rollout.shape: multi_attempt` or `self_correct`.",
-            fileFixes: [
-              model.edits.set(
-                pathIn(view, shape, "rollout", "shape"),
-                "multi_attempt",
-                "Set `rollout.shape: multi_attempt`",
-              ),
-            ],
-          },
-        );
-        continue;
-      }
-      for (const { path, what } of others(body)) {
-        const at = placeOf(view.body, ...path);
-        reportAt(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
+  check: eachRlStage((view, model) => {
+    const { body } = view.config;
+    const shape = placeOf(view.body, "rollout", "shape");
+    const remove = model.edits.remove(
+      pathIn(view, shape, "rollout", "shape"),
+      "Remove `rollout.shape`",
+      false,
+    );
+    if (!hasAttempts(body.rollout)) {
+      if (body.curriculum.start.declaration.name !== "mid_episode") return;
+      reportAt(
+        model,
+        view,
+        shapeParts,
+        [
+          ["curriculum", "start"],
+          ["rollout", "shape"],
+        ],
+        {
           severity: "error",
-          message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several attempts, but ${what}.`,
+          message:
+            "`curriculum.start: mid_episode` continues from the middle of an episode, but every rollout is a single response: choose `rollout.shape: multi_attempt` or `self_correct`.",
           fileFixes: [
-            model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
-            remove,
+            model.edits.set(
+              pathIn(view, shape, "rollout", "shape"),
+              "multi_attempt",
+              "Set `rollout.shape: multi_attempt`",
+            ),
           ],
-        });
-      }
+        },
+      );
+      return;
     }
-  },
+    for (const { path, what } of others(body)) {
+      const at = placeOf(view.body, ...path);
+      reportAt(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
+        severity: "error",
+        message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several attempts, but ${what}.`,
+        fileFixes: [
+          model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
+          remove,
+        ],
+      });
+    }
+  }),
 };

@@ -1,6 +1,6 @@
 import { modelsRead } from "../../algorithm/loss/modelsRead.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, isOwn, placeOf, type Rule } from "../rule.ts";
+import { at as nodeAt, eachStage, isOwn, placeOf, type Rule } from "../rule.ts";
 
 type Action = "refresh_reference" | "reset_optimizer";
 
@@ -39,27 +39,25 @@ export const idleEnter: Rule = {
   id: "idle-on-enter",
   title: "`on_enter` action without effect",
   why: "`on_enter: [refresh_reference]` makes the current policy the new `reference`; `reset_optimizer` clears the optimiser's moments. The first happens anyway when the first rl stage begins. The second happens anyway in the first stage, and between a supervised stage and an rl stage. A new reference that nothing compares with changes nothing.\n\nRemove the action, or move it to the stage that you meant.",
-  check(model) {
-    for (const view of model.stages) {
-      const at = placeOf(view.written, "on_enter");
-      if (!isOwn(at)) continue;
-      const actions = actionsOf(view);
-      for (const action of actions) {
-        const why = whyIdle(model, view, action);
-        if (why === undefined) continue;
-        model.report({
-          rule: idleEnter.id,
-          severity: "info",
-          message: `\`${written(view, action)}\` does nothing here: ${why}.`,
-          key: `${view.path}.on_enter`,
-          at,
-          tags: ["unnecessary"],
-          fileFixes:
-            actions.length > 1 || nodeAt(view.written, "on_enter")?.kind === "map"
-              ? []
-              : [model.edits.remove(["stages", view.config.name, "on_enter"], "Remove `on_enter`")],
-        });
-      }
+  check: eachStage((view, model) => {
+    const at = placeOf(view.written, "on_enter");
+    if (!isOwn(at)) return;
+    const actions = actionsOf(view);
+    for (const action of actions) {
+      const why = whyIdle(model, view, action);
+      if (why === undefined) continue;
+      model.report({
+        rule: idleEnter.id,
+        severity: "info",
+        message: `\`${written(view, action)}\` does nothing here: ${why}.`,
+        key: `${view.path}.on_enter`,
+        at,
+        tags: ["unnecessary"],
+        fileFixes:
+          actions.length > 1 || nodeAt(view.written, "on_enter")?.kind === "map"
+            ? []
+            : [model.edits.remove(["stages", view.config.name, "on_enter"], "Remove `on_enter`")],
+      });
     }
-  },
+  }),
 };

@@ -2,7 +2,7 @@ import type { TaskConfig } from "../../core/config/resolved.ts";
 import { lacksOptimizer } from "../models/models.ts";
 import { placeIn } from "../placeIn.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, keyOf, reportAt, type Rule } from "../rule.ts";
+import { at as nodeAt, eachStage, keyOf, reportAt, type Rule } from "../rule.ts";
 
 const hasPairs = ({ source }: TaskConfig): boolean =>
   source.params["chosen"] !== undefined && source.params["rejected"] !== undefined;
@@ -66,17 +66,15 @@ export const stagePairs: Rule = {
   id: "stage-pairs",
   title: "Stage without pairs, or without a model to train on them",
   why: "A stage of `kind: preference` or `reward_model` compares two answers to a prompt. They come from a dataset, from its fields `chosen` and `rejected`; or with `pairs: rollouts` the policy generates them, and the stage's reward decides which one is better. A reward model is a model of `models` that trains and has a value head: `trains` names it. The policy's own objective must be one that compares (`dpo`, `ipo`, `orpo`, …).\n\nSay which fields hold the answers, or let the policy generate them.",
-  check(model) {
-    for (const view of model.stages) {
-      const { kind, pairs, body } = view.config;
-      if (kind !== "preference" && kind !== "reward_model") continue;
-      if (pairs === "dataset") checkTasks(model, view);
-      if (kind === "reward_model") checkModel(model, view);
-      if (pairs === "rollouts" && body.rollout.group < 2)
-        reportAt(model, view, stagePairs, [["rollout", "group"]], {
-          message:
-            "With `rollout.group` 1 a rollout has nothing to be compared with: set `rollout.group` to 2 or more.",
-        });
-    }
-  },
+  check: eachStage((view, model) => {
+    const { kind, pairs, body } = view.config;
+    if (kind !== "preference" && kind !== "reward_model") return;
+    if (pairs === "dataset") checkTasks(model, view);
+    if (kind === "reward_model") checkModel(model, view);
+    if (pairs === "rollouts" && body.rollout.group < 2)
+      reportAt(model, view, stagePairs, [["rollout", "group"]], {
+        message:
+          "With `rollout.group` 1 a rollout has nothing to be compared with: set `rollout.group` to 2 or more.",
+      });
+  }),
 };

@@ -2,7 +2,7 @@ import { child, textOf, type SourceNode } from "../../config/text/node.ts";
 import { stageBlocks } from "../../config/grammar/grammar.ts";
 import { unknownName } from "../../config/check/report.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { at as nodeAt, keyOf, type Rule } from "../rule.ts";
+import { at as nodeAt, eachStage, keyOf, type Rule } from "../rule.ts";
 
 /** Why a stage cannot have a turn. */
 function problemOf(name: string, view: StageView, stages: readonly StageView[]): string | undefined {
@@ -53,24 +53,22 @@ export const stageTurns: Rule = {
   id: "stage-turns",
   title: "`alternate` with a stage that cannot take turns",
   why: "`alternate: [{ stage: a, steps: 8 }, { stage: b, steps: 2 }]` lets other stages of the list take turns, for as many steps in total as this stage has. A stage that takes turns does not run on its own: it begins and ends with its turns, so its `steps`, `until`, `on_enter` and `crossfade` do nothing. The stage with `alternate` has no blocks: each turn trains with the blocks of the stage whose turn it is.\n\nName stages of the list. Write what they train on in those stages, and when to end in the stage with `alternate`.",
-  check(model) {
-    for (const view of model.stages) {
-      const list = nodeAt(view.written, "alternate");
-      if (list?.kind === "list") list.items.forEach((turn, index) => checkTurn(model, view, turn, index));
-      if (view.config.part)
-        idle(
-          model,
-          view,
-          ["steps", "until", "on_enter", "crossfade"],
-          "the stage runs only in the turns that another stage gives it.",
-        );
-      if (view.config.kind === "alternate")
-        idle(
-          model,
-          view,
-          [...stageBlocks, "kind"],
-          "each turn trains with the blocks of the stage whose turn it is.",
-        );
-    }
-  },
+  check: eachStage((view, model) => {
+    const list = nodeAt(view.written, "alternate");
+    if (list?.kind === "list") list.items.forEach((turn, index) => checkTurn(model, view, turn, index));
+    if (view.config.part)
+      idle(
+        model,
+        view,
+        ["steps", "until", "on_enter", "crossfade"],
+        "the stage runs only in the turns that another stage gives it.",
+      );
+    if (view.config.kind === "alternate")
+      idle(
+        model,
+        view,
+        [...stageBlocks, "kind"],
+        "each turn trains with the blocks of the stage whose turn it is.",
+      );
+  }),
 };

@@ -6,7 +6,7 @@ import { perObject } from "../../lib/perObject.ts";
 import type { Task } from "../../core/task.ts";
 import type { Knob, TaskSource } from "../../core/slots/tasks.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
-import { at as nodeAt, mine, underneath, type Rule } from "../rule.ts";
+import { eachStage, reportAt, type Rule } from "../rule.ts";
 
 /** What a built-in environment is asked about itself: our own code, run on the config's parameters. */
 export type Environment =
@@ -91,23 +91,13 @@ export const environment: Rule = {
   id: "environment",
   title: "Parameters that leave no task",
   why: "Each parameter of the environment is allowed, but together they leave no task to draw. This rule builds the environment as a run would, and the environment reports it.",
-  check({ stages, file, root, report }) {
-    for (const view of stages) {
-      const list = nodeAt(view.body, "tasks");
-      for (const [index, task] of view.config.body.tasks.entries()) {
-        const found = environmentOf(task);
-        if (found.kind !== "refused") continue;
-        const item = list?.kind === "list" ? list.items[index] : undefined;
-        const at =
-          mine(file, nodeAt(item, "env")?.origin, nodeAt(item, "corpus")?.origin, item?.origin) ??
-          root.origin;
-        report({
-          rule: environment.id,
-          message: found.message,
-          key: underneath(view, at, `tasks.${task.name}`),
-          at,
-        });
-      }
+  check: eachStage((view, model) => {
+    for (const [index, task] of view.config.body.tasks.entries()) {
+      const found = environmentOf(task);
+      if (found.kind !== "refused") continue;
+      const path = ["tasks", String(index)];
+      const paths = [[...path, "env"], [...path, "corpus"], path];
+      reportAt(model, view, environment, paths, { key: `tasks.${task.name}`, message: found.message });
     }
-  },
+  }),
 };

@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { perObject } from "../../lib/perObject.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 import type { Choice } from "../../core/declaration.ts";
 
 const fileOf = ({ source }: TaskConfig): string | undefined => {
@@ -25,12 +25,10 @@ export const evalOverlap: Rule = {
   id: "eval-overlap",
   title: "Evaluation on tasks that were trained on",
   why: "A fifth of all tasks, chosen by a hash of prompt and answer, is held out from training. The hash is of the text: a file read with two templates is split in two different ways, so one entry trains on lines that the other holds out. And an auxiliary loss or a replay reads its file whole, held-out lines included. pass@k then measures memorisation.\n\nGive all entries of a file the same templates, or keep the files apart.",
-  check(model) {
-    for (const view of model.stages) {
-      overlappingTasks(model, view);
-      if (view.config.kind === "rl") overlappingFiles(model, view);
-    }
-  },
+  check: eachStage((view, model) => {
+    overlappingTasks(model, view);
+    if (view.config.kind === "rl") overlappingFiles(model, view);
+  }),
 };
 
 /** Of a file's entries the first, and the first that has other templates. */

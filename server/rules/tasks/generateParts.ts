@@ -1,5 +1,5 @@
 import type { GenerateConfig, StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Misfit {
   /** Below `tasks.<index>`. */
@@ -70,30 +70,22 @@ export const generateParts: Rule = {
   id: "generate-parts",
   title: "Generated tasks that cannot be made, answered or scored",
   why: "The parts of `generate` must fit the tasks that new ones are made from. The author `program`, the answer `verifier` and the gate `builds` need the environment, which a file of tasks does not have. Only a model can write tasks about concepts. The answer `inherit` is for transforms that keep the answer: an evolved task with its parent's answer teaches mistakes. A reward term that names its tasks must also name the new ones, or they are never scored.",
-  check(model) {
-    for (const view of model.stages) {
-      const { body } = view.config;
-      for (const [index, task] of body.tasks.entries()) {
-        const { generate } = task;
-        if (generate === undefined) continue;
-        for (const { path, message, fix: mend } of misfits({ ...task, generate }, body)) {
-          const item = ["tasks", String(index)];
-          const where = pathIn(view, placeOf(view.body, ...item), "tasks", task.name, "generate", ...path);
-          reportAt(
-            model,
-            view,
-            generateParts,
-            [[...item, "generate", ...path], [...item, "generate"], item],
-            {
-              severity: "error",
-              message,
-              ...(mend === undefined
-                ? {}
-                : { fileFixes: [model.edits.set(where, mend, `Set \`${path.join(".")}\` to \`${mend}\``)] }),
-            },
-          );
-        }
+  check: eachStage((view, model) => {
+    const { body } = view.config;
+    for (const [index, task] of body.tasks.entries()) {
+      const { generate } = task;
+      if (generate === undefined) continue;
+      for (const { path, message, fix: mend } of misfits({ ...task, generate }, body)) {
+        const item = ["tasks", String(index)];
+        const where = pathIn(view, placeOf(view.body, ...item), "tasks", task.name, "generate", ...path);
+        reportAt(model, view, generateParts, [[...item, "generate", ...path], [...item, "generate"], item], {
+          severity: "error",
+          message,
+          ...(mend === undefined
+            ? {}
+            : { fileFixes: [model.edits.set(where, mend, `Set \`${path.join(".")}\` to \`${mend}\``)] }),
+        });
       }
     }
-  },
+  }),
 };

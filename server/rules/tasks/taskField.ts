@@ -4,7 +4,7 @@ import { fieldsBeside, hasField, linesOfTask } from "../../core/datasetLines.ts"
 import { unknownName } from "../../config/check/report.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
-import { placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Somebody who reads a field of each task's data. */
 interface FieldReader {
@@ -63,12 +63,9 @@ export const taskField: Rule = {
   id: "task-field",
   title: "Field that the dataset's tasks do not have",
   why: "Arms by `fields`, the signal `label`, `estimator: { use: static, by: field }` and sources of help by `field` read the data of each task, which for a dataset is its line. If arms, a signal or an estimator lack their field, the run stops; if help does, the task gets none. This rule reads the first lines of the file.",
-  check(model) {
-    for (const view of model.stages) {
-      if (view.config.kind !== "rl") continue;
-      for (const one of askersOf(view.config.body)) inspect(model, view, one);
-    }
-  },
+  check: eachRlStage((view, model) => {
+    for (const one of askersOf(view.config.body)) inspect(model, view, one);
+  }),
 };
 
 function inspect(model: ConfigModel, view: StageView, { path, field, needed }: FieldReader): void {
