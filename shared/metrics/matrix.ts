@@ -2,7 +2,7 @@
 import type { StageEnd } from "../protocol/protocol.ts";
 
 /** Of one stage's tasks: what was measured after each stage, and what it has lost or gained since its own end. */
-export interface MatrixRow {
+interface MatrixRow {
   readonly stage: string;
   /** By the ends, in their order; null where it was not measured. */
   readonly values: readonly (number | null)[];

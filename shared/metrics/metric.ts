@@ -10,3 +10,16 @@ export interface Metric {
   readonly summary: string;
   readonly aliases?: Readonly<Partial<Record<"trl" | "verl" | "openrlhf" | "prime_rl", readonly string[]>>>;
 }
+
+/** A metric without a unit, of which neither way is good, unless `facts` say otherwise. */
+export const metric = (name: string, summary: string, facts: Partial<Metric> = {}): Metric => ({
+  name,
+  unit: "",
+  better: null,
+  summary,
+  ...facts,
+});
+
+/** From 0 to 1. */
+export const fraction = (name: string, summary: string, facts: Partial<Metric> = {}): Metric =>
+  metric(name, summary, { unit: "fraction", range: [0, 1], ...facts });

@@ -1,188 +1,95 @@
 /** What an update says of itself: the part of the list of metrics that comes with the loss. */
-import type { Metric } from "./metric.ts";
+import { fraction, metric, type Metric } from "./metric.ts";
 
 export const updateMetrics: readonly Metric[] = [
-  {
-    name: "update/loss",
-    unit: "",
-    better: null,
-    summary: "Mean loss of the step's optimiser updates.",
+  metric("update/loss", "Mean loss of the step's optimiser updates.", {
     aliases: { trl: ["loss"], verl: ["actor/pg_loss"], openrlhf: ["policy_loss"] },
-  },
-  {
-    name: "update/grad_norm",
-    unit: "",
-    better: null,
-    summary: "Global gradient norm before clipping.",
+  }),
+  metric("update/grad_norm", "Global gradient norm before clipping.", {
     aliases: {
       trl: ["grad_norm"],
       verl: ["actor/grad_norm"],
       openrlhf: ["actor_grad_norm"],
       prime_rl: ["optim/grad_norm"],
     },
-  },
-  {
-    name: "update/clip_fraction",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens on which the clip acts.",
+  }),
+  fraction("update/clip_fraction", "Trained tokens on which the clip acts.", {
     aliases: { trl: ["clip_ratio/region_mean"], verl: ["actor/pg_clipfrac"], openrlhf: ["ppo_clip_ratio"] },
-  },
-  {
-    name: "update/clip_low",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens clipped at the lower bound: already made too unlikely.",
+  }),
+  fraction("update/clip_low", "Trained tokens clipped at the lower bound: already made too unlikely.", {
     aliases: { trl: ["clip_ratio/low_mean"] },
-  },
-  {
-    name: "update/clip_high",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens clipped at the upper bound: already made too likely.",
+  }),
+  fraction("update/clip_high", "Trained tokens clipped at the upper bound: already made too likely.", {
     aliases: { trl: ["clip_ratio/high_mean", "cispo_clip_ratio"] },
-  },
-  {
-    name: "update/dual_clip",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens of negative advantage whose loss the dual clip caps.",
+  }),
+  fraction("update/dual_clip", "Trained tokens of negative advantage whose loss the dual clip caps.", {
     aliases: { verl: ["actor/pg_clipfrac_lower"] },
-  },
-  {
-    name: "update/covariance_fraction",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary: "Trained tokens chosen by the covariance of log-prob and advantage.",
-  },
-  {
-    name: "update/ratio_mean",
-    unit: "",
-    better: null,
-    summary: "Mean importance ratio of the trained tokens: 1 on policy.",
-  },
-  {
-    name: "update/ratio_min",
-    unit: "",
-    better: null,
-    summary: "Smallest importance ratio of the step's updates.",
-  },
-  {
-    name: "update/ratio_max",
-    unit: "",
-    better: null,
-    summary: "Largest importance ratio of the step's updates.",
-  },
-  {
-    name: "update/ess",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Effective sample size of the ratios, as a share of the trained tokens: (Σρ)² / (n Σρ²).",
-  },
-  {
-    name: "update/anchor_kl",
-    unit: "nats",
-    better: null,
-    summary: "k3 estimate of the policy's divergence from the denominator of the ratios, per trained token.",
-    aliases: { verl: ["actor/ppo_kl"], openrlhf: ["ppo_kl"] },
-  },
-  {
-    name: "update/weight_mean",
-    unit: "",
-    better: null,
-    summary: "Mean weight that the objective gives its sequences instead of a clip.",
+  }),
+  fraction(
+    "update/covariance_fraction",
+    "Trained tokens chosen by the covariance of log-prob and advantage.",
+  ),
+  metric("update/ratio_mean", "Mean importance ratio of the trained tokens: 1 on policy."),
+  metric("update/ratio_min", "Smallest importance ratio of the step's updates."),
+  metric("update/ratio_max", "Largest importance ratio of the step's updates."),
+  fraction(
+    "update/ess",
+    "Effective sample size of the ratios, as a share of the trained tokens: (Σρ)² / (n Σρ²).",
+    { better: "higher" },
+  ),
+  metric(
+    "update/anchor_kl",
+    "k3 estimate of the policy's divergence from the denominator of the ratios, per trained token.",
+    { unit: "nats", aliases: { verl: ["actor/ppo_kl"], openrlhf: ["ppo_kl"] } },
+  ),
+  metric("update/weight_mean", "Mean weight that the objective gives its sequences instead of a clip.", {
     aliases: { trl: ["vespo/phi_seq_mean"] },
-  },
-  {
-    name: "update/entropy_coefficient",
-    unit: "",
-    better: null,
-    summary: "Coefficient of the entropy bonus, where it follows the measured entropy.",
-    aliases: { trl: ["entropy_coef"] },
-  },
-  {
-    name: "correction/weight_mean",
-    unit: "",
-    better: null,
-    summary: "Mean importance weight that corrects for the mismatch of sampler and trainer.",
-    aliases: {
-      trl: ["sampling/importance_sampling_ratio/mean"],
-      verl: ["rollout_corr/rollout_is_mean"],
-    },
-  },
-  {
-    name: "correction/ess",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Effective sample size of the importance correction's weights, as a share of the tokens.",
-    aliases: { verl: ["rollout_corr/rollout_is_eff_sample_size"] },
-  },
-  {
-    name: "correction/bounded",
-    unit: "fraction",
+  }),
+  metric(
+    "update/entropy_coefficient",
+    "Coefficient of the entropy bonus, where it follows the measured entropy.",
+    { aliases: { trl: ["entropy_coef"] } },
+  ),
+  metric(
+    "correction/weight_mean",
+    "Mean importance weight that corrects for the mismatch of sampler and trainer.",
+    { aliases: { trl: ["sampling/importance_sampling_ratio/mean"], verl: ["rollout_corr/rollout_is_mean"] } },
+  ),
+  fraction(
+    "correction/ess",
+    "Effective sample size of the importance correction's weights, as a share of the tokens.",
+    { better: "higher", aliases: { verl: ["rollout_corr/rollout_is_eff_sample_size"] } },
+  ),
+  fraction("correction/bounded", "Trained tokens whose correction weight was clamped.", { better: "lower" }),
+  fraction("correction/rejected", "Tokens left out because their correction weight was out of bounds.", {
     better: "lower",
-    range: [0, 1],
-    summary: "Trained tokens whose correction weight was clamped.",
-  },
-  {
-    name: "correction/rejected",
-    unit: "fraction",
-    better: "lower",
-    range: [0, 1],
-    summary: "Tokens left out because their correction weight was out of bounds.",
     aliases: { verl: ["rollout_corr/rollout_rs_masked_fraction"] },
-  },
-  {
-    name: "update/lr",
-    unit: "",
-    better: null,
-    summary: "Learning rate of the last update.",
+  }),
+  metric("update/lr", "Learning rate of the last update.", {
     aliases: { trl: ["learning_rate"], verl: ["actor/lr"], openrlhf: ["actor_lr"] },
-  },
-  {
-    name: "mismatch/k3",
-    unit: "nats",
-    better: "lower",
-    summary: "k3 divergence between the sampler's log-probs and the trainer's on the same tokens.",
-    aliases: {
-      verl: ["rollout_corr/k3_kl"],
-      openrlhf: ["vllm_kl"],
-      prime_rl: ["mismatch_kl/all/mean"],
+  }),
+  metric(
+    "mismatch/k3",
+    "k3 divergence between the sampler's log-probs and the trainer's on the same tokens.",
+    {
+      unit: "nats",
+      better: "lower",
+      aliases: { verl: ["rollout_corr/k3_kl"], openrlhf: ["vllm_kl"], prime_rl: ["mismatch_kl/all/mean"] },
     },
-  },
-  {
-    name: "mismatch/band",
-    unit: "nats",
-    better: null,
-    summary:
-      "Upper limit of mismatch/k3 as measured at the start of the run: four standard errors above its mean.",
-  },
-  {
-    name: "update/pairs",
-    unit: "count",
-    better: null,
-    summary: "Pairs of answers that a pairwise loss compared.",
-  },
-  {
-    name: "update/pair_accuracy",
-    unit: "fraction",
-    better: "higher",
-    range: [0, 1],
-    summary: "Pairs in which the better answer already scored higher, before the update.",
-  },
-  {
-    name: "route/<place>",
-    unit: "fraction",
-    better: null,
-    range: [0, 1],
-    summary:
-      "Share of the update's rollouts that `route` sent to each destination: distil, pair, mask, drop, policy.",
-  },
+  ),
+  metric(
+    "mismatch/band",
+    "Upper limit of mismatch/k3 as measured at the start of the run: four standard errors above its mean.",
+    { unit: "nats" },
+  ),
+  metric("update/pairs", "Pairs of answers that a pairwise loss compared.", { unit: "count" }),
+  fraction(
+    "update/pair_accuracy",
+    "Pairs in which the better answer already scored higher, before the update.",
+    { better: "higher" },
+  ),
+  fraction(
+    "route/<place>",
+    "Share of the update's rollouts that `route` sent to each destination: distil, pair, mask, drop, policy.",
+  ),
 ];
