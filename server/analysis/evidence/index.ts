@@ -51,7 +51,7 @@ export function see(record: RunRecord, window: number): RunSightings {
   return {
     view,
     sightings: kinds.flatMap(({ id, see: look }) =>
-      look(view).map((sighting) => ({ ...sighting, kind: id })),
+      [look(view)].flat().map((sighting) => ({ ...sighting, kind: id })),
     ),
   };
 }

@@ -36,7 +36,7 @@ export interface DiagnosticSighting extends SightingBase {
   }[];
 }
 /** Something to know. */
-export interface NoteSighting extends SightingBase {
+interface NoteSighting extends SightingBase {
   readonly level: "note";
   /** Stands behind the line. */
   readonly label: string;
@@ -46,7 +46,7 @@ export type Sighting = DiagnosticSighting | NoteSighting;
 export interface EvidenceKind {
   /** Rule id: `run-…`. */
   readonly id: string;
-  see(view: RunView): readonly Sighting[];
+  see(view: RunView): Sighting | readonly Sighting[];
 }
 
 /** Fewer steps say nothing yet. */

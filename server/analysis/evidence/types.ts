@@ -4,7 +4,7 @@ import type { Position } from "../../lib/lines.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 
 /** Rollouts of one step, those that satisfy a condition (docs/protocol.md, `where`). */
-export interface RolloutsLink {
+interface RolloutsLink {
   readonly run: string;
   readonly name: string;
   readonly step: number;

@@ -38,15 +38,13 @@ export const admission: EvidenceKind = {
     const why = rejected.length === 0 ? "" : ` Left out: ${reasons(rejected, all)}.`;
     const message = `\`${use}\` admitted ${formatFraction(share)} of ${plural(all, "group")} in ${over}.${why}`;
     if (share >= wasteful)
-      return [{ ...about, level: "note", label: `admitted ${formatFraction(share)} of groups`, message }];
+      return { ...about, level: "note", label: `admitted ${formatFraction(share)} of groups`, message };
     const step = rejected.at(-1)?.step ?? view.summary.step;
-    return [
-      {
-        ...about,
-        level: "finding",
-        message,
-        rollouts: { step, where: `admitted == false && use == "train"` },
-      },
-    ];
+    return {
+      ...about,
+      level: "finding",
+      message,
+      rollouts: { step, where: `admitted == false && use == "train"` },
+    };
   },
 };

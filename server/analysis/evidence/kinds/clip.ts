@@ -17,24 +17,20 @@ export const clip: EvidenceKind = {
     const about = { at: "objective", reads, metric: "update/clip_fraction" } as const;
     if (shares.some((share) => share > 0)) {
       const recent = mean(finite(view.recent("update/clip_fraction")));
-      return [
-        {
-          ...about,
-          level: "note",
-          label: `clips ${formatFraction(recent, 1)} of tokens`,
-          message: `The clip acted on ${formatFraction(recent, 1)} of the trained tokens in ${view.over(view.recent("update/clip_fraction").steps.length)}.`,
-        },
-      ];
+      return {
+        ...about,
+        level: "note",
+        label: `clips ${formatFraction(recent, 1)} of tokens`,
+        message: `The clip acted on ${formatFraction(recent, 1)} of the trained tokens in ${view.over(view.recent("update/clip_fraction").steps.length)}.`,
+      };
     }
     const tokens = finite(view.points("tokens/trained")).reduce((sum, value) => sum + value, 0);
     const once = view.number("update.epochs") === 1 && view.number("update.mini_batch") === undefined;
     const why = once ? " With one update per step the ratio is 1, so the clip cannot act." : "";
-    return [
-      {
-        ...about,
-        level: "finding",
-        message: `The clip acted on 0 of ${tokens.toLocaleString("en-US")} trained tokens in ${view.over(shares.length)}.${why}`,
-      },
-    ];
+    return {
+      ...about,
+      level: "finding",
+      message: `The clip acted on 0 of ${tokens.toLocaleString("en-US")} trained tokens in ${view.over(shares.length)}.${why}`,
+    };
   },
 };

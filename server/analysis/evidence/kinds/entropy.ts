@@ -14,14 +14,12 @@ export const entropy: EvidenceKind = {
     if (all.length < enough) return [];
     const [first, now] = [mean(all.slice(0, begin)), mean(all.slice(-begin))];
     if (now > collapsed || now > fallen * first) return [];
-    return [
-      {
-        level: "finding",
-        at: "objective.entropy",
-        reads: [{ path: "objective" }, { path: "rollout.temperature" }, { path: "update.optimizer.lr" }],
-        metric: "policy/entropy",
-        message: `The policy's entropy fell from ${formatNumber(first)} to ${formatNumber(now)} nats per token in ${view.over(all.length)}: the rollouts of a group are nearly identical, so their rewards have little to compare.`,
-      },
-    ];
+    return {
+      level: "finding",
+      at: "objective.entropy",
+      reads: [{ path: "objective" }, { path: "rollout.temperature" }, { path: "update.optimizer.lr" }],
+      metric: "policy/entropy",
+      message: `The policy's entropy fell from ${formatNumber(first)} to ${formatNumber(now)} nats per token in ${view.over(all.length)}: the rollouts of a group are nearly identical, so their rewards have little to compare.`,
+    };
   },
 };

@@ -44,15 +44,13 @@ export const gradientNorm: EvidenceKind = {
         : ` It did so in ${plural(found.length, "step")}, most recently in step ${found.at(-1)!.step}.`;
     const held =
       clip === undefined || !Number.isFinite(first.value) ? "" : ` \`clip_norm\` cut it to ${clip}.`;
-    return [
-      {
-        level: "finding",
-        at: view.number("update.optimizer.lr") === undefined ? "update.optimizer" : "update.optimizer.lr",
-        reads: [{ path: "update.optimizer" }],
-        metric: "update/grad_norm",
-        message: `The gradient norm exploded at step ${first.step}: ${size}.${held}${more}`,
-        rollouts: { step: first.step, where: `use == "train" && admitted == true` },
-      },
-    ];
+    return {
+      level: "finding",
+      at: view.number("update.optimizer.lr") === undefined ? "update.optimizer" : "update.optimizer.lr",
+      reads: [{ path: "update.optimizer" }],
+      metric: "update/grad_norm",
+      message: `The gradient norm exploded at step ${first.step}: ${size}.${held}${more}`,
+      rollouts: { step: first.step, where: `use == "train" && admitted == true` },
+    };
   },
 };

@@ -37,19 +37,17 @@ export const scheduleEnds: EvidenceKind = {
   see: (view) =>
     blocks.flatMap((block) =>
       [...schedules(effective(view.record.config, view.stage, block), block)].flatMap(
-        ({ path, end, to }): Sighting[] => {
+        ({ path, end, to }): Sighting | [] => {
           const step = ended(view, path, end);
           if (step === undefined) return [];
           const value = typeof to === "number" ? formatNumber(to) : "its end";
-          return [
-            {
-              level: "note",
-              at: path,
-              reads: [{ path }],
-              label: `ended at step ${step}`,
-              message: `The schedule ended at step ${step} of the last run: ${value} since then.`,
-            },
-          ];
+          return {
+            level: "note",
+            at: path,
+            reads: [{ path }],
+            label: `ended at step ${step}`,
+            message: `The schedule ended at step ${step} of the last run: ${value} since then.`,
+          };
         },
       ),
     ),

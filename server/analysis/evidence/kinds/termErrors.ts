@@ -10,7 +10,7 @@ import { member } from "../where.ts";
 export const termErrors: EvidenceKind = {
   id: "run-term-errors",
   see: (view) =>
-    view.keys("reward.terms").flatMap((term): DiagnosticSighting[] => {
+    view.keys("reward.terms").flatMap((term): DiagnosticSighting | [] => {
       const points = view.recent(`reward/${term}/errors`);
       const last = lastWhere(points, (value) => value > 0);
       if (last === undefined) return [];
@@ -18,19 +18,17 @@ export const termErrors: EvidenceKind = {
       const all = [...view.rollouts.values()].reduce((sum, count) => sum + count, 0);
       const { failures } = view.record;
       const why = said(term, failures);
-      return [
-        {
-          level: "finding",
-          ...(all > 0 && failed >= all * mostRewards ? { severity: "warning" as const } : {}),
-          at: `reward.terms.${term}`,
-          reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],
-          term,
-          metric: `reward/${term}/errors`,
-          message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, most recently in step ${last.step}${why}. Failed rollouts are left out of their groups.`,
-          rollouts: { step: last.step, where: `${member("errors", term)} != null` },
-          places: placesOf(term, failures),
-        },
-      ];
+      return {
+        level: "finding",
+        ...(all > 0 && failed >= all * mostRewards ? { severity: "warning" as const } : {}),
+        at: `reward.terms.${term}`,
+        reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],
+        term,
+        metric: `reward/${term}/errors`,
+        message: `\`${term}\` failed on ${failed.toLocaleString("en-US")} of ${plural(all, "rollout")} in ${view.over(points.steps.length)}, most recently in step ${last.step}${why}. Failed rollouts are left out of their groups.`,
+        rollouts: { step: last.step, where: `${member("errors", term)} != null` },
+        places: placesOf(term, failures),
+      };
     }),
 };
 

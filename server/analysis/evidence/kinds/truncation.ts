@@ -21,15 +21,13 @@ export const truncation: EvidenceKind = {
     });
     const last = lastWhere(points, (value) => value > 0);
     if (last === undefined || cut / all < notable) return [];
-    return [
-      {
-        level: "finding",
-        at: "rollout.max_tokens",
-        reads: [{ path: "rollout.max_tokens" }],
-        metric: "rollout/truncated",
-        message: `\`max_tokens: ${view.number("rollout.max_tokens") ?? "…"}\` truncated ${formatFraction(cut / all)} of rollouts in ${view.over(points.steps.length)}.`,
-        rollouts: { step: last.step, where: `finish == "length" && use == "train"` },
-      },
-    ];
+    return {
+      level: "finding",
+      at: "rollout.max_tokens",
+      reads: [{ path: "rollout.max_tokens" }],
+      metric: "rollout/truncated",
+      message: `\`max_tokens: ${view.number("rollout.max_tokens") ?? "…"}\` truncated ${formatFraction(cut / all)} of rollouts in ${view.over(points.steps.length)}.`,
+      rollouts: { step: last.step, where: `finish == "length" && use == "train"` },
+    };
   },
 };

@@ -17,20 +17,13 @@ export const zeroAdvantage: EvidenceKind = {
     const split = Number.isNaN(right + wrong)
       ? ""
       : ` ${formatFraction(right)} of groups were all correct, ${formatFraction(wrong)} all wrong.`;
-    return [
-      {
-        level: "finding",
-        at: "rollout.group",
-        reads: [
-          { path: "rollout.group" },
-          { path: "tasks" },
-          { path: "reward.terms" },
-          { path: "advantage" },
-        ],
-        metric: "groups/zero_advantage",
-        message: `In ${formatFraction(mean(shares))} of groups of ${view.over(shares.length)} every advantage was 0, so nothing was learned from them.${split}`,
-        rollouts: { step: view.summary.step, where: `advantage == 0 && ${training}` },
-      },
-    ];
+    return {
+      level: "finding",
+      at: "rollout.group",
+      reads: [{ path: "rollout.group" }, { path: "tasks" }, { path: "reward.terms" }, { path: "advantage" }],
+      metric: "groups/zero_advantage",
+      message: `In ${formatFraction(mean(shares))} of groups of ${view.over(shares.length)} every advantage was 0, so nothing was learned from them.${split}`,
+      rollouts: { step: view.summary.step, where: `advantage == 0 && ${training}` },
+    };
   },
 };
