@@ -25,3 +25,21 @@ export interface Database {
   pragma(text: string): unknown;
   close(): void;
 }
+
+/** Everything or nothing, for a connection that knows whether it is in a transaction. */
+export function transaction<Result>(
+  database: Pick<Database, "exec">,
+  isOpen: () => boolean,
+  work: () => Result,
+): Result {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // Some failures, such as a full disk, have ended the transaction already.
+    if (isOpen()) database.exec("ROLLBACK");
+    throw error;
+  }
+}

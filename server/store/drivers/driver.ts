@@ -22,7 +22,7 @@ import { openWasm, type WasmConstructor } from "./wasmDriver.ts";
 type BetterConstructor = new (path: string, options?: BetterSqlite.Options) => BetterSqlite.Database;
 type Open = (path: string, readonly: boolean) => Database;
 
-export interface OpenedDatabase {
+interface OpenedDatabase {
   readonly database: Database;
   /** What `gradus doctor` and the daemon's status name. */
   readonly driver: string;

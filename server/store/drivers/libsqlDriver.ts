@@ -12,7 +12,7 @@
  * - Statements go on working after `close`, and keep the file open until they are collected.
  */
 import { existsSync } from "node:fs";
-import type { Database, SqlValues, Statement } from "./database.ts";
+import { transaction, type Database, type SqlValues, type Statement } from "./database.ts";
 import { placeholdersOf, valuesFor } from "./placeholders.ts";
 
 interface LibsqlStatement {
@@ -59,16 +59,7 @@ class LibsqlAdapter implements Database {
   }
 
   transaction<Result>(work: () => Result): Result {
-    this.exec("BEGIN IMMEDIATE");
-    try {
-      const result = work();
-      this.exec("COMMIT");
-      return result;
-    } catch (error) {
-      // Some failures, such as a full disk, have ended the transaction already.
-      if (this.database.inTransaction) this.exec("ROLLBACK");
-      throw error;
-    }
+    return transaction(this, () => this.database.inTransaction, work);
   }
 
   pragma(text: string): unknown {

@@ -4,7 +4,7 @@
  */
 import type { SqlValues } from "./database.ts";
 
-export interface Placeholders {
+interface Placeholders {
   readonly count: number;
   readonly names: readonly string[];
 }

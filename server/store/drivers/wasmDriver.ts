@@ -14,7 +14,7 @@
  */
 import type { Database as WasmDatabase, Statement as WasmStatement } from "node-sqlite3-wasm";
 import { existsSync } from "node:fs";
-import type { Database, SqlValues, Statement } from "./database.ts";
+import { transaction, type Database, type SqlValues, type Statement } from "./database.ts";
 import { placeholdersOf, valuesFor, type Values } from "./placeholders.ts";
 
 export type WasmConstructor = new (
@@ -101,16 +101,7 @@ class WasmAdapter implements Database {
   }
 
   transaction<Result>(work: () => Result): Result {
-    this.exec("BEGIN IMMEDIATE");
-    try {
-      const result = work();
-      this.exec("COMMIT");
-      return result;
-    } catch (error) {
-      // Some failures, such as a full disk, have ended the transaction already.
-      if (this.database.inTransaction) this.exec("ROLLBACK");
-      throw error;
-    }
+    return transaction(this, () => this.database.inTransaction, work);
   }
 
   pragma(text: string): unknown {
