@@ -42,7 +42,7 @@ export interface LanguageOptions {
   readonly version?: string;
 }
 
-export interface AttachedLanguage {
+interface AttachedLanguage {
   /** Checks the open configs again: a file that one of them read has changed on disk. */
   revalidate(): void;
   dispose(): void;

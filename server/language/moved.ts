@@ -18,7 +18,7 @@ function movedLines(before: string, now: string): Moved {
   return (line) => (line < above ? line : line >= old.length - below ? line + by : undefined);
 }
 
-export interface Steady {
+interface Steady {
   /** The config as it last was without a syntax error. */
   readonly open: OpenConfig;
   position(at: Position): Position | undefined;

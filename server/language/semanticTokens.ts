@@ -13,6 +13,7 @@ import type { Range } from "../lib/lines.ts";
 import type { Names } from "./names/occurrences.ts";
 import type { NameKind } from "./names/naming.ts";
 import { readMetric } from "./names/metricParts.ts";
+import { slotOf } from "./spot.ts";
 import { visits, type Visit } from "./walk.ts";
 
 const types = [
@@ -49,7 +50,7 @@ interface SemanticToken {
   readonly modifiers: readonly Modifier[];
 }
 
-export interface ColouredConfig {
+interface ColouredConfig {
   readonly text: string;
   readonly root: SourceNode | undefined;
   /** With all that it inherits. */
@@ -129,20 +130,12 @@ function isParameter({ parent, path }: Visit): boolean {
   return !(last in spot.shape.own) && !["use", "env"].includes(last);
 }
 
-function isMethod({ spot, node }: Visit): boolean {
-  if (textOf(node) === undefined) return false;
-  return spot?.kind === "method" || (spot?.kind === "shape" && spot.shape.kind === "slot");
-}
+const isMethod = ({ spot, node }: Visit): boolean => textOf(node) !== undefined && slotOf(spot) !== undefined;
 
 /** A method of Gradus, not a file of the person's. */
 function builtIn({ spot, node }: Visit): Modifier[] {
   const text = textOf(node) ?? "";
-  const slot =
-    spot?.kind === "method"
-      ? spot.slot
-      : spot?.kind === "shape" && spot.shape.kind === "slot"
-        ? spot.shape.slot
-        : undefined;
+  const slot = slotOf(spot);
   const own = slot === "reward" && fileReference(text) !== undefined;
   return slot !== undefined && !own && methodOf(slot, text) !== undefined ? ["defaultLibrary"] : [];
 }

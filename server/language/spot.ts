@@ -23,6 +23,12 @@ export type Spot =
   /** The value of `use` or `env`. */
   | { readonly kind: "method"; readonly slot: SlotName; readonly summary: string };
 
+/** The slot of which a method is chosen there. */
+export function slotOf(spot: Spot | undefined): SlotName | undefined {
+  if (spot?.kind === "method") return spot.slot;
+  return spot?.kind === "shape" && spot.shape.kind === "slot" ? spot.shape.slot : undefined;
+}
+
 export const rootSpot = (node: SourceNode | undefined, merged: SourceNode | undefined): Spot => ({
   kind: "shape",
   shape: grammar,

@@ -21,7 +21,7 @@ import { fieldsAt, namedAt, nodeAt, parents, rewardOffers, type Surroundings } f
 import type { KeyOffer, Offer } from "./offer.ts";
 import { valuesAt } from "./values.ts";
 import { cursorAt, type Cursor } from "../tolerant/cursor.ts";
-import { spotAt, type Spot, type Step } from "../spot.ts";
+import { slotOf, spotAt, type Spot, type Step } from "../spot.ts";
 import { usualAt } from "../usual.ts";
 
 export interface Completions {
@@ -30,7 +30,7 @@ export interface Completions {
   says(index: number): MarkupContent | undefined;
 }
 
-export interface CompletionPlace {
+interface CompletionPlace {
   readonly text: string;
   readonly position: Position;
   /** The config as it last resolved. */
@@ -96,10 +96,10 @@ function valuesFor(spot: Spot, around: Surroundings): Offer[] {
   const { cursor } = around;
   const values = valuesAt(spot, namedAt(around));
   const siblings = besides(cursor);
-  const isReward =
-    (spot.kind === "method" && spot.slot === "reward") ||
-    (spot.kind === "shape" && spot.shape.kind === "slot" && spot.shape.slot === "reward");
-  const all = isReward ? [...(/[./]/.test(cursor.before) ? [] : values), ...rewardOffers(around)] : values;
+  const all =
+    slotOf(spot) === "reward"
+      ? [...(/[./]/.test(cursor.before) ? [] : values), ...rewardOffers(around)]
+      : values;
   // On a line of its own a map or a list begins with its first key or dash, not with a bracket.
   const ownLine =
     cursor.writing === "either" && cursor.flow === undefined && typeof cursor.path.at(-1) === "string";

@@ -2,7 +2,7 @@
 import { readdirSync, type Dirent } from "node:fs";
 import { join, resolve } from "node:path";
 
-export interface FileOffer {
+interface FileOffer {
   /** Relative to the config's folder, with `./`; a folder ends in `/`. */
   readonly text: string;
   readonly folder: boolean;

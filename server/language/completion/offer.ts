@@ -28,12 +28,12 @@ export interface MethodOffer extends Said {
   readonly use: "use" | "env";
 }
 
-export interface WordOffer extends Said {
+interface WordOffer extends Said {
   readonly kind: "word" | "name" | "metric" | "preset" | "number" | "file" | "folder" | "export" | "field";
 }
 
 /** YAML in one line, with `${1:…}` places; `text` is the same without them. */
-export interface SnippetOffer extends Said {
+interface SnippetOffer extends Said {
   readonly kind: "snippet";
   readonly snippet: string;
 }

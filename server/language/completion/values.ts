@@ -12,7 +12,7 @@ import type { MethodOffer, Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
 
 /** What a text names at this place; undefined where nothing is known of it. */
-export type ReferenceOffers = (reference: Reference) => readonly Offer[];
+type ReferenceOffers = (reference: Reference) => readonly Offer[];
 
 export function valuesAt(spot: Spot, named: ReferenceOffers): Offer[] {
   if (spot.kind === "method") return methodsOf(spot.slot);

@@ -17,10 +17,10 @@ import { termAt, termText } from "./termText.ts";
 import { scheduleText } from "./scheduleText.ts";
 import { locate, type Located } from "../locate.ts";
 import { methodText } from "./methodText.ts";
-import { chosenMethod, spotAt, type Spot, type Step } from "../spot.ts";
+import { chosenMethod, slotOf, spotAt, type Spot, type Step } from "../spot.ts";
 import { usualAt } from "../usual.ts";
 
-export interface HoverPlace {
+interface HoverPlace {
   /** The document's own tree. */
   readonly root: SourceNode;
   readonly position: Position;
@@ -70,12 +70,7 @@ function partsOf(seen: HoverTarget): string[] {
 function valueText(spot: Spot, text: string, seen: HoverTarget): string[] | undefined {
   const { located, dotted, loaded, root, file } = seen;
   const origin = originText(dotted, loaded, file);
-  const slot =
-    spot.kind === "method"
-      ? spot.slot
-      : spot.kind === "shape" && spot.shape.kind === "slot"
-        ? spot.shape.slot
-        : undefined;
+  const slot = slotOf(spot);
   if (slot !== undefined) {
     const method = methodOf(slot, text);
     if (method !== undefined) return [...methodText(method), ...docsLink(method), ...origin];

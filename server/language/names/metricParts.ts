@@ -3,7 +3,7 @@ import type { Metric } from "../../../shared/metrics/metric.ts";
 import { metrics } from "../../../shared/metrics/metrics.ts";
 import type { NameKind } from "./naming.ts";
 
-export interface MetricPart {
+interface MetricPart {
   /** `arm`: the whole arm, of which a task's name is the beginning. */
   readonly kind: NameKind | "arm";
   readonly name: string;
@@ -39,7 +39,7 @@ const templates: readonly Template[] = metrics
   })
   .sort((a, b) => b.literal - a.literal || a.holes.length - b.holes.length);
 
-export interface ReadMetric {
+interface ReadMetric {
   readonly metric: Metric;
   readonly parts: readonly MetricPart[];
 }

@@ -14,6 +14,7 @@ import type { ConfigFile, ConfigFiles } from "../names/configFiles.ts";
 import { readMetric } from "../names/metricParts.ts";
 import { declarations, isPolicy, occurrenceAt } from "../names/symbol.ts";
 import type { Occurrence } from "../names/occurrences.ts";
+import { slotOf } from "../spot.ts";
 import { visits, type Visit } from "../walk.ts";
 import { exportPlace } from "./exportPlace.ts";
 import { fileLinks } from "./fileLinks.ts";
@@ -145,12 +146,7 @@ function keyAt(root: SourceNode | undefined, path: VisitPath): Range | undefined
 
 /** The method's part of the reference, where it is installed. */
 function ofMethod({ spot, node }: Visit): Location[] {
-  const slot =
-    spot?.kind === "method"
-      ? spot.slot
-      : spot?.kind === "shape" && spot.shape.kind === "slot"
-        ? spot.shape.slot
-        : undefined;
+  const slot = slotOf(spot);
   const text = textOf(node);
   const method = slot === undefined || text === undefined ? undefined : methodOf(slot, text);
   if (method === undefined) return [];

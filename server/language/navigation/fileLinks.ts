@@ -5,9 +5,10 @@ import type { Range } from "../../lib/lines.ts";
 import { parentFile } from "../../config/extend.ts";
 import { fileReference } from "../../config/check/method.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";
+import { slotOf } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
 
-export interface FileLink {
+interface FileLink {
   readonly range: Range;
   /** Absolute; it is there. */
   readonly file: string;
@@ -51,15 +52,8 @@ function parentLink(name: string, range: Range, by: string): FileLink | undefine
 }
 
 /** `use: ./brevity.ts`, or the short form of a term. */
-function isReward({ spot, path }: Visit): boolean {
-  if (spot?.kind === "method") return spot.slot === "reward";
-  return (
-    spot?.kind === "shape" &&
-    spot.shape.kind === "slot" &&
-    spot.shape.slot === "reward" &&
-    path.at(-1) !== "use"
-  );
-}
+const isReward = ({ spot, path }: Visit): boolean =>
+  slotOf(spot) === "reward" && (spot?.kind === "method" || path.at(-1) !== "use");
 
 function isFile({ spot, path, parent }: Visit): boolean {
   if (spot?.kind === "shape" && spot.shape.kind === "path") return true;

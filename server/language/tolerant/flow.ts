@@ -4,7 +4,7 @@ import type { Anchors } from "./anchors.ts";
 import { closingQuote, colonEndsKey, endOfLine, plainEnd, plainScalar, unquoted } from "./scalars.ts";
 import type { Watch } from "./watch.ts";
 
-export type OriginAt = (start: number, end: number) => Origin;
+type OriginAt = (start: number, end: number) => Origin;
 
 /** Reads a flow collection, or a scalar inside one, in `text` from `at` to at most `end`. */
 export class FlowReader {
