@@ -27,7 +27,7 @@ const helloWithin = 10_000;
 /** A refused client has so long to read why. */
 const refusalReadWithin = 200;
 
-export interface ClientContext {
+interface ClientContext {
   readonly token: string;
   readonly handlers: Handlers;
   readonly describe: () => HelloResult;

@@ -29,7 +29,7 @@ import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly store: string;
   readonly version: string;
   readonly worker: WorkerProgram;

@@ -15,7 +15,7 @@ import {
 } from "vscode-jsonrpc/node";
 import { messageOf } from "../../shared/lib/errors.ts";
 
-export interface MessageLimits {
+interface MessageLimits {
   /** Bytes of one message. */
   readonly message: number;
   /** Questions that may be under way; further ones are read when one has been answered and its answer has left. */

@@ -5,7 +5,7 @@ import type { StageSteps } from "../../shared/protocol/protocol.ts";
 import { SourceEdits } from "../config/text/edits.ts";
 import { parseSource } from "../config/text/source.ts";
 
-export interface StageChange {
+interface StageChange {
   /** The config as an editor has it. */
   readonly text: string;
   readonly stage: string;

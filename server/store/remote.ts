@@ -10,7 +10,7 @@ import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts
 type Parameters_<K extends CallName> = StoreCalls[K] extends (...parameters: infer P) => unknown ? P : never;
 type Result_<K extends CallName> = StoreCalls[K] extends (...parameters: never) => infer R ? R : never;
 
-export interface RemoteStoreOptions {
+interface RemoteStoreOptions {
   readonly onChanged: (cursor: number) => void;
   readonly onProblem: (text: string) => void;
   /** The tables are built again out of the logs. */

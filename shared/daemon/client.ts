@@ -17,7 +17,7 @@ import {
 import type { DaemonLink } from "./handshake.ts";
 import { ask } from "./request.ts";
 
-export type ClientState =
+type ClientState =
   | { readonly state: "disconnected" }
   | { readonly state: "connecting" }
   | { readonly state: "ready"; readonly hello: HelloResult; readonly mode: DaemonLink["mode"] }
@@ -30,7 +30,7 @@ export interface FeedListener {
   restart(): void;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** connectOrStart or connectExisting with its wishes. Null: there is no daemon, and none is to be started. */
   readonly connect: () => Promise<DaemonLink | null>;
   readonly onState?: (state: ClientState) => void;

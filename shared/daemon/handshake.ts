@@ -35,7 +35,7 @@ export interface DaemonLink {
   close(): void;
 }
 
-export interface HelloWish {
+interface HelloWish {
   readonly role: Role;
   readonly version: string;
   readonly protocol?: number;

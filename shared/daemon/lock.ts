@@ -19,7 +19,7 @@ const holderSchema = z.object({
 });
 export type LockHolder = z.infer<typeof holderSchema>;
 
-export type LockResult =
+type LockResult =
   { readonly state: "taken"; readonly lock: Lock } | { readonly state: "held"; readonly by: ProcessIdentity };
 export interface Lock {
   readonly path: string;
@@ -55,7 +55,7 @@ export function touchedWithin(files: readonly string[], milliseconds: number): b
 export const isHolding = (holder: ProcessIdentity, path: string): boolean =>
   isElsewhere(holder) ? touchedWithin([path], silentAfter) : isAlive(holder);
 
-export interface LockOptions {
+interface LockOptions {
   /** Milliseconds after which even a living holder counts as stuck. */
   readonly maximumAge?: number;
   readonly owner?: ProcessIdentity;

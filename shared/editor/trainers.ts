@@ -4,7 +4,7 @@
  */
 
 export type Trainer = "verl" | "trl" | "openrlhf";
-export type TrainerLanguage = "python" | "shellscript" | "yaml";
+type TrainerLanguage = "python" | "shellscript" | "yaml";
 export const trainerLanguages: readonly string[] = [
   "python",
   "shellscript",

@@ -14,9 +14,9 @@ export const prefixBytes = 9;
 export const maxPayloadBytes = 1024 * 1024 * 1024;
 
 /** How a column's numbers lie in the payload, and what its header calls that. */
-export type ColumnType = "int32" | "float32" | "float64" | "uint8";
+type ColumnType = "int32" | "float32" | "float64" | "uint8";
 export type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
-export interface ColumnHeader {
+interface ColumnHeader {
   readonly name: LogColumn;
   readonly type: ColumnType;
   readonly length: number;

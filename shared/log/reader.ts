@@ -54,7 +54,7 @@ export interface LogProblem {
   readonly missing?: number;
 }
 
-export interface ReadResult<Item = LogRecord> {
+interface ReadResult<Item = LogRecord> {
   readonly steps: readonly CommittedStep<Item>[];
   readonly problems: readonly LogProblem[];
   /** Where the next read begins. */

@@ -121,7 +121,7 @@ export interface EvaluationRecord {
   readonly stage?: string;
   readonly metrics: Readonly<Record<string, number>>;
 }
-export interface CheckpointRecord {
+interface CheckpointRecord {
   readonly kind: "checkpoint";
   readonly step: number;
   readonly path: string;
@@ -129,7 +129,7 @@ export interface CheckpointRecord {
   /** The evaluation that made it the run's best so far. */
   readonly best?: { readonly metric: string; readonly value: number };
 }
-export interface StageRecord {
+interface StageRecord {
   readonly kind: "stage";
   readonly step: number;
   readonly index: number;
@@ -172,7 +172,7 @@ export interface TaskRecord {
   /** What came of the rollouts that tried it, where gates asked for them. */
   readonly tried: { readonly successes: number; readonly rollouts: number } | null;
 }
-export interface CommitRecord {
+interface CommitRecord {
   readonly kind: "commit";
   /** Global step, sft steps included, counted from 0 over the whole run; −1 closes what precedes the first step. */
   readonly step: number;

@@ -9,7 +9,7 @@ type Per = "token" | "row" | "context";
 /** The array that holds it in memory. The log has a `float64` as float32: the engine computes no more digits. */
 type Dtype = "int32" | "uint8" | "float64";
 
-export interface ColumnFacts {
+interface ColumnFacts {
   readonly per: Per;
   readonly dtype: Dtype;
   /** `field`: of every batch, by a name of its own; `column`: in `columns` or `rowColumns`, where known; `none`: in no batch. */

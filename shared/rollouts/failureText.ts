@@ -1,6 +1,6 @@
 /** What a reward term's failure says: the error itself, and the line that threw it. */
 
-export interface FailureText {
+interface FailureText {
   /** Without the places that are shown next to it. */
   readonly text: string;
   /** Absolute path; null where the message names none. */

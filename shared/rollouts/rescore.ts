@@ -5,7 +5,7 @@ export interface BeforeNow {
   readonly before: MaybeNumber;
   readonly now: MaybeNumber;
 }
-export interface TermChange extends BeforeNow {
+interface TermChange extends BeforeNow {
   readonly term: string;
   /** Rollouts whose value is another. */
   readonly changed: number;

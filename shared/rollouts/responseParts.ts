@@ -57,7 +57,7 @@ export const bracketed = (parts: readonly ResponsePart[]): string =>
   parts.map(({ kind, text }) => `${brackets[kind][0]}${text}${brackets[kind][1]}`).join("");
 
 /** How many tokens of each kind a rollout has, and how many of them train; undefined: it is not recorded. */
-export interface TokenTally {
+interface TokenTally {
   readonly tokens: number;
   readonly trained: number;
 }

@@ -2,7 +2,7 @@
 import type { MaybeNumber } from "./rollouts.ts";
 import type { Alternative } from "./why.ts";
 
-export interface AlternativeTable {
+interface AlternativeTable {
   readonly scales: readonly string[];
   /** Baselines that give the same throughout share a row. */
   readonly rows: readonly {

@@ -5,7 +5,7 @@
 import { formatFraction, plural } from "../lib/format.ts";
 import { placeText, shortFailure } from "../rollouts/failureText.ts";
 
-export type WarningReason = "nothing-trained" | "rewards-failed" | "held-out-worse";
+type WarningReason = "nothing-trained" | "rewards-failed" | "held-out-worse";
 export interface RunWarning {
   readonly reason: WarningReason;
   /** Two or three words, for a row. */

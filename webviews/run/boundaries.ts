@@ -3,7 +3,7 @@ import { plural } from "../../shared/lib/format.ts";
 import { element } from "../shared/dom.ts";
 import type { Boundary } from "./lanesModel.ts";
 
-export interface BoundaryEvents {
+interface BoundaryEvents {
   readonly moved: (stage: string, was: number, steps: number) => void;
   /** What letting go would do; empty: nothing. */
   readonly said: (text: string) => void;

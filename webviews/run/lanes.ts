@@ -30,7 +30,7 @@ import { backLabel, labelOf, legendOf, statusOf, tableOf } from "./lanesParts.ts
 import { cellUnder, columnInView, drawLanes, scaleOf } from "./lanesPlot.ts";
 import { LanesQuestions } from "./lanesQuestions.ts";
 
-export interface LanesEvents {
+interface LanesEvents {
   readonly asked: (id: number, view: CurriculumView) => void;
   readonly brushed: (brush: Brush | null) => void;
   /** Other lanes are opened. */

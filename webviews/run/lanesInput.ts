@@ -2,7 +2,7 @@
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { columnCount, type CellPlace } from "./lanesModel.ts";
 
-export interface LanesInput {
+interface LanesInput {
   /** The cell at a place of the window. */
   readonly under: (x: number, y: number) => CellPlace | null;
   /** A drag may begin. */

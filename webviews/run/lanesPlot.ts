@@ -11,7 +11,7 @@ const stripHeight = 18;
 const gap = 2;
 const edge = 3;
 
-export interface LanesPicture {
+interface LanesPicture {
   readonly overview: CurriculumOverview;
   readonly marks: readonly Mark[];
   readonly cursor: CellPlace | null;

@@ -5,7 +5,7 @@ import type { Why } from "../../shared/rollouts/why.ts";
 import { button, element, setShown, setText } from "../shared/dom.ts";
 import { explanation, type RolloutTexts } from "./why.ts";
 
-export interface RolloutsEvents {
+interface RolloutsEvents {
   readonly asked: (step: number) => void;
   readonly chosen: (place: RolloutPlace) => void;
   readonly closed: () => void;

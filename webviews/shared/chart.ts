@@ -14,7 +14,7 @@ import { button, element, setShown, setText } from "./dom.ts";
 import { columnsOf, createPlot, shapeOf, toneColor, type Mark } from "./plot.ts";
 import { dashes, type Theme } from "./theme.ts";
 
-export interface ChartEvents {
+interface ChartEvents {
   /** The cursor is on a step, or on none. */
   readonly pointed: (step: number | null) => void;
   readonly opened: (step: number) => void;

@@ -109,7 +109,7 @@ export function nearest(steps: readonly number[], step: number): number {
 }
 
 /** The last value up to an index: points that exist at a few steps only (evaluations) keep theirs in between. */
-export function valueUpTo(line: ChartLine, index: number): number | null {
+function valueUpTo(line: ChartLine, index: number): number | null {
   for (let i = index; i >= 0; i--) {
     const value = line.raw[i];
     if (isKnown(value)) return value;

@@ -1,7 +1,7 @@
 /** What pixel columns show of a line in buckets: its lowest and highest value there. Pure. */
 import type { Spread } from "./columns.ts";
 
-export interface PixelColumns {
+interface PixelColumns {
   readonly x: readonly number[];
   readonly low: readonly number[];
   readonly high: readonly number[];

@@ -11,7 +11,7 @@ export interface Mark {
   readonly step: number;
   readonly name: string;
 }
-export interface PlotOptions {
+interface PlotOptions {
   readonly width: number;
   readonly height: number;
   readonly theme: Theme;

@@ -2,7 +2,7 @@ import { readable } from "./color.ts";
 
 /** Colours and fonts of the editor's theme as the canvas needs them, read again when the theme changes. */
 
-export type ThemeKind = "light" | "dark" | "high-contrast" | "high-contrast-light";
+type ThemeKind = "light" | "dark" | "high-contrast" | "high-contrast-light";
 
 export interface Theme {
   readonly kind: ThemeKind;

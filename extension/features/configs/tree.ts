@@ -7,7 +7,7 @@ import type { Stores } from "../connection/stores.ts";
 import { findConfigs } from "./find.ts";
 import { runDescription } from "../runs/treeModel.ts";
 
-export interface ConfigNode {
+interface ConfigNode {
   readonly uri: Uri;
 }
 

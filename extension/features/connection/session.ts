@@ -30,7 +30,7 @@ export interface Launch {
   readonly folders: readonly WorkspaceFolder[];
 }
 
-export interface ChangeBatch {
+interface ChangeBatch {
   readonly cursor: number;
   readonly changes: readonly Change[];
 }

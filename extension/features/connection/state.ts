@@ -23,7 +23,7 @@ export type ConnectionState<S extends Session> =
 export interface Clock {
   after(milliseconds: number, act: () => void): () => void;
 }
-export interface MachineOptions<S extends Session> {
+interface MachineOptions<S extends Session> {
   /** Opens a session; `shaking` is called when the daemon is there and what remains is to agree. */
   readonly open: (shaking: () => void) => Promise<S>;
   readonly clock?: Clock;

@@ -37,7 +37,7 @@ import { panelRun } from "./panelRun.ts";
 import { evaluationUnderWay, noFailures, readEvents, type RunEvents } from "./readEvents.ts";
 import { seriesParts } from "./seriesParts.ts";
 
-export interface PanelFeedOptions {
+interface PanelFeedOptions {
   readonly run: string;
   readonly source: () => Promise<Asker>;
   readonly send: (message: ToPanel) => void;

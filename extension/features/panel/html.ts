@@ -1,6 +1,6 @@
 /** The page that a webview starts from: a policy without `unsafe-*`, one style, one script. Pure, so that tests serve the same. */
 
-export interface PageParts {
+interface PageParts {
   readonly title: string;
   /** Fresh for every page. */
   readonly nonce: string;

@@ -32,7 +32,7 @@ export interface RolloutDocument {
   readonly headings: readonly Heading[];
   readonly marks: readonly Mark[];
 }
-export interface StepRecord {
+interface StepRecord {
   readonly name: string;
   readonly step: number;
   readonly groups: readonly GroupRow[];

@@ -21,7 +21,7 @@ import type { RunPanels } from "../panel/host.ts";
 import { pickConfig, pickRun } from "./pick.ts";
 import { endText } from "./treeModel.ts";
 
-export interface RunCommandParts {
+interface RunCommandParts {
   readonly stores: Stores;
   readonly panels: RunPanels;
   /** Offers to set up compute where that is missing; false: the person declined, or it failed. */

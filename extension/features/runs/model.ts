@@ -6,7 +6,7 @@ import type { Change, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
 import { Emitter } from "../connection/emitter.ts";
 
-export interface Beat {
+interface Beat {
   /** Milliseconds in which steps are reported once; 0: each at once. */
   readonly milliseconds: number;
   readonly after?: (milliseconds: number, act: () => void) => void;
@@ -19,7 +19,7 @@ export const isReading = ({ status }: RunSummary): boolean => status === "readin
 /** A run that ended before this window saw it live did not end just now; clocks that differ by less are the same. */
 const clockSlack = 1_000;
 
-export interface RunsChange {
+interface RunsChange {
   /** Runs that changed; undefined: all of them. */
   readonly runs: ReadonlySet<string> | undefined;
 }

@@ -15,7 +15,7 @@ import { evaluationsQuery, runsShow } from "../../../shared/protocol/protocol.ts
 import type { Store, Stores } from "../connection/stores.ts";
 import { childrenOf, childrenOfRun, rowOf, runTooltip, type RunNode } from "./treeModel.ts";
 
-export type TreeNode = RunNode | { readonly kind: "store"; readonly store: Store };
+type TreeNode = RunNode | { readonly kind: "store"; readonly store: Store };
 
 export class RunsTree implements TreeDataProvider<TreeNode> {
   readonly #changed = new EventEmitter<TreeNode | undefined>();

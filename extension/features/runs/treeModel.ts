@@ -35,7 +35,7 @@ export type RunNode =
       readonly bytes: number;
     };
 
-export interface TreeRow {
+interface TreeRow {
   readonly id: string;
   readonly label: string;
   readonly description: string;

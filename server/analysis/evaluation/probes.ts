@@ -14,7 +14,7 @@ export interface EvaluationProbe {
 }
 
 /** One task of a probe: what is asked in its place. */
-export interface Probed {
+interface Probed {
   /** The task's place among those that were evaluated. */
   readonly place: number;
   readonly asked: readonly Task[];

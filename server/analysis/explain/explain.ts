@@ -48,7 +48,7 @@ export interface ExplainedStep {
 }
 export type Explained = ExplainedRollout | ExplainedStep;
 
-export interface RowsOfStep {
+interface RowsOfStep {
   readonly train: RecordedRow[];
   /** Rollouts that only tell what a state is worth. */
   readonly estimates: RecordedRow[];

@@ -4,7 +4,7 @@ import type { StageBody } from "../../core/config/resolved.ts";
 import { placeAt, stepsInAll } from "../../config/build/stagePlan.ts";
 import type { Clock } from "../../core/basics.ts";
 
-export interface StagePlace {
+interface StagePlace {
   readonly body: StageBody;
   readonly clock: Clock;
 }

@@ -17,7 +17,7 @@ import { mostPlayers, shapley } from "./shapley.ts";
 /** Token values that a few seconds allow: coalitions × tokens of the rows compared. */
 const mostWork = 4e8;
 
-export interface SharesInput {
+interface SharesInput {
   /** The rows that are compared: those of the group, or of the step where the method looks at the whole batch. */
   readonly step: RecordedStep;
   readonly row: number;

@@ -4,7 +4,7 @@ import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts"
 import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 
 /** A line of a history, as `read.ts` reads it. */
-export interface HistoryLine {
+interface HistoryLine {
   readonly step: number;
   readonly task: string;
   readonly arm: string;

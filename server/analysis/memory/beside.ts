@@ -16,10 +16,7 @@ import { randomStream } from "../../lib/random.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { PerceptronModelConfig } from "../../core/blocks/models.ts";
 
-export type OtherBytes = Pick<
-  Prediction,
-  "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay"
->;
+type OtherBytes = Pick<Prediction, "weights" | "snapshots" | "optimizer" | "step" | "caches" | "replay">;
 
 /** Of the policy and its work. */
 export interface Around {

@@ -153,7 +153,7 @@ function workNeeds(config: RunConfig, shape: Shape): WorkNeeds {
   };
 }
 
-export interface MemoryPlan extends Plan {
+interface MemoryPlan extends Plan {
   readonly limit: Limit;
 }
 

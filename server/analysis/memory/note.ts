@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const schema = z.object({ predicted_bytes: z.number(), limit_bytes: z.number(), advice: z.string() });
-export type MemoryNote = z.output<typeof schema>;
+type MemoryNote = z.output<typeof schema>;
 const fileOf = (runFolder: string): string => join(runFolder, "memory.json");
 
 /** In MiB, from 1 GiB on in GiB. */

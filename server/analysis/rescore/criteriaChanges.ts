@@ -19,7 +19,7 @@ interface CriterionTally {
 }
 
 /** A term's columns over the same rollouts, before and now. */
-export interface TwoColumns {
+interface TwoColumns {
   readonly now: RewardColumn | undefined;
   readonly before: RewardColumn | undefined;
 }

@@ -16,7 +16,7 @@ import type { Random } from "../../lib/random.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 
-export interface RescoredRollout {
+interface RescoredRollout {
   readonly type: "rollout";
   readonly step: number;
   readonly group: string;

@@ -15,7 +15,7 @@ import { readStep, type StoredStep } from "./storedStep.ts";
 import { computedColumn, keyOf, recordedColumn, sameTerm, type TermSource } from "./terms.ts";
 import { UserTerms } from "./userTerm.ts";
 
-export interface RescoredRun {
+interface RescoredRun {
   readonly id: string;
   readonly name: string;
   /** `runs/<id>` */

@@ -38,7 +38,7 @@ export function sampleOf(steps: readonly number[], most = stepsAtMost): readonly
   return order.map((i) => even[i]!);
 }
 
-export interface SweepWish {
+interface SweepWish {
   readonly term: string;
   readonly from?: number | undefined;
   readonly to?: number | undefined;

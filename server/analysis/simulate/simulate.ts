@@ -48,7 +48,7 @@ export interface Answering {
 }
 
 /** What a step drew, and what came of it. */
-export interface PlayedStep {
+interface PlayedStep {
   readonly groups: readonly Group[];
   readonly verdicts: readonly Verdict[];
   /** Rollouts written in it, those of tries and of rejected groups included. */

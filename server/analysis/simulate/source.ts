@@ -12,7 +12,7 @@ export const simulatedSource = "simulated";
 const spread = 0.5;
 
 /** Where a simulated task stands. */
-export interface SimulatedTask {
+interface SimulatedTask {
   readonly level: number;
   readonly extra: number;
 }

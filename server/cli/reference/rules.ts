@@ -10,7 +10,7 @@ import { frameworkRules } from "../../frameworks/index.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
 /** Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. */
-export interface RuleSource {
+interface RuleSource {
   readonly heading: string;
   readonly pages: readonly RulePage[];
   readonly fixtures: string;

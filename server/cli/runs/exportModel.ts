@@ -9,7 +9,7 @@ import { findCheckpoint } from "./checkpointNames.ts";
 import { print, printJson } from "../command.ts";
 
 export const modelFormats = ["hf", "gguf", "peft"] as const;
-export type ModelFormat = (typeof modelFormats)[number];
+type ModelFormat = (typeof modelFormats)[number];
 export const isModelFormat = (text: string): text is ModelFormat =>
   modelFormats.some((format) => format === text);
 
@@ -23,7 +23,7 @@ const writers: Readonly<Record<ModelFormat, (path: string, head: ModelHead, name
     writePeft(folder, { shape, ...readPeft(path, shape), base: peftBase(path) ?? "" }),
 };
 
-export interface ModelExport {
+interface ModelExport {
   readonly to: ModelFormat;
   /** Folder, or the .gguf file. */
   readonly out: string | undefined;

@@ -22,7 +22,7 @@ import type { PlannedStage, RunLine } from "../text/runLines.ts";
 /** Steps asked for at once when catching up. */
 const page = 5_000;
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly run: string;
   /** Tell what happened before, too. */
   readonly history: boolean;

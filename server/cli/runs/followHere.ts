@@ -10,7 +10,7 @@ import { JsonLines, PlainView } from "../text/runText.ts";
 import { LiveView } from "../text/runView.ts";
 import { openDaemon, storeOf } from "./store.ts";
 
-export interface FollowHereOptions {
+interface FollowHereOptions {
   readonly store?: string;
   readonly json?: boolean;
   readonly history: boolean;

@@ -8,7 +8,7 @@ import { answers, type Handlers } from "../../daemon/answers.ts";
 import { runFolder } from "../../store/files.ts";
 import { Store } from "../../store/store.ts";
 
-export interface ReadOnlyRequester extends Requester {
+interface ReadOnlyRequester extends Requester {
   close(): void;
 }
 

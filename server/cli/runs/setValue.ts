@@ -18,7 +18,7 @@ const lookEvery = 250;
 /** How many of the run's latest events are looked through. */
 const lookBack = 200;
 
-export interface SetOptions {
+interface SetOptions {
   readonly json?: boolean;
   /** Seconds. */
   readonly wait: number;

@@ -30,7 +30,7 @@ export interface Checked {
   readonly fixed: boolean;
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   readonly set: readonly string[];
   /** Skip files that are not a configuration, even if they were named. */
   readonly skipOthers: boolean;

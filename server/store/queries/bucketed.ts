@@ -6,7 +6,7 @@ import { Buckets, widthFor, type Stack } from "../../../shared/lib/buckets.ts";
 import type { RecordedPoints, Series } from "../../../shared/protocol/protocol.ts";
 import { joined, type PointArrays } from "../ingest/points.ts";
 
-export interface BucketsWanted {
+interface BucketsWanted {
   readonly metrics: readonly string[];
   readonly stacks: readonly Stack[];
   /** First and last step. */

@@ -4,7 +4,7 @@ import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { origins } from "../../../shared/rollouts/fields.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 
-export type CriteriaById = (id: string) => readonly Criterion[] | undefined;
+type CriteriaById = (id: string) => readonly Criterion[] | undefined;
 
 /**
  * @param tokens with the arrays that have one number per token

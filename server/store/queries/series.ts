@@ -5,7 +5,7 @@ export interface Points {
   /** null, NaN or infinite where there is nothing to draw. */
   readonly values: ArrayLike<number | null>;
 }
-export interface Reduced {
+interface Reduced {
   readonly steps: readonly number[];
   /** null where the value is not finite. */
   readonly values: readonly (number | null)[];
