@@ -119,20 +119,21 @@ function runRow(run: RunSummary, now: number): TreeRow {
   };
 }
 
+/** A row of something that a run holds. @param key what tells it from its neighbours of the same kind */
 const row = (
-  id: string,
+  { kind, run }: Exclude<RunNode, { readonly kind: "run" }>,
+  key: string,
   label: string,
   description: string,
   icon: string,
-  context: string,
-  expands: boolean,
+  expands = false,
 ): TreeRow => ({
-  id,
+  id: `${kind}/${run}${key}`,
   label,
   description,
   icon,
   color: null,
-  context,
+  context: kind,
   expands,
   spoken: description === "" ? label : `${label}, ${description}`,
 });
@@ -144,73 +145,34 @@ export function rowOf(node: RunNode, now: number): TreeRow {
     case "stage": {
       const steps = plural(node.to - node.from + 1, "step");
       const training = node.stageKind === "rl" || node.stageKind === "alternate";
+      const description = training
+        ? steps
+        : node.stageKind === "sft"
+          ? `${steps} of warm-up`
+          : `${steps}, ${node.stageKind.replaceAll("_", " ")}`;
       return row(
-        `stage/${node.run}/${node.from}`,
+        node,
+        `/${node.from}`,
         node.name,
-        training
-          ? steps
-          : node.stageKind === "sft"
-            ? `${steps} of warm-up`
-            : `${steps}, ${node.stageKind.replaceAll("_", " ")}`,
+        description,
         training ? "symbol-event" : "flame",
-        "stage",
         training,
       );
     }
     case "steps":
-      return row(
-        `steps/${node.run}/${node.from}`,
-        `Steps ${node.from} to ${node.to}`,
-        "",
-        "list-ordered",
-        "steps",
-        true,
-      );
+      return row(node, `/${node.from}`, `Steps ${node.from} to ${node.to}`, "", "list-ordered", true);
     case "step":
-      return row(
-        `step/${node.run}/${node.step}`,
-        `Step ${node.step}`,
-        "rollouts",
-        "comment-discussion",
-        "step",
-        false,
-      );
+      return row(node, `/${node.step}`, `Step ${node.step}`, "rollouts", "comment-discussion");
     case "evaluations":
-      return row(
-        `evaluations/${node.run}`,
-        "Evaluations",
-        plural(node.rows.length, "result"),
-        "beaker",
-        "evaluations",
-        true,
-      );
-    case "evaluation":
-      return row(
-        `evaluation/${node.run}/${node.row.step}/${node.row.role}`,
-        `Step ${node.row.step}`,
-        evaluationText(node.row),
-        "beaker",
-        "evaluation",
-        false,
-      );
+      return row(node, "", "Evaluations", plural(node.rows.length, "result"), "beaker", true);
+    case "evaluation": {
+      const { step, role } = node.row;
+      return row(node, `/${step}/${role}`, `Step ${step}`, evaluationText(node.row), "beaker");
+    }
     case "checkpoints":
-      return row(
-        `checkpoints/${node.run}`,
-        "Checkpoints",
-        plural(node.checkpoints.length, "checkpoint"),
-        "save-all",
-        "checkpoints",
-        true,
-      );
+      return row(node, "", "Checkpoints", plural(node.checkpoints.length, "checkpoint"), "save-all", true);
     case "checkpoint":
-      return row(
-        `checkpoint/${node.run}/${node.step}`,
-        `Step ${node.step}`,
-        formatBytes(node.bytes),
-        "save",
-        "checkpoint",
-        false,
-      );
+      return row(node, `/${node.step}`, `Step ${node.step}`, formatBytes(node.bytes), "save");
   }
 }
 
