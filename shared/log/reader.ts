@@ -126,13 +126,8 @@ function read<Item extends AnyRecord>(
     if (scan.more) return scan;
     if (!hasNext) return scan;
     const left = size - scan.position.offset;
-    const torn = problem(
-      "log/torn",
-      "info",
-      file,
-      scan.position.offset,
-      `${left} bytes of an unfinished step were dropped: the process that wrote them ended first.`,
-    );
+    const message = `${left} bytes of an unfinished step were dropped: the process that wrote them ended first.`;
+    const torn = problem("log/torn", "info", file, scan.position.offset, message);
     return {
       steps: scan.steps,
       problems: left > 0 && scan.position.offset > 0 ? [...scan.problems, torn] : scan.problems,
@@ -227,6 +222,10 @@ function parse<Item extends AnyRecord>(
     ...(damage === undefined ? {} : { damage }),
   });
   const behind = (): LogPosition => steps.at(-1)?.position ?? from;
+  const damaged = (offset: number, what: string): Scan<Item> => {
+    const message = `${what}: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`;
+    return done(behind(), problem("log/checksum", "error", file, offset, message));
+  };
   if (from.offset === 0) {
     if (bytes.length < headerBytes) return done(from);
     const wrong = headerProblem(bytes, file);
@@ -241,43 +240,17 @@ function parse<Item extends AnyRecord>(
   while (at + prefixBytes <= bytes.length) {
     const length = bytes.readUInt32LE(at);
     const offset = from.offset + at;
-    if (length > maxPayloadBytes)
-      return done(
-        behind(),
-        problem(
-          "log/checksum",
-          "error",
-          file,
-          offset,
-          `A record claims ${length} bytes: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`,
-        ),
-      );
+    if (length > maxPayloadBytes) return damaged(offset, `A record claims ${length} bytes`);
     const end = at + prefixBytes + length;
     if (end > bytes.length) break;
-    if (crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) {
-      return done(
-        behind(),
-        problem(
-          "log/checksum",
-          "error",
-          file,
-          offset,
-          `A record's checksum is wrong: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`,
-        ),
-      );
-    }
+    if (crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4))
+      return damaged(offset, "A record's checksum is wrong");
     const decoded = decode(bytes.readUInt8(at + 8), bytes.subarray(at + prefixBytes, end));
     at = end;
-    if (decoded.state === "malformed")
-      pendingProblems.push(
-        problem(
-          "log/record",
-          "warning",
-          file,
-          offset,
-          `A record at byte ${offset} does not have the form of its kind and was left out: ${decoded.reason}.`,
-        ),
-      );
+    if (decoded.state === "malformed") {
+      const message = `A record at byte ${offset} does not have the form of its kind and was left out: ${decoded.reason}.`;
+      pendingProblems.push(problem("log/record", "warning", file, offset, message));
+    }
     if (decoded.state === "later") later += 1;
     if (decoded.state !== "record") continue;
     if (decoded.record.kind !== "commit") {
@@ -304,21 +277,12 @@ function parse<Item extends AnyRecord>(
 }
 
 function headerProblem(bytes: Buffer, file: string): LogProblem | undefined {
+  const refused = (message: string): LogProblem => problem("log/format", "error", file, 0, message);
   if (bytes.toString("latin1", 0, magic.length) !== magic)
-    return problem(
-      "log/format",
-      "error",
-      file,
-      0,
-      "This file is not a segment of a Gradus log; it is not read.",
-    );
+    return refused("This file is not a segment of a Gradus log; it is not read.");
   const version = bytes.readUInt32LE(magic.length);
   if (version === logVersion) return undefined;
-  return problem(
-    "log/format",
-    "error",
-    file,
-    0,
+  return refused(
     `The segment is of log version ${version}; this Gradus reads version ${logVersion}. Update Gradus to read it.`,
   );
 }
