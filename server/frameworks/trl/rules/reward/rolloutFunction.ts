@@ -1,7 +1,6 @@
 import { functionsIn } from "../../rewards.ts";
 import { trainerOf } from "../../python.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
-import type { RuleModel } from "../../../rule.ts";
 import { trlRule } from "../../trlRule.ts";
 
 const wanted = ["prompt_ids", "completion_ids", "logprobs"];
@@ -18,9 +17,12 @@ export const rolloutFunction = trlRule({
     return returns.flatMap((value) => {
       const left = missing(value);
       const message = `The rollout function returns no ${left.map((key) => `\`${key}\``).join(", no ")}: TRL refuses its result.`;
-      return left.length === 0
-        ? []
-        : [{ at: trainer.place(value, "rollout_func"), message, related: related(model) }];
+      if (left.length === 0) return [];
+      return {
+        at: trainer.place(value, "rollout_func"),
+        message,
+        related: [trainer.setting("rollout_func")],
+      };
     });
   },
 });
@@ -29,9 +31,4 @@ const missing = (value: PythonExpression): string[] => {
   if (value.kind !== "dict" || value.spreads.length > 0) return [];
   const keys = value.entries.map(({ key }) => (key.kind === "value" ? key.value : undefined));
   return keys.includes(undefined) ? [] : wanted.filter((key) => !keys.includes(key));
-};
-
-const related = (model: RuleModel): ReturnType<NonNullable<ReturnType<typeof trainerOf>>["setting"]>[] => {
-  const trainer = trainerOf(model);
-  return trainer === undefined ? [] : [trainer.setting("rollout_func")];
 };
