@@ -28,6 +28,20 @@ export interface Check {
   readonly mend?: string;
 }
 
+const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail });
+const missing = (name: string, detail: string, mend: string): Check => ({
+  name,
+  status: "missing",
+  detail,
+  mend,
+});
+const optional = (name: string, detail: string, mend: string): Check => ({
+  name,
+  status: "optional",
+  detail,
+  mend,
+});
+
 interface Outcome {
   readonly status: number;
   readonly stdout: string;
@@ -69,27 +83,19 @@ export function checkNode(): Check {
   const recorded = recordedNode();
   const here = `${process.versions.node} (${process.execPath})`;
   if (!isSupported(process.versions.node))
-    return {
-      name: "Node",
-      status: "missing",
-      detail: `${here} is older than 20.19`,
-      mend: install("nodejs", "brew install node", "winget install OpenJS.NodeJS.LTS"),
-    };
+    return missing(
+      "Node",
+      `${here} is older than 20.19`,
+      install("nodejs", "brew install node", "winget install OpenJS.NodeJS.LTS"),
+    );
   if (recorded === undefined)
-    return {
-      name: "Node",
-      status: "optional",
-      detail: `${here}; nothing is built for it yet: the first run builds it`,
-      mend: setUpAgain,
-    };
-  return {
-    name: "Node",
-    status: "ok",
-    detail:
-      recorded.version === process.versions.node
-        ? here
-        : `${here}; the daemon and runs use ${recorded.version} (${recorded.path})`,
-  };
+    return optional("Node", `${here}; nothing is built for it yet: the first run builds it`, setUpAgain);
+  return ok(
+    "Node",
+    recorded.version === process.versions.node
+      ? here
+      : `${here}; the daemon and runs use ${recorded.version} (${recorded.path})`,
+  );
 }
 
 async function firstThatAnswers(
@@ -111,13 +117,8 @@ async function checkTool(
   mend: string,
 ): Promise<Check> {
   const found = await firstThatAnswers(commands, args);
-  if (found !== undefined) return { name, status: "ok", detail: found };
-  return {
-    name,
-    status: "optional",
-    detail: "none found; set-up needs it to build the native engine and SQLite",
-    mend,
-  };
+  if (found !== undefined) return ok(name, found);
+  return optional(name, "none found; set-up needs it to build the native engine and SQLite", mend);
 }
 
 const named = process.env["CXX"];
@@ -159,10 +160,10 @@ function checkCarriedSqlite(): Check {
     database.exec("SELECT 1");
     database.close();
     const detail = `${name} ${carriedVersion(name)}, bundled with the package; set-up builds a faster one`;
-    return { name: "SQLite", status: "ok", detail };
+    return ok("SQLite", detail);
   } catch (error) {
     const detail = `${name} does not open a database: ${messageOf(error)}`;
-    return { name: "SQLite", status: "missing", detail, mend: setUpAgain };
+    return missing("SQLite", detail, setUpAgain);
   }
 }
 
@@ -177,17 +178,11 @@ export async function checkSqlite(): Promise<Check> {
     ...(binding === undefined ? [] : [binding]),
   ]);
   if (status !== 0)
-    return {
-      name: "SQLite",
-      status: "missing",
-      detail: `${driver} does not open a database: ${reasonIn(stderr)}`,
-      mend: setUpAgain,
-    };
-  return {
-    name: "SQLite",
-    status: "ok",
-    detail: `${driver} ${nativeVersion(driver)}, ${stdout}${driver === "libsql" ? ` (${whyLibsql()})` : ""}`,
-  };
+    return missing("SQLite", `${driver} does not open a database: ${reasonIn(stderr)}`, setUpAgain);
+  return ok(
+    "SQLite",
+    `${driver} ${nativeVersion(driver)}, ${stdout}${driver === "libsql" ? ` (${whyLibsql()})` : ""}`,
+  );
 }
 
 const engineProbe = `
@@ -226,13 +221,12 @@ const browsers = ["chromium", "chromium-browser", "google-chrome", "google-chrom
 export async function checkBrowser(): Promise<Check> {
   const chosen = process.env["CHROMIUM"];
   const found = await firstThatAnswers(chosen ? [chosen] : browsers, ["--version"]);
-  if (found !== undefined) return { name: "Chromium (tests)", status: "ok", detail: found };
-  return {
-    name: "Chromium (tests)",
-    status: "optional",
-    detail: "none found; only the webview, workbench and scenario tests need it",
-    mend: install("chromium", "brew install --cask chromium", "winget install Google.Chrome"),
-  };
+  if (found !== undefined) return ok("Chromium (tests)", found);
+  return optional(
+    "Chromium (tests)",
+    "none found; only the webview, workbench and scenario tests need it",
+    install("chromium", "brew install --cask chromium", "winget install Google.Chrome"),
+  );
 }
 
 export function checkData(): Check {
@@ -244,32 +238,18 @@ export function checkData(): Check {
     const free = (Number(bavail) * Number(bsize)) / 1e9;
     const detail = `${folder}, ${free.toFixed(1)} GB free`;
     return free < 1
-      ? {
-          name: "data folder",
-          status: "missing",
-          detail,
-          mend: "free some space, or name another folder with GRADUS_DATA",
-        }
-      : { name: "data folder", status: "ok", detail };
+      ? missing("data folder", detail, "free some space, or name another folder with GRADUS_DATA")
+      : ok("data folder", detail);
   } catch (error) {
-    return {
-      name: "data folder",
-      status: "missing",
-      detail: messageOf(error),
-      mend: "name a folder you may write to with GRADUS_DATA",
-    };
+    return missing("data folder", messageOf(error), "name a folder you may write to with GRADUS_DATA");
   }
 }
 
 /** The store that commands started in `folder` would use: the nearest folder above that has one. */
 export function checkStore(folder: string): Check {
   for (let at = resolve(folder); ; at = dirname(at)) {
-    if (existsSync(join(at, ".gradus"))) return { name: "store", status: "ok", detail: join(at, ".gradus") };
+    if (existsSync(join(at, ".gradus"))) return ok("store", join(at, ".gradus"));
     if (at === parse(at).root)
-      return {
-        name: "store",
-        status: "ok",
-        detail: `none yet; the first run makes ${join(resolve(folder), ".gradus")}`,
-      };
+      return ok("store", `none yet; the first run makes ${join(resolve(folder), ".gradus")}`);
   }
 }
