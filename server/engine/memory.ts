@@ -24,8 +24,9 @@ const MOVING = 1.25;
 const LOGITS = 12;
 /** Generation and update take turns, and the allocator gives the one about half of what the other left. */
 const REUSED = 0.5;
-const MOST_LANES = 1024;
-const CAPACITY_STEP = 32;
+/** Lanes decoded at once at most. */
+export const MOST_LANES = 1024;
+export const CAPACITY_STEP = 32;
 
 /** What one model of the run asks of memory. */
 export interface ModelNeeds {
@@ -139,9 +140,9 @@ export function leanMicroTokens(
   return Math.min(micro_tokens, Math.max(LEAST_MICRO, Math.floor(run_bytes / 2 / each)));
 }
 
-/** Bytes of one lane's caches at a length. */
-const laneBytes = (shape: Shape, length: number): number =>
-  4 * 2 * shape.layers * shape.kv_heads * headWidth(shape) * length;
+/** Bytes of one position of one lane, over all layers. */
+export const positionBytes = (shape: Shape): number =>
+  4 * 2 * shape.layers * shape.kv_heads * headWidth(shape);
 
 function optimizerBytes({ shape, trained, adapted, optimizer }: ModelNeeds): { state: number; step: number } {
   const [count, state] = [sumOf(trained), sumOf(stateShapes(optimizer.rule, trained))];
@@ -264,7 +265,7 @@ function generating(
   length: number,
 ): { caches: number; logits: number } {
   if (lanes === 0) return { caches: 0, logits: 0 };
-  const one = laneBytes(shape, roundUp(length, CAPACITY_STEP));
+  const one = positionBytes(shape) * roundUp(length, CAPACITY_STEP);
   const together = Math.max(1, Math.min(lanes, MOST_LANES, Math.floor(cache_bytes / one)));
   return { caches: MOVING * together * one, logits: LOGITS * shape.vocabulary * together };
 }

@@ -8,9 +8,13 @@ export const endsOf = ({ eos, eosAll = [eos] }: Pick<Tokenizer, "eos" | "eosAll"
 export const hasEnded = (tokens: ArrayLike<number>, tokenizer: Tokenizer): boolean =>
   endsOf(tokenizer).includes(tokens[tokens.length - 1] ?? -1);
 
-/** The text of a response, without the token that ended it. */
+/** A response without the token that ended it. */
+export const withoutEnd = (tokens: Int32Array, tokenizer: Tokenizer): Int32Array =>
+  hasEnded(tokens, tokenizer) ? tokens.subarray(0, -1) : tokens;
+
+/** Its text. */
 export const responseText = (tokens: Int32Array, tokenizer: Tokenizer): string =>
-  tokenizer.decode(hasEnded(tokens, tokenizer) ? tokens.subarray(0, -1) : tokens);
+  tokenizer.decode(withoutEnd(tokens, tokenizer));
 
 /** The text of tokens that may end more than once: turns of a conversation. */
 export function textWithoutEnds(tokens: Int32Array, tokenizer: Tokenizer): string {

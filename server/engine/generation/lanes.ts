@@ -1,13 +1,14 @@
 /** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
 import type { Generator } from "./generator.ts";
 import { positionOf, longestOf, type Job, type Prefilled } from "./jobs.ts";
+import { CAPACITY_STEP, MOST_LANES, positionBytes } from "../memory.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
 import { emptyMarks, markBytes, moveMarks, seatMarks, type Marks } from "./marks.ts";
 import { take } from "../../core/ops.ts";
 import { freeAll, prefixed, type DeviceTensor, type Tensors } from "../devices/runtime.ts";
 import { moveSpec, seatSpec } from "../transformer/decode.ts";
 import type { Mark } from "../transformer/penalties.ts";
-import { headWidth, parameterCount, type Shape } from "../transformer/weights.ts";
+import { parameterCount } from "../transformer/weights.ts";
 
 /** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and nobody reads it. */
 export interface StreamLanes {
@@ -24,15 +25,8 @@ export interface StreamLanes {
   wasted: number;
 }
 
-const CAPACITY_STEP = 32;
 /** Multiplications that take as long as copying a byte of a cache. An estimate: the time is flat around it. */
 const PRODUCTS_PER_BYTE = 3;
-/** Lanes decoded at once at most. */
-const MOST_LANES = 1024;
-
-/** Bytes of one position of one lane, over all layers. */
-export const positionBytes = (shape: Shape): number =>
-  4 * 2 * shape.layers * shape.kv_heads * headWidth(shape);
 
 /** As many lanes as their caches, at full length, leave room for. */
 export function lanesAtOnce(

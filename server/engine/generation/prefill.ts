@@ -1,7 +1,8 @@
 /** The caches of prompts, computed once for all that share one, and kept until the last of them has its lane. */
 import type { Prefilled, Job } from "./jobs.ts";
 import type { Generator } from "./generator.ts";
-import { isOpen, positionBytes, seat, type StreamLanes } from "./lanes.ts";
+import { isOpen, seat, type StreamLanes } from "./lanes.ts";
+import { positionBytes } from "../memory.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
 import { freeAll, under } from "../devices/runtime.ts";
 import { prefillSpec } from "../transformer/decode.ts";

@@ -269,7 +269,8 @@ function headFeeds(parts: Parts, streams: number, others: readonly string[], mor
     ...perStream(streams, { y: float(2), scored: int(1), targets: int(1), ...states, ...more }),
   };
 }
-function headInput<T>(
+/** `own`: the states `y` of all tokens, and which of them are scored against what. */
+export function headInput<T>(
   ops: Ops<T>,
   parts: Parts,
   others: readonly string[],

@@ -1,25 +1,19 @@
 /** Programs over whole micro-batches, head included: for models whose activations and logits fit together. */
 import type { Channel } from "../../core/policy.ts";
-import { detachedHeads, seedFeed, trainedGradients, trainingOf, wordHeads, type Parts } from "../parts.ts";
+import { detachedHeads, seedFeed, trainedGradients, trainingOf, type Parts } from "../parts.ts";
 import { float, floatFeeds, foldedFeeds, int, perStream, streamNumbers, sumOverStreams } from "./feeds.ts";
+import { headInput } from "./layeredPrograms.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { prefixed, under, type ProgramSpec } from "../devices/runtime.ts";
 import { backward } from "../transformer/backward.ts";
 import { forward, keptRanks } from "../transformer/forward.ts";
-import { channelValues, headBackward, type HeadInput } from "../transformer/head.ts";
+import { channelValues, headBackward } from "../transformer/head.ts";
 
 /** Of each micro-batch: its rectangle, and which of its tokens are scored against what. */
 const rows = { ids: int(2), scored: int(1), targets: int(1) };
 /** `place` says where in the scored tokens each token of the rectangle is; others point at one without a coefficient. */
 const weighedRows = { ...rows, place: int(1), coefficients: float(2) };
 
-const headInput = <T>(ops: Ops<T>, parts: Parts, feeds: Named<T>, own: Named<T>, y: T): HeadInput<T> => ({
-  y: ops.gather(y, take(own, "scored")),
-  targets: take(own, "targets"),
-  folded: under(feeds, "w/"),
-  words: wordHeads(parts),
-  others: {},
-});
 const trunk = <T>(ops: Ops<T>, { shape }: Parts, feeds: Named<T>, own: Named<T>): Record<string, T> =>
   forward(ops, shape, under(feeds, "w/"), take(own, "ids"), take(feeds, "rotary"));
 
@@ -39,7 +33,7 @@ function gradients<T>(
   const byState = headBackward(
     ops,
     channels,
-    headInput(ops, parts, feeds, own, take(kept, "y")),
+    headInput(ops, parts, [], feeds, { ...own, y: take(kept, "y") }),
     take(own, "coefficients"),
     { vocabulary: parts.shape.vocabulary, detached: detachedHeads(parts) },
     found,
@@ -88,7 +82,7 @@ export const forwardSpec = (
       results[`${stream}/channels`] = channelValues(
         ops,
         channels,
-        headInput(ops, parts, feeds, own, take(kept, "y")),
+        headInput(ops, parts, [], feeds, { ...own, y: take(kept, "y") }),
       );
       if (keep) Object.assign(results, prefixed(`${stream}/kept/`, kept));
     }

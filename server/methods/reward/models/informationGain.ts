@@ -4,21 +4,14 @@ import { rewardTerm, param } from "../../../core/declaration.ts";
 import { failure, none, value } from "../perRow.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
-import type { Models, Policy } from "../../../core/policy.ts";
+import type { Models } from "../../../core/policy.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
 import { askedOf, tokenLikelihoods, type TextReading } from "./readings.ts";
-import { hasEnded } from "../../../core/rows/ends.ts";
+import { withoutEnd } from "../../../core/rows/ends.ts";
 
 /** Σ_t log p(text_t | context, text_<t) of each reading. */
 const likelihoods = async (...asked: Parameters<typeof tokenLikelihoods>): Promise<number[]> =>
   (await tokenLikelihoods(...asked)).map((logp) => logp.reduce((sum, one) => sum + one, 0));
-
-/** The thought of a row, without the token that ended it. */
-function thoughtOf(batch: Batch, row: number, { tokenizer }: Pick<Policy, "tokenizer">): Int32Array {
-  const tokens = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
-  const ended = hasEnded(tokens, tokenizer);
-  return ended ? tokens.subarray(0, -1) : tokens;
-}
 
 const params = z.object({
   model: param(
@@ -39,11 +32,10 @@ async function score(
   models: Models,
   { model, between, per }: z.output<typeof params>,
 ): Promise<TermValue[]> {
-  const policy = models.get("policy");
-  const { tokenizer, context: room } = policy;
+  const { tokenizer, context: room } = models.get("policy");
   const bridge = tokenizer.encode(between);
   const results: TermValue[] = batch.records.map(() => none);
-  const [thought, plain]: [TextReading[], Map<string, TextReading>] = [[], new Map()];
+  const [reasoned, plain]: [TextReading[], Map<string, TextReading>] = [[], new Map()];
   batch.records.forEach(({ task }, row) => {
     if (task.answer === undefined) {
       results[row] = failure(
@@ -53,7 +45,8 @@ async function score(
     }
     const text = tokenizer.encode(task.answer);
     const asked = askedOf(batch, row);
-    const context = [...asked, ...thoughtOf(batch, row, policy), ...bridge];
+    const thought = withoutEnd(batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]), tokenizer);
+    const context = [...asked, ...thought, ...bridge];
     if (context.length + text.length > room) {
       results[row] = failure(
         `prompt, thought and text are ${context.length + text.length} tokens, more than the model's context of ${room}`,
@@ -61,13 +54,13 @@ async function score(
       return;
     }
     if (text.length === 0) return;
-    thought.push({ row, context, text });
+    reasoned.push({ row, context, text });
     plain.set(`${batch.group[row]!}`, { row, context: [...asked], text });
   });
-  const withThought = await likelihoods(thought, batch, models, "policy");
+  const withThought = await likelihoods(reasoned, batch, models, "policy");
   const bases = await likelihoods([...plain.values()], batch, models, model);
   const base = new Map([...plain.keys()].map((group, i) => [group, bases[i]!]));
-  thought.forEach(({ row, text }, i) => {
+  reasoned.forEach(({ row, text }, i) => {
     const gain = withThought[i]! - base.get(`${batch.group[row]!}`)!;
     results[row] = Number.isFinite(gain)
       ? value(per === "token" ? gain / text.length : gain)

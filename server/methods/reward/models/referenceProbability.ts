@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { rewardTerm, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
-import { hasEnded } from "../../../core/rows/ends.ts";
+import { withoutEnd } from "../../../core/rows/ends.ts";
 import { failure, none, value } from "../perRow.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
@@ -87,8 +87,7 @@ function readingsOf(
 ): { readonly reasoned: TextReading; readonly plain: TextReading } {
   const asked = askedOf(batch, row);
   const { response } = batch.records[row]!;
-  const all = batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]);
-  const tokens = hasEnded(all, tokenizer) ? all.subarray(0, -1) : all;
+  const tokens = withoutEnd(batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]), tokenizer);
   const head = beforeAnswer(response, tags);
   const written = head === undefined ? appended(tokens, answer, tags, tokenizer) : tokenizer.encode(head);
   const text = tokenizer.encode(answer);
