@@ -4,22 +4,18 @@ import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { methods } from "../../methods/index.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { grammar } from "./grammar.ts";
+import { isObject } from "../../core/templates.ts";
 import { taskFileKeys } from "../check/method.ts";
 import { withDefinitions } from "./schemaDefinitions.ts";
+import { perObject } from "../../lib/perObject.ts";
 import type { Fields, Shape } from "../../core/blocks/field.ts";
-
-const plain = (value: unknown): JsonObject => JSON.parse(JSON.stringify(value));
 
 /**
  * zod's own JSON Schema of a part, fit to stand inside a larger one: a recursive type would refer to definitions at
  * its root, and the only one there is stands for any JSON value.
  */
 function standalone(schema: z.ZodType): JsonObject {
-  const {
-    $schema: _,
-    $defs: __,
-    ...rest
-  } = plain(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }));
+  const { $schema: _, $defs: __, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const text = JSON.stringify(rest, (_key, value: unknown) => (isReference(value) ? {} : value));
   return JSON.parse(text);
 }
@@ -28,30 +24,31 @@ const isReference = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "$ref" in value;
 
 /** Parameters of a method as JSON Schema, as a config writes them. */
-export const paramsSchema = (declaration: Declaration): JsonObject => ({
+export const paramsSchema = perObject((declaration: Declaration): JsonObject => ({
   ...standalone(declaration.params),
   additionalProperties: false,
-});
+}));
 
 export function configSchema(): JsonObject {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title: "Gradus config",
     description: "The curriculum, rewards and training of a language-model policy.",
-    ...withDefinitions(plain(shapeSchema(grammar))),
+    ...withDefinitions(shapeSchema(grammar)),
   };
 }
 
-function fieldsSchema(fields: Fields): JsonObject {
-  return Object.fromEntries(
+const fieldsSchema = perObject((fields: Fields): JsonObject =>
+  Object.fromEntries(
     Object.entries(fields).map(([key, { shape, summary }]) => [
       key,
       { description: summary, anyOf: [shapeSchema(shape), { type: "null" }] },
     ]),
-  );
-}
+  ),
+);
 
-function shapeSchema(shape: Shape): JsonObject {
+/** A shape's schema is one object wherever it stands, so that `withDefinitions` reads it once. */
+const shapeSchema = perObject((shape: Shape): JsonObject => {
   switch (shape.kind) {
     case "map":
       return orShort(shape.short !== undefined, {
@@ -82,7 +79,7 @@ function shapeSchema(shape: Shape): JsonObject {
         anyOf: [{ type: "object", maxProperties: 0 }, { type: "array", maxItems: 0 }, { type: "null" }],
       };
   }
-}
+});
 
 const orShort = (short: boolean, schema: JsonObject): JsonObject =>
   short ? { anyOf: [{ type: "string" }, schema] } : schema;
@@ -109,10 +106,7 @@ function slotSchema(slot: SlotName, own: Fields): JsonObject {
 const relaxed = (parameters: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(Object.keys(parameters).map((key) => [key, true]));
 
-const properties = (schema: JsonObject): JsonObject => {
-  const found = schema["properties"];
-  return typeof found === "object" && found !== null && !Array.isArray(found) ? plain(found) : {};
-};
+const properties = ({ properties: found }: JsonObject): JsonObject => (isObject(found) ? found : {});
 
 function methodSchema(method: Declaration, own: Fields): JsonObject {
   const schema = paramsSchema(method);
