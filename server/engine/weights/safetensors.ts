@@ -56,7 +56,7 @@ function writeAll(descriptor: number, bytes: Uint8Array): void {
 
 /** Floats of a half-precision number of every bit pattern: 1 sign, 5 exponent, 10 fraction bits. */
 let halves: Float32Array | undefined;
-function halfTable(): Float32Array {
+export function halfTable(): Float32Array {
   halves ??= Float32Array.from({ length: 65_536 }, (_, bits) => {
     const [sign, exponent, fraction] = [bits >> 15 ? -1 : 1, (bits >> 10) & 31, bits & 1023];
     if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;

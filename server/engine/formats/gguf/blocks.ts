@@ -4,6 +4,7 @@
  */
 
 import { fresh, type Room } from "../../devices/scratch.ts";
+import { halfTable } from "../../weights/safetensors.ts";
 
 export interface BlockType {
   readonly name: string;
@@ -27,20 +28,9 @@ function floatOfBits(bits: number): number {
   scratch.setUint32(0, bits);
   return scratch.getFloat32(0);
 }
-/** IEEE half precision: 5 bits of exponent, 10 of fraction. */
-function floatOfHalf(half: number): number {
-  const sign = half & 0x8000 ? -1 : 1;
-  const exponent = (half >> 10) & 0x1f;
-  const fraction = half & 0x3ff;
-  if (exponent === 0) return sign * fraction * 2 ** -24;
-  if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-/** Every half as a float: 65,536 look-ups instead of arithmetic. */
-const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => floatOfHalf(half));
 const u16 = (bytes: Uint8Array, at: number): number => bytes[at]! | (bytes[at + 1]! << 8);
 const u32 = (bytes: Uint8Array, at: number): number => u16(bytes, at) | (u16(bytes, at + 2) << 16);
-const half = (bytes: Uint8Array, at: number): number => halves[u16(bytes, at)]!;
+const half = (bytes: Uint8Array, at: number): number => halfTable()[u16(bytes, at)]!;
 const i8 = (byte: number): number => (byte << 24) >> 24;
 const { fround } = Math;
 
