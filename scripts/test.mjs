@@ -115,7 +115,7 @@ async function main(given) {
   const again = given.includes("--again");
   const asked = chosen(given.filter((word) => word !== "--again"));
   const record = await setUp({
-    tests: asked.tiers.some(({ needs, likes }) => needs !== undefined || likes !== undefined),
+    tests: asked.long || asked.tiers.some(({ needs, likes }) => needs !== undefined || likes !== undefined),
   });
   // What imports packages is loaded now that set-up has installed them.
   const { buildPrograms } = await import("./test/programs.mjs");
@@ -126,7 +126,9 @@ async function main(given) {
   const started = Date.now();
   const rows = await rowsOf(asked, record, again);
   // Tiers that wait come first: what computes fills the other processors, and at the end all of them.
-  const jobs = rows.flatMap((row) => row.jobs).sort((a, b) => Number(b.waits ?? false) - Number(a.waits ?? false));
+  const jobs = rows
+    .flatMap((row) => row.jobs)
+    .sort((a, b) => Number(b.waits ?? false) - Number(a.waits ?? false));
   await runPool(jobs, {
     processors: availableParallelism(),
     run: (job) => runJob(job, own),

@@ -6,9 +6,11 @@ import { buildNodeTests, buildWorkbenchTests, filesOf } from "../testFiles.mjs";
 import { runProgram } from "./runner.mjs";
 import { bin, long } from "./tiers.mjs";
 
-/** Unit tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
+/** Tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
 const thoroughFiles = () =>
-  filesOf("unit").filter((file) => readFileSync(file, "utf8").includes("support/thorough.ts"));
+  [...filesOf("unit"), ...filesOf("webview")].filter((file) =>
+    readFileSync(file, "utf8").includes("support/thorough.ts"),
+  );
 
 export const longFiles = () => [...filesOf("long"), ...thoroughFiles()];
 

@@ -6,6 +6,7 @@ import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { answered, longRun, longShow } from "./longRun.ts";
 import { chart, launch, plot, screenshots, skip, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
+import { some } from "../support/thorough.ts";
 
 let rig: Rig;
 before(async () => {
@@ -105,7 +106,7 @@ test(
   },
 );
 
-for (const { name } of themes)
+for (const { name } of some(themes, 2))
   test(`charts of 100 and 5,000 steps, ${name}`, { skip }, async () => {
     const panel = await rig.open({ theme: name });
     for (const steps of [100, 5_000]) {
