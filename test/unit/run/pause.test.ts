@@ -9,7 +9,7 @@ import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.
 const long = [
   "model.context=900",
   "stages=[{ name: practice, kind: rl, steps: 3 }]",
-  "rollout={ prompts: 4, group: 4, max_tokens: 860, min_tokens: 800 }",
+  "rollout={ prompts: 2, group: 2, max_tokens: 860, min_tokens: 800 }",
   "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
   "curriculum.sampler=boltzmann",
   "tasks.0.lengths=[1, 2]",
