@@ -1,11 +1,12 @@
 /** A pool of a million tasks: bytes for each, and the time of a step. Bounds are generous: the machine may be busy. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { some } from "../../../support/thorough.ts";
 import { curriculumOfMany, held, timedStep } from "./largePool.ts";
 
 const size = 1_000_000;
 
-for (const text of [
+const curricula = [
   "{ signal: success_rate, estimator: beta, sampler: thompson }",
   "{ signal: success_rate, estimator: beta, sampler: nearest }",
   "{ signal: success_rate, estimator: beta, sampler: band }",
@@ -26,7 +27,8 @@ for (const text of [
   "{ estimator: last, sampler: greedy }",
   "{ estimator: { use: static, by: field, field: score }, sampler: gaussian_window }",
   "{ estimator: { use: static, by: field, field: score }, sampler: boltzmann }",
-])
+];
+for (const text of some(curricula, 7))
   test(`a million tasks, ${text}`, async () => {
     const before = held();
     const curriculum = curriculumOfMany(text.replace("{", "{ arms: prompt,"), size);
