@@ -4,22 +4,22 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-/** What `vsce ls` would ship, with the hashes of chunks taken out. */
-function shipped(): string[] {
-  const output = execFileSync(
-    process.execPath,
-    [join("node_modules", "@vscode", "vsce", "vsce"), "ls", "--no-dependencies"],
-    { encoding: "utf8" },
-  );
-  return output.trim().split("\n");
-}
+/** What `vsce ls` would ship. */
+const shipped: readonly string[] = execFileSync(
+  process.execPath,
+  [join("node_modules", "@vscode", "vsce", "vsce"), "ls", "--no-dependencies"],
+  { encoding: "utf8" },
+)
+  .trim()
+  .split("\n");
 
 const inFolders = (files: readonly string[], ...folders: readonly string[]): string[] =>
   files.filter((file) => folders.some((folder) => file.startsWith(`${folder}/`)));
 
 test("the extension ships what it needs and nothing else", () => {
-  const files = shipped();
-  const own = files.filter((file) => inFolders([file], "dist", "presets", "examples", "media").length === 0);
+  const own = shipped.filter(
+    (file) => inFolders([file], "dist", "presets", "examples", "media").length === 0,
+  );
   const snapshot = readFileSync(join("test", "fixtures", "package", "files.txt"), "utf8");
   assert.equal(
     `${own.sort().join("\n")}\n`,
@@ -29,7 +29,6 @@ test("the extension ships what it needs and nothing else", () => {
 });
 
 test("bundles, presets and examples are shipped without maps, stores or tests", () => {
-  const files = shipped();
   for (const needed of [
     "dist/extension.js",
     "dist/cli.mjs",
@@ -40,7 +39,7 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
     "media/icon.png",
     "media/gradus.svg",
   ])
-    assert.ok(files.includes(needed), `${needed} is missing`);
+    assert.ok(shipped.includes(needed), `${needed} is missing`);
   const allowed = {
     dist: /\.(js|mjs|css|py|ttf|woff2)$|gradus\.schema\.json$|^dist\/docs\/((rules|methods)\/)?[\w-]+\.md$/,
     presets: /\.(yaml|md)$/,
@@ -50,13 +49,13 @@ test("bundles, presets and examples are shipped without maps, stores or tests", 
   };
   for (const [folder, pattern] of Object.entries(allowed))
     assert.deepEqual(
-      inFolders(files, folder).filter((file) => !pattern.test(file)),
+      inFolders(shipped, folder).filter((file) => !pattern.test(file)),
       [],
     );
 });
 
 test("every script that set-up imports is shipped", () => {
-  const files = new Set(shipped());
+  const files = new Set(shipped);
   const visit = (file: string): void => {
     assert.ok(files.has(file), `${file} is not shipped`);
     for (const [, name] of readFileSync(file, "utf8").matchAll(/from "(\.[^"]+)"/g))
