@@ -4,9 +4,9 @@ import { rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { entries, tests } from "../../esbuild.mjs";
 
-/** Environment by which tests find the programs; a test that is run alone builds its own. */
-export async function buildPrograms() {
-  const base = resolve("out", "programs");
+/** Environment by which tests find the programs; a test that is run alone builds its own, into a folder of its own. */
+export async function buildPrograms(folder = join("out", "programs")) {
+  const base = resolve(folder);
   rmSync(base, { recursive: true, force: true });
   const [program] = entries;
   await Promise.all([

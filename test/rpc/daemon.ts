@@ -1,5 +1,4 @@
 /** A store of its own in a runtime folder of its own, and everything that was started in it ended afterwards. */
-import { build, type BuildOptions } from "esbuild";
 import { spawn, type ChildProcess } from "node:child_process";
 import {
   mkdirSync,
@@ -13,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { connectOrStart, type StartWish } from "../../shared/daemon/connect.ts";
 import { readDiscovery, type Discovery } from "../../shared/daemon/discovery.ts";
@@ -23,30 +21,13 @@ import { ask } from "../../shared/daemon/request.ts";
 import { runtimePaths } from "../../shared/daemon/runtime.ts";
 import { runsShow, runsStart, type RunDetail } from "../../shared/protocol/protocol.ts";
 import { readWorker } from "../../shared/run/lease.ts";
+import { programs } from "../support/cli.ts";
 
 const config = `name: mini
 tasks: [{ env: countdown, numbers: [3] }]
 reward: { terms: { correct: { use: equation } } }
 steps: 5
 `;
-
-/** The command line and the test's worker: built for all of `npm test`, else once into a folder of their own. */
-export async function program(): Promise<{ cli: string; worker: string }> {
-  const { GRADUS_TEST_CLI: cli, GRADUS_TEST_WORKER: worker } = process.env;
-  return cli === undefined || worker === undefined ? ownProgram() : { cli, worker };
-}
-
-async function ownProgram(): Promise<{ cli: string; worker: string }> {
-  const base = join(process.cwd(), "out", "test", `rpc-${process.pid}`);
-  if (!existsSync(base)) {
-    // Not bundled into the test: it knows the repository by its own place.
-    const { entries, tests }: { entries: BuildOptions[]; tests: (patterns: string[]) => BuildOptions } =
-      await import(pathToFileURL(join(process.cwd(), "esbuild.mjs")).href);
-    await build({ ...entries[0], outdir: join(base, "dist") });
-    await build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") });
-  }
-  return { cli: join(base, "dist", "cli.mjs"), worker: join(base, "test", "rpc", "worker.mjs") };
-}
 
 export class Sandbox {
   readonly base = mkdtempSync(join(tmpdir(), "gradus-rpc-"));
@@ -67,7 +48,7 @@ export class Sandbox {
   }
 
   static async make(): Promise<Sandbox> {
-    const { cli, worker } = await program();
+    const { cli, worker } = await programs();
     return new Sandbox(cli, worker);
   }
 

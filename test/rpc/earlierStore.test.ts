@@ -10,17 +10,17 @@ import { basename, join, resolve } from "node:path";
 import { after, before, test } from "node:test";
 import { effective } from "../../bench/kills/compare.ts";
 import { work } from "../../server/run/loop/worker.ts";
+import { builtCli } from "../support/cli.ts";
 import { earlierConfigs } from "../support/earlierConfigs.ts";
 import { assertFrozen, valueLines } from "../support/frozen.ts";
 import { essence } from "../support/runFolder.ts";
-import { program } from "./daemon.ts";
 
 let cli: string;
 let base: string;
 let project: string;
 const runtimeBefore = process.env["XDG_RUNTIME_DIR"];
 before(async () => {
-  ({ cli } = await program());
+  cli = await builtCli();
   base = mkdtempSync(join(tmpdir(), "gradus-earlier-"));
   project = join(base, "project");
   cpSync(resolve("test/fixtures/earlierStore"), project, { recursive: true });

@@ -1,39 +1,34 @@
-/** The command line as it ships, built once for the test process that asks. */
-import { build } from "esbuild";
+/** The programs that tests start: the command line as it ships, and the worker of the tests of daemons. */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
-const natives = ["better-sqlite3", "libsql", "@tensorflow/*", "esbuild"];
-const banner =
-  'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
+export interface Programs {
+  readonly cli: string;
+  readonly worker: string;
+}
+type Environment = Readonly<Record<"GRADUS_TEST_CLI" | "GRADUS_TEST_WORKER", string>>;
 
-let built: Promise<string> | undefined;
+let built: Promise<Programs> | undefined;
 
-/** Path of a `cli.mjs` built from the sources as they are: once for all of `npm test`, else once a process. */
-export const builtCli = (): Promise<string> =>
-  (built ??= Promise.resolve(process.env["GRADUS_TEST_CLI"] ?? buildCli()));
+/** Built from the sources as they are: once for all of `npm test`, else once a process. */
+export const programs = (): Promise<Programs> => (built ??= namedOrBuilt());
 
-async function buildCli(): Promise<string> {
+export const builtCli = async (): Promise<string> => (await programs()).cli;
+
+async function namedOrBuilt(): Promise<Programs> {
+  const { GRADUS_TEST_CLI: cli, GRADUS_TEST_WORKER: worker } = process.env;
+  if (cli !== undefined && worker !== undefined) return { cli, worker };
   mkdirSync("out", { recursive: true });
-  const outdir = mkdtempSync(resolve("out", "cli-"));
-  process.on("exit", () => rmSync(outdir, { recursive: true, force: true }));
-  await build({
-    entryPoints: { cli: "server/cli.ts" },
-    outdir,
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    target: "node20",
-    format: "esm",
-    banner: { js: banner },
-    external: natives,
-    outExtension: { ".js": ".mjs" },
-    chunkNames: "chunks/[name]-[hash]",
-    define: { GRADUS_VERSION: '"0.0.0-test"' },
-    logLevel: "warning",
-  });
-  return join(outdir, "cli.mjs");
+  const folder = mkdtempSync(join("out", "programs-"));
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  // Not bundled into the test: it knows the repository by its own place.
+  const { buildPrograms }: { buildPrograms: (folder: string) => Promise<Environment> } = await import(
+    pathToFileURL(resolve("scripts", "test", "programs.mjs")).href
+  );
+  const { GRADUS_TEST_CLI, GRADUS_TEST_WORKER } = await buildPrograms(folder);
+  return { cli: GRADUS_TEST_CLI, worker: GRADUS_TEST_WORKER };
 }
 
 export interface Ended {
