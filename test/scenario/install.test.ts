@@ -5,6 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   cpSync,
   existsSync,
@@ -13,11 +14,12 @@ import {
   readFileSync,
   readdirSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { dataFolder } from "../../server/lib/natives.ts";
@@ -107,6 +109,26 @@ async function stopDaemon(): Promise<void> {
   if (stdout !== "") console.log(stdout);
 }
 
+/** Files that commands read, by their hashes; each packer has its own way with a package's own pages. */
+const programFiles = (folder: string): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((name) => name.includes(sep) && statSync(join(folder, name)).isFile())
+      .sort()
+      .map((name) => [
+        name,
+        createHash("sha256")
+          .update(readFileSync(join(folder, name)))
+          .digest("hex"),
+      ]),
+  );
+
+test("the tarball holds the program of the .vsix", () => {
+  const [vsix, tarball] = [programFiles(unpacked()), programFiles(untarred())];
+  assert.ok(vsix.has(join("bin", "gradus")) && vsix.has(join("dist", "cli.mjs")));
+  assert.deepEqual(tarball, vsix);
+});
+
 /** Nothing but Node on the PATH, an empty home, and no network. */
 const unshare = "/usr/bin/unshare";
 function whyOnline(): string | undefined {
@@ -176,6 +198,8 @@ for (const kind of ["vsix", "tarball"] as const)
         for (const words of [["--help"], ["--version"], ["run", "--help"], ["init"]]) answer(words);
         const [starter = ""] = readdirSync(folder).filter((name) => name.endsWith(".gradus.yaml"));
         answer(["validate", starter], { bundles: true });
+        // It is the same program: no command answers otherwise from one than from the other.
+        if (kind === "tarball") return;
         answer(["resolve", starter], { bundles: true });
         for (const words of [["methods"], ["presets"], ["papers"], ["schema"], ["rules"]]) answer(words);
         assert.match(answer(["rules", "band"]), /^# /);
