@@ -11,9 +11,10 @@ import { Chance } from "../fuzz/random.ts";
 import { questions } from "../fuzz/requests.ts";
 import { Session } from "../fuzz/session.ts";
 import { shrink } from "../fuzz/shrink.ts";
+import { count } from "../support/thorough.ts";
 
 const seed = Number(process.env["GRADUS_FUZZ_SEED"] ?? 1);
-const edits = Number(process.env["GRADUS_FUZZ_EDITS"] ?? 2000);
+const edits = Number(process.env["GRADUS_FUZZ_EDITS"] ?? count(800, 2000));
 const editsOfOneFile = 10;
 
 const names = Object.keys(questions);
