@@ -1,7 +1,8 @@
 // Which tests there are and how they are bundled; shared by scripts/unit.mjs (a few of them) and scripts/test.mjs (all).
 import { build } from "esbuild";
-import { existsSync, readdirSync, rmSync } from "node:fs";
-import { join, sep } from "node:path";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { tests, workbenchTests } from "../esbuild.mjs";
 
 /** Test files below a folder of test/. */
@@ -18,6 +19,39 @@ export function filesOf(tier) {
 export async function buildNodeTests(files) {
   await build(tests(files));
   return files.map((name) => join("out", name.replace(/\.ts$/, ".mjs")));
+}
+
+/** What a file says that may not share its process: it changes or measures the process, or is run alone in the tier `long`. */
+const alone =
+  /\b(process\.(?!cwd\b)|performance\.|mock\.)|(support\/(cli|rewardHost|thorough)|largePool)\.ts/;
+
+/**
+ * Lists of files that run in one process each, at most `most` of a folder: to start one and to load what is tested takes
+ * longer than most files do.
+ */
+export function together(files, most) {
+  const groups = new Map();
+  for (const file of files) {
+    const key = alone.test(readFileSync(file, "utf8")) ? file : dirname(file);
+    const open = groups.get(key)?.at(-1);
+    if (open !== undefined && open.length < most) open.push(file);
+    else groups.set(key, [...(groups.get(key) ?? []), [file]]);
+  }
+  return [...groups.values()].flat();
+}
+
+/** One file that runs files, each as a suite that is called after its source. `built`: what was built of each. */
+export function joined(name, files, built) {
+  const list = files.map((file) => [file, pathToFileURL(built.get(file)).href]);
+  const path = join("out", "together", `${name}.mjs`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(
+    path,
+    `import { describe } from "node:test";
+for (const [file, built] of ${JSON.stringify(list)}) describe(file, async () => void (await import(built)));
+`,
+  );
+  return path;
 }
 
 /** Bundles the tests that run in the extension host, and the stand-in for the editor's executable. */

@@ -2,15 +2,15 @@
 // packages, so that a fresh clone can load it only once they are installed.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { buildNodeTests, buildWorkbenchTests, filesOf } from "../testFiles.mjs";
+import { buildNodeTests, buildWorkbenchTests, filesOf, joined, together } from "../testFiles.mjs";
 import { runProgram } from "./runner.mjs";
 import { bin, long } from "./tiers.mjs";
 
 /** Tests that try a part of what there is, and all of it in the tier `long` (test/support/thorough.ts). */
 const thoroughFiles = () =>
-  [...filesOf("unit"), ...filesOf("webview")].filter((file) =>
-    readFileSync(file, "utf8").includes("support/thorough.ts"),
-  );
+  ["unit", "lsp", "webview"]
+    .flatMap(filesOf)
+    .filter((file) => readFileSync(file, "utf8").includes("support/thorough.ts"));
 
 export const longFiles = () => [...filesOf("long"), ...thoroughFiles()];
 
@@ -102,12 +102,14 @@ export async function tierJobs(tier, node, available) {
   if (reason !== undefined)
     return { jobs: [], skipped: Math.max(1, files.length), notes: [`skipped: ${reason}`] };
   if (tier.name === "workbench") return { jobs: await workbenchJobs(tier, node), skipped: 0, notes: [] };
-  const built = await buildNodeTests(files);
-  return {
-    jobs: files.map((file, index) => fileJob(tier, file, built[index], node)),
-    skipped: 0,
-    notes: [],
-  };
+  const built = new Map((await buildNodeTests(files)).map((path, index) => [files[index], path]));
+  const jobs = together(files, tier.together ?? 1).map((group, index) => {
+    const [first] = group;
+    if (group.length === 1) return fileJob(tier, first, built.get(first), node);
+    const name = `${first} and ${group.length - 1} more of its folder`;
+    return fileJob(tier, name, joined(`${tier.name}-${index}`, group, built), node);
+  });
+  return { jobs, skipped: 0, notes: [] };
 }
 
 /** Jobs of the tier `long` that have not passed for these sources. `passed` remembers each that does. */
