@@ -4,8 +4,15 @@ import { join } from "node:path";
 /** A program of an installed package. */
 export const bin = (name, file = name) => join("node_modules", name, file);
 
+/** What a check remembers of files that have not changed since. */
+const kept = (name) => join("out", "checks", name);
+
 export const checks = [
-  { name: "types", limit: 300, run: [bin("typescript", "bin/tsc"), "-p", "."] },
+  {
+    name: "types",
+    limit: 300,
+    run: [bin("typescript", "bin/tsc"), "-p", ".", "--incremental", "--tsBuildInfoFile", kept("types.json")],
+  },
   { name: "lint", limit: 600, run: [bin("eslint", "bin/eslint.js"), "."] },
   // Who imports whom: .dependency-cruiser.mjs is the table of floors.
   {
@@ -24,7 +31,11 @@ export const checks = [
   {
     name: "format",
     limit: 300,
-    run: [bin("prettier", "bin/prettier.cjs"), "--check", "--log-level=warn", "."],
+    run: [
+      bin("prettier", "bin/prettier.cjs"),
+      ...["--check", "--log-level=warn", "--cache", "--cache-strategy=content"],
+      ...["--cache-location", kept("format.json"), "."],
+    ],
   },
 ];
 
