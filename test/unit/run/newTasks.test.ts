@@ -11,15 +11,19 @@ const set = (generate: string, ...more: readonly string[]): string[] => [
   "curriculum.sampler=proportional",
   "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6 }]",
   "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-  "checkpoint={ every: 1, keep: 40 }",
+  "checkpoint={ every: 100 }",
   ...more,
 ];
+/** For what is resumed at some step. */
+const everyStep = "checkpoint={ every: 1, keep: 40 }";
 const events = (run: TestRun, name: string, attempt = 0): string[] =>
   ofKind(run.records(attempt), "event").flatMap((event) => (event.name === name ? [event.message] : []));
 
 for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
   test(`new tasks reach training, with arms by ${arms}; a run resumed between goes on exactly`, async () => {
-    const run = testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform"));
+    const run = testRun(
+      set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform", everyStep),
+    );
     try {
       assert.equal(await run.work(), 0, run.ending());
       const told = events(run, "tasks-made");
@@ -147,7 +151,7 @@ test("critiques of the policy's own responses are made, drawn and paid; solution
     "reward.terms={ same: { use: exact_match, tasks: [reverse_text, told, copied] }, verdict: { use: verdict, tasks: [critic], pattern: '(T|F)' } }",
     "stages=[{ name: warm-up, kind: sft, tasks: [{ env: reverse_text, lengths: [3] }], reward: { terms: { verdict: null } }, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 6, curriculum: { arms: task } }]",
     "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-    "checkpoint={ every: 1, keep: 40 }",
+    everyStep,
   ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
@@ -248,7 +252,7 @@ test("a second run begins from the base model with the tasks made of what the fi
     "curriculum.arms={ use: prompt, pool: 4 }",
     "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: initial, steps: 4, update: { optimizer: { lr: 0.01 } } }, { name: augmented, steps: 4, on_enter: { merge: [{ model: reference }], optimizer: reset }, curriculum: { admission: { use: success_band, low: 0, high: 1 } } }]",
     "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-    "checkpoint={ every: 1, keep: 40 }",
+    everyStep,
   ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
@@ -284,7 +288,7 @@ test("tasks that join the step are made of its own groups, train in its batch an
     `tasks=[{ env: reverse_text, lengths: [3] }, { name: now, generate: { ${generate} } }]`,
     "stages=[{ name: warm-up, kind: sft, steps: 20, batch: 16, update: { optimizer: { lr: 5.0e-3 } } }, { name: practice, steps: 5 }]",
     "evaluation={ every: 100, prompts: 1, pass_at: [1], samples: 1 }",
-    "checkpoint={ every: 1, keep: 40 }",
+    everyStep,
   ]);
   try {
     assert.equal(await run.work(), 0, run.ending());
