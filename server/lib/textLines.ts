@@ -6,7 +6,7 @@ import { inWords, limits, openRegular } from "./inputFile.ts";
 const piece = 2 ** 20;
 
 /**
- * The lines, without their ends; nothing behind the last end is no line.
+ * The lines, without their ends; an empty rest after the last end is not a line.
  * @throws UserError naming a line that is too long; what opening it throws where the file cannot be read
  */
 export function* textLines(file: string, most: number = limits.line): Generator<string> {
