@@ -25,7 +25,7 @@ export interface Stateful {
 
 export type { Finish } from "../../shared/rollouts/fields.ts";
 
-/** policy | reference | previous | ema | a name in `models`; with `@<name>` behind it, that model behind other contexts of the batch. */
+/** policy | reference | previous | ema | a name in `models`; with `@<name>` after it, that model with other contexts of the batch. */
 export type Model = string;
 
 export type Level = "response" | "turn" | "step" | "token";

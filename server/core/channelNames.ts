@@ -17,7 +17,7 @@ export function headOf(channel: Channel): { readonly name: string; readonly word
 export const comparedModel = (channel: Channel): Model | undefined =>
   /^kl:(.+?):(?:forward|reverse)(?::\d+)?$/.exec(channel)?.[1] ?? /^greedy:(.+)$/.exec(channel)?.[1];
 
-/** Every model that an objective reads beside the one that it trains. */
+/** Every model that an objective reads in addition to the one that it trains. */
 export const modelsOf = ({ models = [], needs, channels }: Objective): Model[] => [
   ...new Set([
     ...models,

@@ -19,7 +19,7 @@ const most = 100;
 const cache = new Map<string, { readonly stamp: string; readonly lines: readonly DatasetLine[] }>();
 
 /**
- * undefined where there is no such file, or it cannot be read: that is told elsewhere.
+ * undefined where there is no such file, or it cannot be read: that is reported elsewhere.
  * @param window bytes that are read of it
  */
 export function datasetLines(file: string, window = bytes): readonly DatasetLine[] | undefined {
@@ -96,7 +96,7 @@ export function hasField(row: Readonly<Record<string, unknown>>, path: string): 
   return value !== undefined;
 }
 
-/** What stands where a path leads no further: the names of the innermost map that is there, as paths. */
+/** What is left where a path leads no further: the names of the innermost map that is there, as paths. */
 export function fieldsBeside(row: Readonly<Record<string, unknown>>, path: string): string[] {
   const keys = path.split(".");
   let [at, depth]: [Readonly<Record<string, unknown>>, number] = [row, 0];

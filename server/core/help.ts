@@ -5,7 +5,7 @@ import type { ResponseOrigin } from "../../shared/rollouts/fields.ts";
 export interface StepMixture {
   /** Share of them that was helped. */
   readonly explored: number;
-  /** Share of the plain ones that failed, of those that could be judged; 0 where none could. */
+  /** Share of the plain ones that failed, of those that could be scored; 0 where none could. */
   readonly errors: number;
 }
 
@@ -23,7 +23,7 @@ export interface HelpRecord {
   /** Tokens put into the response, and as text. */
   readonly given?: number;
   readonly text?: string;
-  /** The row trains behind the task's own prompt. */
+  /** The row trains conditioned on the task's own prompt. */
   readonly stripped?: boolean;
   readonly error_rate?: number;
   readonly curve?: HelpCurve;

@@ -57,7 +57,7 @@ export interface ObjectiveInput {
   readonly gradient?: Float64Array;
 }
 
-/** A value head of a model of the run, as that model stands. */
+/** A value head of a model of the run, as that model is. */
 export interface HeadOf {
   readonly model: Model;
   readonly head: string;

@@ -50,7 +50,7 @@ export interface DecodeOptions {
   readonly top_p?: number;
   readonly min_p?: number;
   /**
-   * Logits of tokens that prompt or response have, where positive, are divided by it, else multiplied, behind
+   * Logits of tokens that prompt or response have, where positive, are divided by it, else multiplied, after
    * `logit_bias` and before the temperature (Keskar et al., CTRL; transformers' `repetition_penalty`). 1: none.
    */
   readonly repetition_penalty?: number;
@@ -80,13 +80,13 @@ export interface DecodeOptions {
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
   /**
-   * Awaited between two tokens, while all that is begun stays as it is: what waits for somebody waits here, and what it
+   * Awaited between two tokens, while all that has started stays as it is: what waits for somebody waits here, and what it
    * throws ends the generation.
    */
   readonly between?: () => Promise<void>;
-  /** Stops between two tokens and hands out what is begun. */
+  /** Stops between two tokens and hands out what has started. */
   readonly pause?: Pause;
-  /** Responses begun before, under these weights or earlier ones; `index` is their place among the prompts. */
+  /** Responses started before, under these weights or earlier ones; `index` is their place among the prompts. */
   readonly resume?: readonly PartialSample[];
 }
 
@@ -97,7 +97,7 @@ export interface DecodeOptions {
 export interface GrammarState {
   /** By token id, 1 where the token may come; null: all. End tokens count like the others. At least one is 1. */
   readonly allowed: Uint8Array | null;
-  /** The state behind an allowed token. */
+  /** The state after an allowed token. */
   after(token: number): GrammarState;
 }
 

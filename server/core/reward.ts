@@ -5,7 +5,7 @@ import type { Clock, Model, Level } from "./basics.ts";
 import type { JudgedCriterion } from "../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "./slots/reward.ts";
 
-/** A model that trains beside the policy; `step.ts` updates learners in declared order, the policy last. */
+/** A model other than the policy that trains; `step.ts` updates learners in declared order, the policy last. */
 export interface Learner {
   readonly model: Model;
   readonly when: "before_advantage" | "after_advantage";

@@ -30,10 +30,10 @@ export interface RolloutRecord extends GuidedRecord {
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
   readonly spans?: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-  /** The sibling this row branched from, the token it branched at, and what it took over as text, where it is told. */
+  /** The sibling this row branched from, the token it branched at, and what it took over as text, where it is known. */
   readonly parent?: { readonly index: number; readonly token: number; readonly text?: string };
   readonly pair?: string;
-  /** What models were shown beside its prompt before they judged it, by what it is called in `Batch.contexts`. */
+  /** What models read in addition to its prompt before they scored it, by what it is called in `Batch.contexts`. */
   readonly shown?: Readonly<Record<string, string>>;
 }
 
@@ -68,7 +68,7 @@ export interface Batch {
   /** Replaces `context` in training, where present (guidance that is stripped). */
   readonly trainContext?: Ragged;
   /**
-   * Other contexts of the rows, by a name: `<model>@<name>` is a model that reads the rows behind these. A row that has
+   * Other contexts of the rows, by a name: `<model>@<name>` is a model that reads the rows after these. A row that has
    * none of a name has its own there.
    */
   readonly contexts?: Readonly<Record<string, Ragged>>;
@@ -98,7 +98,7 @@ export interface Group {
   readonly advantages: Float64Array;
   /** Of the rollouts in `rewards`, how many count as a success (`reward.success`). */
   readonly successes: number;
-  /** Each rollout in `rewards`, without text where none was written: in a history, in a simulation. Absent: nobody knows. */
+  /** Each rollout in `rewards`, without text where none was written: in a history, in a simulation. Absent: unknown. */
   readonly answers?: readonly Answered[];
   readonly lengths: Float64Array;
 }

@@ -1,7 +1,7 @@
-/** What a model tells of its states of texts. */
+/** A model's states of texts. */
 import type { Model } from "./basics.ts";
 
-/** A prompt's tokens, and where in it the question stands: tokens [from, to). */
+/** A prompt's tokens, and where in it the question is: tokens [from, to). */
 export interface Questioned {
   readonly tokens: Int32Array;
   readonly from: number;
@@ -18,10 +18,10 @@ export interface Angles {
 /** What of a text's states its vector is. */
 export type Pooling = "last" | "mean";
 
-/** Nothing of it has a gradient; default: of the model as it stands. */
+/** Nothing of it has a gradient; default: of the model as it is. */
 export interface States {
   /** One forward pass over each prompt. */
   angles(prompts: readonly Questioned[], model?: Model): Promise<Angles>;
-  /** Vectors of texts, none of them empty: final states, those behind the last norm, of the last token or in the mean. */
+  /** Vectors of texts, none of them empty: final states, those after the last norm, of the last token or in the mean. */
   embed(texts: readonly Int32Array[], pooling: Pooling, model?: Model): Promise<readonly Float32Array[]>;
 }

@@ -88,7 +88,7 @@ function parsed(text: string, file: string, line: number): { line: number; value
 
 export interface TextsByTask {
   of(task: Task): readonly string[];
-  /** Lines that help nobody, in words. */
+  /** Lines that help no task, in words. */
   readonly omitted?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The keys of an `auxiliary` entry beside those of the loss. */
+/** The keys of an `auxiliary` entry other than those of the loss. */
 import { z } from "zod";
 import { param } from "../declaration.ts";
 import { choice, list, method, scheduled, value, whole } from "./kinds.ts";

@@ -8,7 +8,7 @@ import type { Choice, SlotName } from "../declaration.ts";
 
 /** The form a config may take, as data: what checking, completion, hover and the JSON Schema all walk. */
 export type Shape =
-  /** `short`: the key that a plain text stands for. `defaults`: of each item, where the map is a list's item. */
+  /** `short`: the key that a plain text means. `defaults`: of each item, where the map is a list's item. */
   | { readonly kind: "map"; readonly fields: Fields; readonly short?: string; readonly defaults?: JsonObject }
   /** A method by its name with its parameters; `own` are the keys that stay when the method changes. */
   | { readonly kind: "slot"; readonly slot: SlotName; readonly own: Fields; readonly defaults?: JsonObject }
@@ -103,5 +103,5 @@ const valuesOf = (fields: Fields): JsonObject =>
     ),
   );
 
-/** What a block says where nobody says anything. */
+/** What a block says where nothing is written. */
 export const defaultsOf = (fields: Fields): JsonObject => valuesOf(nested(fields));

@@ -94,7 +94,7 @@ export function choice(slot: SlotName, summary: string, options: Options = {}): 
   return typeof options.default === "string" ? { ...field, default: { use: options.default } } : field;
 }
 
-/** A method of a slot, read as `as`, beside keys that stay when the method changes. */
+/** A method of a slot, read as `as`, with keys that stay when the method changes. */
 export function method<Slot extends SlotName, As extends string, Own extends Fields>(
   slot: Slot,
   as: As,
@@ -140,7 +140,7 @@ export const entry = <F extends Fields>(
   read: (at) => build(fields, at),
 });
 
-/** What is absent where nobody writes it. */
+/** What is absent where it is not written. */
 export const whereWritten = <Out>(
   { shape, read }: Item<Out>,
   summary: string,

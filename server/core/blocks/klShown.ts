@@ -1,4 +1,4 @@
-/** What the other model of a KL entry is shown beside the task's prompt. */
+/** What the other model of a KL entry reads in addition to the task's prompt. */
 import { z } from "zod";
 import { param } from "../declaration.ts";
 import { refers, template } from "../references.ts";
@@ -23,7 +23,7 @@ export type KlShown = z.output<typeof shownObject>;
 export const shownOf = (written: z.output<typeof klShown>): KlShown =>
   typeof written === "string" ? shownObject.parse({ what: written }) : written;
 
-/** What the contexts of entries are called: by what is shown, numbered where two show the same in different words. */
+/** What the contexts of entries are called: by what is in them, numbered where two have the same in different words. */
 export function shownNames(
   entries: readonly { readonly shown?: KlShown | undefined }[],
 ): (string | undefined)[] {

@@ -1,4 +1,4 @@
-/** The keys of `objective` beside those of the chosen loss. */
+/** The keys of `objective` other than those of the chosen loss. */
 import { z } from "zod";
 import { param } from "../declaration.ts";
 import { schedulable } from "../schedule.ts";
@@ -53,7 +53,7 @@ const valueLoss = method("objective", "loss", {
   coefficient: scheduled(z.number().nonnegative(), "Factor on the value loss (`vf_coef`).", { default: 0.5 }),
 });
 
-/** A loss over the same rollouts beside the objective, with its own factor in the sum. */
+/** A loss over the same rollouts in addition to the objective, with its own factor in the sum. */
 const besideLoss = method("objective", "loss", {
   factor: scheduled(z.number(), "Factor on this loss.", { default: 1 }),
   of: value(

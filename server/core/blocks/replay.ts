@@ -1,4 +1,4 @@
-/** The keys of `replay` beside those of the memory. */
+/** The keys of `replay` other than those of the memory. */
 import { z } from "zod";
 import { choice, methodBlock, scheduled, value, whole } from "./kinds.ts";
 

@@ -1,4 +1,4 @@
-/** The keys of `reward`: what a response is paid. */
+/** The keys of `reward`: what scores a response. */
 import { z } from "zod";
 import { refers } from "../references.ts";
 import { choice, made, map, method, namedMap, scheduled, value } from "./kinds.ts";

@@ -20,7 +20,7 @@ export interface Routed {
 const [wrong, right] = [0, 1];
 const every = ({ own, others }: Routed, wanted: number): boolean =>
   own === wanted && others.every((one) => one === wanted);
-/** Replayed alone, a rollout may be without the sibling whose success its teacher was shown. */
+/** Replayed alone, a rollout may be without the sibling whose success its teacher read. */
 const hadSibling = ({ batch, row }: Routed): boolean =>
   Object.keys(batch.records[row]!.shown ?? {}).some((name) => /^sibling(-\d+)?$/.test(name));
 const sourceOf = ({ batch, row }: Routed): string => batch.records[row]!.source;

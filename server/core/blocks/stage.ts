@@ -153,7 +153,7 @@ type WrittenCondition = z.output<typeof conditionSchema>;
 /** What a stage ends by, its defaults resolved. */
 export type Condition = Readonly<WrittenCondition & { window: number; mode: "max" | "min" }>;
 
-/** When a stage ends before its steps. A condition that stands alone is one of `any`. */
+/** When a stage ends before its steps. A single condition is one of `any`. */
 export interface Until {
   readonly of: "any" | "all";
   readonly conditions: readonly Condition[];
@@ -203,7 +203,7 @@ const onEnterOf = (written: readonly OnEnterWord[] | OnEnterOptions = []) => {
   return {
     refreshReference: options.reference !== undefined || words.includes("refresh_reference"),
     resetOptimizer: options.optimizer !== undefined || words.includes("reset_optimizer"),
-    /** Copies that begin anew. */
+    /** Copies that begin again. */
     models: options.models ?? [],
     snapshot: options.snapshot,
     merge: mergeOf(options.merge),

@@ -1,4 +1,4 @@
-/** The keys of a task beside those of its environment or file, and of `generate`, which makes tasks of other tasks. */
+/** The keys of a task other than those of its environment or file, and of `generate`, which makes tasks of other tasks. */
 import { z } from "zod";
 import { refers } from "../references.ts";
 import {

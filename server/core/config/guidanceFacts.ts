@@ -8,7 +8,7 @@ export const helps = ({ trigger }: GuidanceConfig): boolean => trigger.declarati
 export const givenBy = ({ source }: GuidanceConfig): Offers =>
   source.declaration.offers?.(source.params) ?? { place: "prompt", divisible: false };
 
-/** Whether the objective has a ratio to what wrote the tokens, which the guidance's can stand in for. */
+/** Whether the objective has a ratio to what wrote the tokens, which the guidance's can replace. */
 export const hasRatio = ({ loss }: StageBody["objective"]): boolean =>
   "ratio" in loss.declaration.params.shape && (loss.params["anchor"] ?? "behaviour") === "behaviour";
 

@@ -32,6 +32,6 @@ export interface ModelFacts {
   longestPrompt(base: string, prompts: readonly string[]): number;
   /** What is wrong with the file or folder that a tiny model's vocabulary is from; undefined: nothing. */
   vocabularyProblem(file: string): string | undefined;
-  /** undefined: a model cannot be read, which `look` tells. */
+  /** undefined: a model cannot be read, which `look` reports. */
   memory(config: RunConfig): MemoryLook | undefined;
 }

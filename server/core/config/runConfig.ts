@@ -13,7 +13,7 @@ export interface RunConfig {
   readonly name: string;
   readonly seed: number;
   readonly model: ModelConfig;
-  /** The models beside the policy, in the order of the config. */
+  /** The models other than the policy, in the order of the config. */
   readonly models: readonly RegisteredModelConfig[];
   readonly stages: readonly StageConfig[];
   /** The top-level blocks, before any stage's overrides: evaluation uses these. */
@@ -25,7 +25,7 @@ export interface RunConfig {
   readonly tree: JsonObject;
 }
 
-/** Names of the models beside the policy that write and score text: what divergences can be measured from. */
+/** Names of the models other than the policy that write and score text: what divergences can be measured from. */
 export function languageModels({ models }: Pick<RunConfig, "models">): readonly string[] {
   const small = new Set(models.flatMap((one) => (one.kind === "perceptron" ? [one.name] : [])));
   return models.flatMap((one) => (small.has(one.kind === "copy" ? one.of : one.name) ? [] : [one.name]));

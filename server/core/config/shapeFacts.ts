@@ -19,7 +19,7 @@ const shapeOf = perObject(({ shape, max_tokens, group }: ShapeBlock): EpisodeSha
 export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;
 export const hasAttempts = (rollout: ShapeBlock): boolean => attemptsOf(rollout) > 1;
 
-/** Most tokens behind the first prompt; what is said in between counts a token a character. */
+/** Most tokens after the first prompt; what is said in between counts a token a character. */
 export function episodeTokens(rollout: ShapeBlock): number {
   const shape = shapeOf(rollout);
   const { most, budget } = shape;

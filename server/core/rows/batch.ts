@@ -79,7 +79,7 @@ const selectColumns = (columns: TokenColumns, batch: Batch, rows: readonly numbe
     (values) => gathered(values, batch.offsets, rows, new Int32Array(sizeOf(batch.offsets, rows))),
   );
 
-/** The batch of some rows, in the order given; its groups are numbered anew. */
+/** The batch of some rows, in the order given; its groups are renumbered. */
 export function selectRows(batch: Batch, rows: readonly number[]): Batch {
   const { offsets } = batch;
   const size = sizeOf(offsets, rows);
@@ -121,7 +121,7 @@ export function rowsOfGroups({ group, groups }: Batch): number[][] {
   return rows;
 }
 
-/** Rows of each pair; a row in none stands alone. */
+/** Rows of each pair; a row in none is alone. */
 function rowsOfPairs({ rows, pair }: Batch): number[][] {
   const units = new Map<string, number[]>();
   for (let row = 0; row < rows; row++) {

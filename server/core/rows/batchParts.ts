@@ -143,7 +143,7 @@ export function cut(
 export class Gradients {
   private readonly made = new Map<Channel, { readonly column: Float64Array; cleared: number }>();
 
-  /** @param make a column; what it holds is nobody's */
+  /** @param make a column; its contents are undefined */
   constructor(private readonly make: (channel: Channel) => Float64Array) {}
 
   get columns(): Partial<Record<Channel, Float64Array>> {

@@ -1,4 +1,4 @@
-/** Who reads a batch behind what: `<model>` behind its own contexts, `<model>@<name>` behind others that it has. */
+/** Who reads a batch after which contexts: `<model>` after its own, `<model>@<name>` after others that it has. */
 import type { Model } from "../basics.ts";
 import type { Batch } from "../rollouts.ts";
 

@@ -73,7 +73,7 @@ export const rejectionParams = {
   ),
 };
 
-/** Which tokens are within the bounds: from log-ratios, which are overwritten. Tokens of weight 0 are not judged. */
+/** Which tokens are within the bounds: from log-ratios, which are overwritten. Tokens of weight 0 are not compared. */
 export function within(
   { estimator, level, low, high }: z.output<z.ZodObject<typeof rejectionParams>>,
   logs: Float64Array,

@@ -2,7 +2,7 @@
 import type { Level } from "../basics.ts";
 import type { Batch } from "../rollouts.ts";
 
-/** Tokens [starts[k], ends[k]) of the batch, in order; a row's spans stand together. */
+/** Tokens [starts[k], ends[k]) of the batch, in order; a row's spans are together. */
 export interface Spans {
   readonly starts: Int32Array;
   readonly ends: Int32Array;

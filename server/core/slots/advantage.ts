@@ -17,7 +17,7 @@ export interface Units {
   /** The tokens that take the unit's advantage: [start, end) of the batch's token columns. */
   readonly start: Int32Array;
   readonly end: Int32Array;
-  /** The unit's first token that trains: where a critic's value of the unit stands. `start` where none trains. */
+  /** The unit's first token that trains: where a critic's value of the unit is. `start` where none trains. */
   readonly first: Int32Array;
   /** The units are the batch's tokens, one by one: their columns are columns of tokens. */
   readonly everyToken?: true;
@@ -44,7 +44,7 @@ export interface AdvantageInput {
   readonly gamma: number;
   /** Whether untrained tokens between two that train count in discounts. */
   readonly observations: "skip" | "discount";
-  /** A place for so many numbers of a result, by its name; what they are is nobody's. */
+  /** A place for so many numbers of a result, by its name; their values are undefined. */
   readonly column: (name: "advantages" | "returns", size: number) => Float64Array;
 }
 

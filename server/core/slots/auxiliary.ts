@@ -22,7 +22,7 @@ export type AuxiliaryData =
   /** Plain text, cut into pieces of so many tokens. */
   | { readonly from: "text"; readonly path: string; readonly length: number };
 
-/** A loss beside the objective, or something that is done to all losses. */
+/** A loss in addition to the objective, or something that is done to all losses. */
 export type Auxiliary =
   | {
       readonly kind: "likelihood";
@@ -37,7 +37,7 @@ export type Auxiliary =
   /** Weights of all losses of the step, from their own last two windows. */
   | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
   /**
-   * A model that learns an objective of its own: before the advantages, from rollouts that it remembers, or behind them
+   * A model that learns an objective of its own: before the advantages, from rollouts that it remembers, or after them
    * from those of the step.
    */
   | {

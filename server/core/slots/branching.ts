@@ -9,7 +9,7 @@ export interface Branchable {
   readonly entropy: Float64Array;
 }
 
-/** What a method may know of tokens beside their numbers. */
+/** What a method may know of tokens in addition to their numbers. */
 export type TokenTexts = Pick<Tokenizer, "decode" | "byCharacter">;
 
 /** How some rollouts of a group leave others. */

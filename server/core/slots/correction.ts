@@ -10,7 +10,7 @@ export type CorrectionInput = Pick<
 
 /** What a correction does. No gradient flows through it. */
 export interface Corrected {
-  /** Multiplies the objective's loss of each token, behind the normaliser; KL terms and bonuses go without. */
+  /** Multiplies the objective's loss of each token, after the normaliser; KL terms and bonuses go without. */
   readonly factors?: Float64Array;
   /** 0 where the token stops training altogether: the normaliser does not count it, and no KL term acts on it. */
   readonly kept?: Uint8Array;

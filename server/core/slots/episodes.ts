@@ -7,7 +7,7 @@ interface EndedAttempt {
   readonly number: number;
   /** Attempts that the episode may have. */
   readonly tries: number;
-  /** undefined: the shape does not ask (`judges`), or nobody could tell. */
+  /** undefined: the shape does not ask (`judges`), or it could not be decided. */
   readonly right: boolean | undefined;
 }
 
@@ -23,6 +23,6 @@ export interface EpisodeShape {
   tries(random: Random): number;
   /** What is asked first in the place of the task's prompt; absent: the prompt. */
   ask?(prompt: string, tries: number): string;
-  /** What is said behind an attempt; undefined: the episode has ended. */
+  /** What is said after an attempt; undefined: the episode has ended. */
   reply(attempt: EndedAttempt): string | undefined;
 }

@@ -8,7 +8,7 @@ import type { Clock } from "../basics.ts";
 import type { ArmBeliefs } from "./arms.ts";
 import type { Sampler } from "./curriculum.ts";
 
-/** What a sampler tells arms apart by; `own`: by a column of the sampler's. */
+/** What a sampler distinguishes arms by; `own`: by a column of the sampler's. */
 export type Reading = "estimate" | "spread" | "rollouts" | "groups" | "prior" | "own";
 
 /** Which arms a sampler treats alike, so that they form a class. */

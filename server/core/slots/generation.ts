@@ -54,7 +54,7 @@ export interface Transform {
    * @param feedback how often each skill succeeds, a line each, the weakest first
    */
   ask(parents: readonly Task[], feedback?: string, drawn?: ChildBrief): string;
-  /** Where the task stands in what the author writes: the first group; default: it is all of it. */
+  /** Where the task is in what the author writes: the first group; default: it is all of it. */
   readonly take?: RegExp;
   /** Further parents are drawn by how near they are to the first; default: by what they are worth alone. */
   readonly near?: Near;

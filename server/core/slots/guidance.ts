@@ -6,7 +6,7 @@ import type { Arm, Clock, Finish, Model, Stateful } from "../basics.ts";
 import type { Group, RolloutSource } from "../rollouts.ts";
 import type { Models, Sample, Tokenizer } from "../policy.ts";
 
-/** Per member of a group: whether its plain rollout failed, succeeded, or could not be judged. */
+/** Per member of a group: whether its plain rollout failed, succeeded, or could not be scored. */
 export type Outcomes = Uint8Array;
 
 /** A group as a trigger sees it. */
@@ -20,7 +20,7 @@ interface Attempted {
 
 /** When: which members of a group get help. */
 export interface GuidanceTrigger {
-  /** before: it knows nothing of the group yet; after: its plain rollouts are paid. */
+  /** before: it knows nothing of the group yet; after: its plain rollouts are scored. */
   readonly looks: "before" | "after";
   /** Places in the group, ascending. */
   members(group: Attempted, at: { readonly clock: Clock; readonly random: Random }): readonly number[];
@@ -55,7 +55,7 @@ export interface AmountQuestion {
 export interface GuidanceAmount extends Partial<Stateful> {
   /** Most rounds of one group. */
   readonly rounds: number;
-  /** retries: each round writes all members anew, in the place of the one before; parts: members are divided over the rounds. */
+  /** retries: each round generates all members again, in the place of the one before; parts: members are divided over the rounds. */
   readonly spread: "retries" | "parts";
   /** Share of the help in [0, 1]; undefined: this group gets no (more) help. */
   share(
@@ -65,7 +65,7 @@ export interface GuidanceAmount extends Partial<Stateful> {
 
 type GeneratedTokens = Pick<Sample, "tokens" | "logp_old" | "logp_sampled" | "entropy" | "versions">;
 
-/** What stands at a response's beginning when the policy goes on with it. */
+/** What is at a response's beginning when the policy goes on with it. */
 export type Lead =
   /** Put there. `logp`: its log-probs under whoever wrote it, at temperature 1, where they are known. */
   | { readonly kind: "given"; readonly tokens: Int32Array; readonly logp?: Float64Array }
@@ -140,7 +140,7 @@ export interface WrittenText {
   readonly sample?: GeneratedTokens;
 }
 
-/** A text whose likelihood is asked: `tokens` behind a prompt and `before`. */
+/** A text whose likelihood is asked: `tokens` after a prompt and `before`. */
 export interface Likelihood {
   readonly prompt: string;
   readonly begin?: string;
@@ -155,7 +155,7 @@ export interface HelpContext {
   readonly clock: Clock;
   /** `rollout.max_tokens`. */
   readonly max_tokens: number;
-  /** Plain rollouts that were written beside those that are to be helped; 0 where none was. */
+  /** Plain rollouts that were generated in addition to those that are to be helped; 0 where none was. */
   readonly plain: number;
   /** One text per ask, in order. */
   write(asks: readonly Writing[]): Promise<WrittenText[]>;
@@ -169,7 +169,7 @@ export interface GuidanceSource extends Partial<Stateful> {
   readonly reads: "task" | "attempt";
   /** Models that it asks. */
   readonly models?: readonly Model[];
-  /** Reads files, once, before the first step. @returns what of them helps nobody, in words. @throws UserError naming the file and line */
+  /** Reads files, once, before the first step. @returns what of them helps no task, in words. @throws UserError naming the file and line */
   prepare?(): readonly string[];
   /** What became of the rollouts that it helped, each time that a step's groups were. */
   learned?(outcome: { readonly rollouts: number; readonly successes: number }): void;
@@ -257,7 +257,7 @@ export interface Finished extends Group {
     readonly tokens: Int32Array;
     readonly entropy: Float64Array;
     readonly success: boolean;
-    /** It began behind something that was given. */
+    /** It began after something that was prefilled. */
     readonly begun: boolean;
     /** All of it up to its last reply, where it had several attempts. */
     readonly episode?: EpisodeState;

@@ -18,7 +18,7 @@ export interface KlColumns {
   readonly coefficient: number;
   /** Derivative by logp, added to. */
   readonly gradient: Float64Array;
-  /** As long as the others; what it holds is nobody's. */
+  /** As long as the others; its contents are undefined. */
   readonly scratch: Float64Array;
 }
 
@@ -40,7 +40,7 @@ export type KlRows = (typeof klRows)[number];
 
 /** One line of the config's `kl` list, ready to use. */
 export interface KlTerm {
-  /** `<model>@<name>` where it is shown something. */
+  /** `<model>@<name>` where it has a teacher context. */
   readonly model: Model;
   readonly direction: "reverse" | "forward";
   readonly place: "reward" | "loss";

@@ -5,7 +5,7 @@ import type { Random } from "../../lib/random.ts";
 export interface Past {
   /** The task's id. */
   readonly task: string;
-  /** Combined reward as it was paid; NaN: none. */
+  /** Combined reward as it was scored; NaN: none. */
   readonly reward: number;
   /** Mean advantage over its trained tokens, as it trained or would have; NaN: none. */
   readonly advantage: number;
@@ -61,7 +61,7 @@ export type ReplayDraw = (
 /** Where the advantages of replayed rollouts come from. */
 export type Rescore =
   | { readonly from: "recorded" }
-  /** By the present config, over whole groups; `again`: the terms score anew; `once`: what was computed stays. */
+  /** By the present config, over whole groups; `again`: the terms score again; `once`: what was computed stays. */
   | { readonly from: "recomputed"; readonly again: boolean; readonly once: boolean }
   /** Reward less a quantile of the mean rewards of recent groups. */
   | {

@@ -30,7 +30,7 @@ export interface TaskSource extends Stateful {
   readonly stamp?: string;
   /** More tasks appear in its pool while the run goes on. */
   readonly grows?: true;
-  /** Several stages draw from it, whose curricula differ: it is saved beside them, once. */
+  /** Several stages draw from it, whose curricula differ: it is saved once, next to them. */
   readonly shared?: true;
   /** What a step has shown of all sources' tasks. */
   observe?(groups: readonly Group[], clock: Clock): void;
