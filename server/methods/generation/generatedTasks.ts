@@ -75,7 +75,7 @@ export class GeneratedTasks implements TaskSource {
     const open = value === undefined ? this.tasks : this.tasks.filter((task) => this.valueOf(task) === value);
     return open.length === 0 ? null : open[random.integer(open.length)]!;
   }
-  /** The difficulty that its environment tells. */
+  /** The difficulty that its environment reports. */
   valueOf(task: Task): string | undefined {
     if (this.values.length === 0) return undefined;
     const value = this.environment(task)?.valueOf(task);

@@ -37,6 +37,6 @@ export const thompson = sampler({
   },
 });
 
-/** Without a posterior, which is an error of the config, the estimate stands in. */
+/** Without a posterior, which is an error of the config, the estimate takes its place. */
 const sampled = (arms: ArmPool, arm: number, random: Random): number =>
   arms.posterior?.draw(arm, random) ?? arms.estimate(arm);

@@ -147,7 +147,7 @@ export class UserReward implements RewardTerm {
     return this.failed(`${problem}, twice`);
   }
 
-  /** The same for each rollout, so that the run tells it once with their number. */
+  /** The same for each rollout, so that the run reports it once with their number. */
   private givenUp(): string {
     const { timeout } = this.options;
     return `not called, because it gave no answer within ${timeout} s ${hangsAllowed} times in this step; the next step calls it again. Make it faster, or raise reward.timeout`;
