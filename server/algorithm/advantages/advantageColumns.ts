@@ -3,7 +3,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { columnOn, tokensOfRow, type TokenColumn } from "./tokenColumn.ts";
 
-/** The advantages' column; where there need not be one, what stands for it. */
+/** The advantages' column; where there need not be one, its substitute. */
 export const columnOfAdvantages = (advantages: Advantages): TokenColumn =>
   advantages.perRow ?? advantages.late ?? advantages.tokens;
 

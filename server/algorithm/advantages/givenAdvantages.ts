@@ -55,7 +55,7 @@ function ownOf(batch: Batch, found: Advantages, { total, errored }: Combined): O
     const baseline = plain.length > 1 ? mean(plain) : 0;
     return [...sets].flatMap(([words, set]) => {
       const paid = set.filter(isPaid);
-      // Plain rollouts are as the chain has them, but for one that is alone beside helped ones.
+      // Plain rollouts are as the chain has them, but for one that is the only one in a group of helped ones.
       if (words === "" && (sets.size === 1 || paid.length > 1)) return [];
       const behind = paid.map((row) => total[row]!);
       return paid.map((row, at): Own => {

@@ -1,4 +1,4 @@
-/** A number for each token of a batch, as whoever reads it some rows at a time takes it: a column, or what stands for one. */
+/** A number for each token of a batch, as whoever reads it some rows at a time takes it: a column, or its substitute. */
 import { selectTokens } from "../../core/rows/batch.ts";
 import { stretchesOf, type Stretch } from "../../core/rows/batchParts.ts";
 import type { Batch } from "../../core/rollouts.ts";

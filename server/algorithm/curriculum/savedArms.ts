@@ -24,7 +24,7 @@ export function saveArms(division: Division, sources: readonly SourceOf[]): Save
 export interface Changed {
   /** Sources whose tasks have changed. */
   readonly sources: readonly string[];
-  /** Whether the numbers still stand for the same arms. */
+  /** Whether the numbers still mean the same arms. */
   readonly sameArms: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface LossKlTerm extends KlTerm {
   readonly aggregate: KlAggregate;
   readonly importance: KlImportance | undefined;
   readonly adaptive: AdaptiveCoefficient | undefined;
-  /** It acts on rollouts that routes send to distillation, where its model was shown what is called so. */
+  /** It acts on rollouts that routes send to distillation, where its model had that teacher context. */
   readonly distils?: { readonly behind?: string };
 }
 

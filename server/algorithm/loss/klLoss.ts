@@ -62,7 +62,7 @@ class RunningTerm {
     });
   }
 
-  /** As many numbers; what they are is nobody's. */
+  /** As many numbers; their values are undefined. */
   space(size: number): Float64Array {
     if (this.scratch.length < size) this.scratch = new Float64Array(size);
     return this.scratch;
@@ -127,7 +127,7 @@ const otherColumn = ({ model }: Pick<LossKlTerm, "model">, old: Stats): Float64A
     ? column(old, "logp", "the KL in the loss")
     : column(old, `logp:${model}`, "the KL in the loss");
 
-/** Where the policy tells a full divergence. */
+/** Where the policy computes a full divergence. */
 export const fullChannel = ({
   model,
   direction,

@@ -97,7 +97,7 @@ export class LossChain implements Stateful {
 
   /**
    * Per row, where its route leads; undefined where the config has none. A rollout that is to be distilled, and on which no
-   * entry can act because nothing was shown to its model, stays with the objective.
+   * entry can act because its model had no teacher context, stays with the objective.
    */
   routes(batch: Batch, success: Uint8Array | undefined, advantages: Advantages): Uint8Array | undefined {
     if (this.rules.length === 0) return undefined;

@@ -86,7 +86,7 @@ export class Weighing {
     if (running !== undefined) this.about = running.result();
   }
 
-  /** For derivatives; what it holds is nobody's. */
+  /** For derivatives; its contents are undefined. */
   private place(channel: Channel, size: number): Float64Array {
     return this.reuse ? this.space.column(`by ${channel}`, size) : new Float64Array(size);
   }

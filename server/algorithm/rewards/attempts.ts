@@ -214,7 +214,7 @@ function placed({ attempt, value }: Said, batch: Batch, row: number): TermValue 
   return { ...value, values };
 }
 
-/** Where an attempt's tokens or steps stand among those of its row. */
+/** Where an attempt's tokens or steps are among those of its row. */
 function placesOf(
   level: Exclude<Level, "response">,
   { from, to }: Attempt,

@@ -49,7 +49,7 @@ function tallied(
 /**
  * `reward/<term>/<criterion>`: mean of how far it is met, over the rollouts of which that is known. Rubrics that are each
  * task's own would make a metric of every task: only criteria that several groups share have one, a quarter of those
- * that the term judged by criteria.
+ * that the term scored by criteria.
  */
 export function describeCriteria(terms: readonly RewardColumn[], batch: Batch): Record<string, number> {
   const metrics: Record<string, number> = {};

@@ -39,7 +39,7 @@ function checked(value: TermValue, batch: Batch, row: number): TermValue {
   return bad === undefined ? value : { kind: "error", message: `a value is ${bad}, which is not finite` };
 }
 
-/** What values have beside them, by row; undefined where none has any. */
+/** What values come with, by row; undefined where none has any. */
 function byRow<Found>(
   values: readonly TermValue[],
   of: (value: TermValue) => Found | undefined,
