@@ -11,7 +11,7 @@ const config = z.object({
 
 /**
  * Nearly how many weights the model of a Hugging Face folder or a checkpoint has: 12 width² a layer, and a row a token.
- * undefined: it is none, or it does not say; what is wrong with it is told elsewhere.
+ * undefined: it is none, or it does not say; what is wrong with it is reported elsewhere.
  */
 export function weightsOfBase(base: string): number | undefined {
   const shape = config.safeParse(readJson(join(base, "config.json"))).data;

@@ -36,7 +36,7 @@ interface Frame {
 export class Extender {
   /** Every file read, the main one first: who watches a config watches these. */
   readonly files: string[] = [];
-  /** The main file's own `extends` entries: where findings in other files are shown. */
+  /** The main file's own `extends` entries: where diagnostics in other files are shown. */
   readonly parents = new Map<string, Origin>();
   /** The main file's own values. */
   source: SourceNode | undefined;
@@ -48,7 +48,7 @@ export class Extender {
   broken = false;
   /** Files that were read, by layer and real path: what two of them extend is read once. */
   private readonly known = new Map<string, MapNode>();
-  /** Values that the aliases of all files stand for. */
+  /** Values of the aliases of all files. */
   private aliased = 0;
 
   constructor(

@@ -11,7 +11,7 @@ const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> 
   openrlhf: ["actor_num_nodes", "prompt_data", "advantage_estimator", "remote_rm_url", "pretrain"],
 };
 
-/** Some key of another trainer at a line's beginning: nearly every Gradus config is told from the others without parsing. */
+/** Some key of another trainer at a line's beginning: nearly every Gradus config is recognised without parsing. */
 const anySign = new RegExp(`^\\s*[{"']*(?:${Object.values(signs).flat().join("|")})\\b`, "m");
 
 export function foreignKind(text: string): ConfigKind {

@@ -67,7 +67,7 @@ const shapeOf = (shape: Shape | undefined, key: string): Shape | undefined => {
   return undefined;
 };
 
-/** Whether a place of the config may have a key: a null under any other removes nothing, and is a mistake to be told. */
+/** Whether a place of the config may have a key: a null under any other removes nothing, and is a mistake to report. */
 function takes(shape: Shape | undefined, key: string): boolean {
   if (shape?.kind === "map") return key in shape.fields;
   if (shape?.kind !== "slot") return true;

@@ -3,7 +3,7 @@ import { grammar } from "./grammar/grammar.ts";
 import { merge, type MergeProblem } from "./merge.ts";
 import { child, entry, withEntry, withoutEntry, type MapNode } from "./text/node.ts";
 
-/** Moves `models.policy` over `model`; where both say something, `models.policy` stands. */
+/** Moves `models.policy` over `model`; where both say something, `models.policy` wins. */
 export function withPolicyModel(root: MapNode, report: (problem: MergeProblem) => void): MapNode {
   const models = child(root, "models");
   const policy = entry(models, "policy");

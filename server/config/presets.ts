@@ -1,4 +1,4 @@
-/** Published methods as choices of options: one YAML file each in `presets/`, beside the code. */
+/** Published methods as choices of options: one YAML file each in `presets/`. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -62,7 +62,7 @@ function takes(item: SourceNode): string[] {
   ];
 }
 
-/** Without the stages that need one that was dropped, and who needs those. What nobody ever gave stays an error. */
+/** Without the stages that need one that was dropped, and who needs those. What was never given stays an error. */
 function reachable(before: ListNode, items: readonly SourceNode[]): readonly SourceNode[] {
   const given = new Set(items.flatMap(gives));
   const lost = new Set(before.items.flatMap(gives).filter((what) => !given.has(what)));

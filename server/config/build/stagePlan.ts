@@ -36,7 +36,7 @@ export function planned(items: readonly MapNode[], fallback: number): StagePlan[
   });
 }
 
-/** Turns of stages that are there, and take none themselves; others are told elsewhere. */
+/** Turns of stages that are there, and take none themselves; others are reported elsewhere. */
 function turnsOf(item: MapNode, names: readonly (string | undefined)[]): Turn[] {
   const list = child(item, "alternate");
   return (list?.kind === "list" ? list.items : []).flatMap((turn): Turn[] => {
@@ -97,7 +97,7 @@ export function rlSteps(stage: StageConfig, steps: number, stages: readonly Stag
   );
 }
 
-/** The stage and the clock of a step, counted over the whole run from 0; undefined behind its end. */
+/** The stage and the clock of a step, counted over the whole run from 0; undefined after its end. */
 export function placeAt(stages: readonly StageConfig[], step: number): Planned | undefined {
   let [start, rl] = [0, 0];
   for (const stage of stages) {

@@ -18,10 +18,10 @@ export interface StageTree {
   readonly kind: StageKind;
   readonly writtenKind: WrittenKind;
   readonly steps: number;
-  /** Its item in `stages`; undefined for the stage that stands where nobody wrote any. */
+  /** Its item in `stages`; undefined for the implied stage of a config without stages. */
   readonly written: MapNode | undefined;
   readonly body: MapNode;
-  /** Copies that its kind begins anew. */
+  /** Copies that its kind begins again. */
   readonly refreshes: readonly string[];
   readonly turns: readonly Turn[];
   /** Whether it runs only in turns that another stage gives it. */

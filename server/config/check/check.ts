@@ -36,7 +36,7 @@ export const defaultOrigin: Origin = {
   layer: "default",
 };
 
-/** Values that nobody wrote, as a tree. */
+/** Values that are not written, as a tree. */
 const defaultsOf = perObject((defaults: JsonObject): SourceNode => fromJson(defaults, defaultOrigin));
 
 const keyWord: Readonly<Partial<Record<SlotName, string>>> = {

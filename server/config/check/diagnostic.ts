@@ -10,7 +10,7 @@ export interface TextEdit {
 export interface Fix {
   readonly title: string;
   readonly edits: readonly TextEdit[];
-  /** The only sensible mend: what `source.fixAll` applies. */
+  /** The only sensible fix: what `source.fixAll` applies. */
   readonly preferred?: boolean;
 }
 export interface Diagnostic {
@@ -34,6 +34,6 @@ export interface Diagnostic {
     readonly range: Range;
     readonly message: string;
   }[];
-  /** unnecessary: nobody reads what is written there. */
+  /** unnecessary: nothing reads what is written there. */
   readonly tags?: readonly Tag[];
 }

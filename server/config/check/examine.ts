@@ -19,7 +19,7 @@ export interface Examined {
   /** The tree with its defaults, and what checking it gave. */
   readonly top: CheckedTree;
   readonly stages: readonly StageTree[];
-  /** Each stage's blocks; undefined for the stage that stands where nobody wrote any: it has the top level's. */
+  /** Each stage's blocks; undefined for the implied stage of a config without stages: it has the top level's. */
   readonly checked: readonly (CheckedTree | undefined)[];
   readonly written: readonly JsonObject[];
 }
@@ -121,7 +121,7 @@ const withFiles = (own: MapNode): JsonObject =>
     }),
   );
 
-/** What follows from other values where nobody wrote it. */
+/** What follows from other values where it is not written. */
 function complete(file: string, json: JsonObject, full: MapNode): JsonObject {
   const evaluation = isObject(json["evaluation"]) ? json["evaluation"] : {};
   const passAt = Array.isArray(evaluation["pass_at"])

@@ -10,7 +10,7 @@ import type { StageConfig } from "../../core/config/stageConfig.ts";
 export interface StageView {
   readonly config: StageConfig;
   readonly body: MapNode;
-  /** Its item in `stages`; undefined where nobody wrote stages. */
+  /** Its item in `stages`; undefined where no stages are written. */
   readonly written: MapNode | undefined;
   /** `stages.easy`, or empty. */
   readonly path: string;
@@ -30,6 +30,6 @@ export interface ConfigModel {
   /** What the models' files say; undefined where only the config is looked at. */
   readonly facts?: ModelFacts | undefined;
   readonly report: Report;
-  /** Makes mends of the file that is checked. */
+  /** Makes fixes of the file that is checked. */
   readonly edits: SourceEdits;
 }

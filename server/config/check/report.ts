@@ -21,11 +21,11 @@ export interface DiagnosticReport {
   readonly fixes?: readonly Fix[];
   /** Fixes of the file that is checked, wherever `at` is: `ConfigModel.edits` makes them. */
   readonly fileFixes?: readonly (Fix | undefined)[];
-  /** The rest of the config can still be built and looked at: a key that nobody reads. */
+  /** The rest of the config can still be built and looked at: a key that nothing reads. */
   readonly harmless?: boolean;
-  /** A key that does not belong where it stands: it can be removed, or moved to where it does. */
+  /** A key that does not belong where it is: it can be removed, or moved to where it does. */
   readonly misplaced?: { readonly to?: string };
-  /** The key that a misspelt one stands for: its value is there, though nobody can read it. */
+  /** The key that a misspelt one means: its value is there, and cannot be read. */
   readonly meant?: string | undefined;
   /** Other places involved, each with what it has to do with it. */
   readonly related?: readonly Related[];
@@ -39,7 +39,7 @@ export const replace = (range: Range, newText: string, title: string, preferred 
   preferred,
 });
 
-/** "… is not X. Allowed: …" with the nearest as a suggestion and a fix. `quoted` is where the wrong word stands. */
+/** "… is not X. Allowed: …" with the nearest as a suggestion and a fix. `quoted` is where the wrong word is. */
 export function unknownName(
   word: string,
   allowed: readonly string[],
@@ -67,7 +67,7 @@ const placesInFiles = (involved: readonly Related[]): NonNullable<Diagnostic["re
 const pathOf = (key: string): Path =>
   key.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** Findings whose mends are looked for in the text; nobody mends more of them one by one. */
+/** Diagnostics whose fixes are looked for in the text; no one fixes more of them one by one. */
 const mended = 100;
 
 const placed = ({ rule, message, range: { start } }: Diagnostic): string =>
@@ -81,7 +81,7 @@ export class Collector {
   blocked = false;
 
   /**
-   * `extendsAt` gives the key of the main file by which another file's value came in, `edits` the mends of the main
+   * `extendsAt` gives the key of the main file by which another file's value came in, `edits` the fixes of the main
    * file once it has been read.
    */
   constructor(
@@ -166,7 +166,7 @@ export class Collector {
     return this.unreadable;
   }
 
-  /** Keys that misspelt ones stand for. */
+  /** Keys that misspelt ones mean. */
   get meant(): readonly string[] {
     return this.misspelt;
   }

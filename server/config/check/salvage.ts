@@ -14,7 +14,7 @@ export interface Salvaged {
   readonly aside: readonly string[];
 }
 
-/** Lists and maps whose members are methods: another stands in for one that cannot be read, so that none is missing. */
+/** Lists and maps whose members are methods: another replaces one that cannot be read, so that none is missing. */
 const members: Readonly<Record<string, { readonly slot: SlotName; readonly key: string }>> = {
   tasks: { slot: "task", key: "env" },
   "reward.terms": { slot: "reward", key: "use" },
@@ -64,7 +64,7 @@ function putAside(root: MapNode, key: string): { readonly root: MapNode; readonl
   }
   const found = walk(root, path);
   let depth = found.length;
-  // The name of a method: without it its parameters are nobody's, and all of the choice goes.
+  // The name of a method: without it its parameters belong to nothing, and all of the choice goes.
   if (depth === path.length && path.at(-1) === "use") depth -= 1;
   while (depth > top && found[depth - 2]?.kind === "list") depth -= 1;
   return depth <= top ? undefined : inPlace(root, path.slice(0, depth), () => undefined);

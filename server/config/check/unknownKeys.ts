@@ -1,4 +1,4 @@
-/** Keys that nobody reads: what was meant, where the key belongs, what is allowed. */
+/** Keys that nothing reads: what was meant, where the key belongs, what is allowed. */
 import { methods } from "../../methods/index.ts";
 import type { SlotName } from "../../core/declaration.ts";
 import { grammar } from "../grammar/grammar.ts";

@@ -1,4 +1,4 @@
-/** Walks a written value along the declaration of a parameter: every complaint stands at the very key or value. */
+/** Walks a written value along the declaration of a parameter: every diagnostic is at the very key or value. */
 import type { z } from "zod";
 import { unspacedMap } from "../text/missingSpace.ts";
 import {
@@ -119,7 +119,7 @@ function walkMap(
   path: string,
   report: Report,
 ): void {
-  /** Keys that a misspelt one stands for: that they are missing is an echo. */
+  /** Keys that a misspelt one means: that they are missing is an echo. */
   const meant = new Set<string | undefined>();
   for (const [key, { key: at, value }] of node.entries) {
     const inner = shape[key];

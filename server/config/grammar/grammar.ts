@@ -6,5 +6,5 @@ export const grammar: Shape & { kind: "map" } = { kind: "map", fields: nested(co
 
 export const stageBlocks: readonly string[] = Object.keys(body);
 
-/** What a config says where nobody says anything: the choices of preset `grpo`. */
+/** What a config says where nothing is written: the choices of preset `grpo`. */
 export const defaults = defaultsOf(config);

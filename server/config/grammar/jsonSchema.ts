@@ -1,4 +1,4 @@
-/** The JSON Schema of a config, for editors and tools that know nothing of Gradus: told by the same grammar. */
+/** The JSON Schema of a config, for editors and tools that know nothing of Gradus: made from the same grammar. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { methods } from "../../methods/index.ts";
@@ -11,8 +11,8 @@ import { perObject } from "../../lib/perObject.ts";
 import type { Fields, Shape } from "../../core/blocks/field.ts";
 
 /**
- * zod's own JSON Schema of a part, fit to stand inside a larger one: a recursive type would refer to definitions at
- * its root, and the only one there is stands for any JSON value.
+ * zod's own JSON Schema of a part, fit to be inside a larger one: a recursive type would refer to definitions at
+ * its root, and the only one there is means any JSON value.
  */
 function standalone(schema: z.ZodType): JsonObject {
   const { $schema: _, $defs: __, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
@@ -84,7 +84,7 @@ const shapeSchema = perObject((shape: Shape): JsonObject => {
 const orShort = (short: boolean, schema: JsonObject): JsonObject =>
   short ? { anyOf: [{ type: "string" }, schema] } : schema;
 
-/** One form per method, told apart by the key that names it; overrides that keep the earlier method name none. */
+/** One form per method, distinguished by the key that names it; overrides that keep the earlier method name none. */
 function slotSchema(slot: SlotName, own: Fields): JsonObject {
   const all = methods.filter((method) => method.slot === slot);
   const names = all.flatMap((method) => [method.name, ...(method.aliases ?? [])]);

@@ -1,4 +1,4 @@
-/** Parts of a JSON Schema that are large or stand in several places, written once and referred to: `$defs`. */
+/** Parts of a JSON Schema that are large or used in several places, written once and referred to: `$defs`. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { isObject } from "../../core/templates.ts";
 import { perObject } from "../../lib/perObject.ts";

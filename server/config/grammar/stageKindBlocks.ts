@@ -27,7 +27,7 @@ interface KindBlocks {
   readonly blocks: JsonObject;
 }
 
-/** Thoughts are paid by what they add to the likelihood of the text that follows: RLP, and RMT on top of it. */
+/** Thoughts are rewarded by what they add to the likelihood of the text that follows: RLP, and RMT on top of it. */
 const gain = {
   instead: ["reward", "kl"],
   blocks: {
@@ -88,7 +88,7 @@ export function underKind(top: MapNode, kind: WrittenKind, item: MapNode): MapNo
 /** λ of RMT's next-token loss, which the paper's public text does not tell. */
 const nextTokenWeight = 0.1;
 
-/** RMT learns from the text itself as well: ordinary next-token loss on the corpus beside the reinforcement. */
+/** RMT learns from the text itself as well: the ordinary next-token loss on the corpus, in addition to the reinforcement. */
 function withNextToken(blocks: MapNode, item: MapNode, origin: Origin): MapNode {
   const tasks = child(item, "tasks") ?? child(blocks, "tasks");
   const list = tasks?.kind === "list" ? tasks.items : [];
@@ -100,13 +100,13 @@ function withNextToken(blocks: MapNode, item: MapNode, origin: Origin): MapNode 
   return withEntry(blocks, "auxiliary", { kind: "list", items, origin }, origin);
 }
 
-/** Copies that stages of this kind begin anew. */
+/** Copies that stages of this kind begin again. */
 export const refreshedBy = (kind: WrittenKind): readonly string[] =>
   kind === "rlp" || kind === "rmt" ? [noThinkModel] : [];
 
 const comparesThoughts: readonly TextKind[] = ["rlp", "rmt"];
 
-/** The model that RLP compares with, where a stage needs it and nobody wrote one. */
+/** The model that RLP compares with, where a stage needs it and none is written. */
 export function withStageModels(root: MapNode): MapNode {
   const list = child(root, "stages");
   const items = list?.kind === "list" ? list.items : [];

@@ -60,7 +60,7 @@ export class SourceEdits {
     return entry && { title, edits: [{ range: entry.key.range, newText: name }], preferred };
   }
 
-  /** Writes the list at a path anew. */
+  /** Rewrites the list at a path. */
   rewriteList(
     path: Path,
     rewrite: (list: ListNode, lines: readonly string[], flow: boolean) => TextEdit | undefined,
@@ -74,7 +74,7 @@ export class SourceEdits {
     return edit && { title, edits: [edit], preferred: true };
   }
 
-  /** The text of a value that stands on one line. */
+  /** The text of a value on one line. */
   text(path: Path): string | undefined {
     const node = this.at(path);
     return node && this.inOneLine(node.origin.range);
@@ -106,7 +106,7 @@ export class SourceEdits {
     const above = path.slice(0, found.depth);
     const entry = this.entryAt(above);
     const { node } = found;
-    // What an alias or a merge key brings in stands elsewhere in the text: a change there would change it there too.
+    // What an alias or a merge key brings in is elsewhere in the text: a change there would change it there too.
     if (entry !== undefined && !this.ownsValue(above, entry)) return undefined;
     if (isNull(node)) return this.afterColon(entry, rest.length === 0 ? value : `{ ${nested(rest, value)} }`);
     if (rest.length === 0) return this.replaced(node, value);
@@ -136,7 +136,7 @@ export class SourceEdits {
   private afterColon(entry: MapEntry | undefined, value: string): TextEdit | undefined {
     if (entry === undefined) return undefined;
     const { end, start } = entry.value.origin.range;
-    // A written null, or nothing at all behind the colon.
+    // A written null, or nothing at all after the colon.
     if (end.line !== start.line || end.character !== start.character)
       return { range: entry.value.origin.range, newText: value };
     const { line, character } = entry.key.range.end;
@@ -250,7 +250,7 @@ const nested = (path: Path, value: string): string =>
     .slice(0, -1)
     .reduceRight<string>((inner, key) => `${key}: { ${inner} }`, `${path.at(-1) ?? ""}: ${value}`);
 
-/** Entries that stand in the map itself, in the order of the text: not those of a merge key. */
+/** Entries of the map itself, in the order of the text: not those of a merge key. */
 const own = perObject((node: MapNode): readonly MapEntry[] => {
   const { range } = node.origin;
   return [...node.entries.values()]
@@ -258,7 +258,7 @@ const own = perObject((node: MapNode): readonly MapEntry[] => {
     .sort((a, b) => (before(a.key.range.start, b.key.range.start) ? -1 : 1));
 });
 
-/** Where an entry ends: its value may stand elsewhere, behind an alias. */
+/** Where an entry ends: its value may be elsewhere, at an alias's anchor. */
 const endOf = (key: Range, value: SourceNode): Position =>
   before(value.origin.range.end, key.end) ? key.end : value.origin.range.end;
 

@@ -13,7 +13,7 @@ export interface NamedItem {
 
 const nulls = (keys: readonly string[]): string[] => keys.map((key) => `${key}: null`);
 
-/** The text of a node, its further lines as they stand. */
+/** The text of a node, its further lines unchanged. */
 function written({ origin: { range } }: SourceNode, lines: readonly string[]): string {
   const { start, end } = range;
   const found = lines.slice(start.line, end.line + 1);
@@ -58,7 +58,7 @@ function blockAsMap(
   const last = bottomOf(list);
   const dash = lines[first]?.indexOf("-") ?? -1;
   if (dash < 0) return undefined;
-  // A list may stand as far left as its key, a map may not.
+  // A list may be indented as little as its key, a map may not.
   const shift = dash === 0 || !isDeeper(lines, first, dash) ? "  " : "";
   const indent = shift + " ".repeat(dash);
   const text: string[] = nulls(gone).map((entry) => indent + entry);
@@ -91,7 +91,7 @@ function blockAsMap(
   return { range: { start: { line: first, character: 0 }, end }, newText: text.join("\n") };
 }
 
-/** Whether the list stands further right than the key above it. */
+/** Whether the list is indented further than the key above it. */
 function isDeeper(lines: readonly string[], first: number, dash: number): boolean {
   for (let line = first - 1; line >= 0; line--) {
     const text = lines[line] ?? "";

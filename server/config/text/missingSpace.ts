@@ -1,4 +1,4 @@
-/** `key:value`, which YAML reads as one word: a colon parts a key from its value only with a space behind it. */
+/** `key:value`, which YAML reads as one word: a colon parts a key from its value only with a space after it. */
 import type { Range } from "../../lib/lines.ts";
 import type { Fix } from "../check/diagnostic.ts";
 import { textOf, type SourceNode } from "./node.ts";
@@ -20,7 +20,7 @@ export const spaceWords = ({ key, value }: Unspaced): string =>
 
 const title = "Put a space after the colon";
 
-/** For words that stand where a key may. @param at where each colon ends */
+/** For words where a key may be. @param at where each colon ends */
 export const spaceFix = (at: readonly Range[]): Fix => ({
   title,
   edits: at.map((range) => ({ range, newText: " " })),
@@ -37,7 +37,7 @@ export function unspacedMap(
 ): { readonly words: string; readonly fix: Fix } | undefined {
   const found = unspaced(textOf(node) ?? "");
   if (found === undefined || (keys !== undefined && !keys.includes(found.key))) return undefined;
-  // Braces are right behind its key as well as on a line of its own.
+  // Braces are right after its key as well as on a line of its own.
   const newText = `{ ${found.key}: ${found.value} }`;
   const edits = [{ range: node.origin.range, newText }];
   return { words: spaceWords(found), fix: { title, edits, preferred: true } };

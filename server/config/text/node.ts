@@ -67,7 +67,7 @@ export interface ListNode {
   readonly origin: Origin;
 }
 export interface MapEntry {
-  /** Where the key stands. */
+  /** Where the key is. */
   readonly key: Origin;
   readonly value: SourceNode;
 }

@@ -26,7 +26,7 @@ export interface SourceFile {
   readonly root: SourceNode | undefined;
   readonly diagnostics: readonly Diagnostic[];
   readonly rangeOf: (start: number, end: number) => Range;
-  /** Values that its aliases stand for. */
+  /** Values of its aliases. */
   readonly aliased: number;
 }
 
@@ -86,7 +86,7 @@ class Converter {
   readonly problems: Problem[] = [];
   aliased = 0;
   private exhausted = false;
-  /** How many aliases the present node stands behind. */
+  /** How many aliases lead to the present node. */
   private behind = 0;
   private targets: ReadonlyMap<Alias, Node> | undefined;
 
@@ -166,13 +166,13 @@ class Converter {
     return new Map([...merged, ...own]);
   }
 
-  /** `{ use:prompt }` is one key without a value. It is told, and read on as what was meant. */
+  /** `{ use:prompt }` is one key without a value. It is reported, and read as what was meant. */
   private spaced(key: YamlScalar): { readonly name: string; readonly entry: MapEntry } | undefined {
     const [start, end] = key.range ?? [0, 0];
     const found =
       key.type === YamlScalar.PLAIN && typeof key.value === "string" ? unspaced(key.value) : undefined;
     const read = found === undefined ? undefined : parseDocument(found.value);
-    // What cannot stand behind a space either is no value.
+    // What cannot follow a space either is no value.
     if (found === undefined || read === undefined || read.errors.length > 0) return undefined;
     const colon = start + found.key.length;
     const fix = spaceFix([this.rangeOf(colon + 1, colon + 1)]);

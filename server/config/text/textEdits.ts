@@ -1,4 +1,4 @@
-/** Edits of a text: where they stand to one another, and what comes of them. */
+/** Edits of a text: how they lie to one another, and what comes of them. */
 import type { Position, Range } from "../../lib/lines.ts";
 import type { TextEdit } from "../check/diagnostic.ts";
 

@@ -2,7 +2,7 @@
 
 const pairs: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}", "<": ">" };
 
-/** The inside of what `noise` matches as spaces: what remains stands where it stood. */
+/** The inside of what `noise` matches as spaces: what remains keeps its place. */
 export const blanked = (text: string, noise: RegExp): string =>
   text.replaceAll(noise, (piece) => piece.replaceAll(/[^\n]/g, " "));
 
@@ -19,7 +19,7 @@ export function closingOf(code: string, open: number): number {
   return -1;
 }
 
-/** Offsets of the parts between separators that stand in no bracket. */
+/** Offsets of the parts between separators that are in no bracket. */
 export function partsOf(code: string, separators: string): { start: number; end: number }[] {
   const parts: { start: number; end: number }[] = [];
   let start = 0;

@@ -6,7 +6,7 @@ import type { Parameter, Signature } from "./signature.ts";
 
 export type { Parameter, Signature } from "./signature.ts";
 
-/** Larger files are nobody's reward. */
+/** Larger files hold no reward. */
 const most = 512 * 1024;
 
 interface Source {

@@ -60,7 +60,7 @@ function declarationOf({ code }: Source, name: string): { statement: number; hea
   return local === undefined || local === name ? undefined : declarationOf({ text: code, code }, local);
 }
 
-/** The type behind the parameters, and where the body begins. */
+/** The type after the parameters, and where the body begins. */
 function afterHead({ text, code }: Source, from: number): { returns: string | undefined; bodyAt: number } {
   const rest = code.slice(from);
   const colon = /^\s*:/.exec(rest)?.[0].length;
