@@ -10,7 +10,7 @@ import type { Choice } from "../core/declaration.ts";
 
 type FileReadingChoice = Choice<"estimator" | "guidance_source">;
 
-/** Parts of a stage that read files of their own, with where they stand. */
+/** Parts of a stage that read files of their own, with where they are. */
 const readersOf = ({ curriculum, guidance }: StageBody): [readonly string[], FileReadingChoice][] => [
   [["curriculum", "estimator"], curriculum.estimator],
   [["guidance", "source"], guidance.source],

@@ -7,7 +7,7 @@ import type { Origin } from "../config/text/node.ts";
 import { nearest } from "../lib/suggest.ts";
 import { replace } from "../config/check/report.ts";
 
-/** The file beside a missing one whose name is nearest, as `at` would write it. */
+/** The file in a missing one's folder whose name is nearest, as `at` would write it. */
 export function sibling(
   missing: string,
   at: Origin,

@@ -9,7 +9,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { AdvantageConfig, StageBody } from "../../core/config/resolved.ts";
 import { isSchema, unwrapped } from "../../config/check/values.ts";
 
-/** The heads that a baseline reads: what stands at those of its parameters that name heads. */
+/** The heads that a baseline reads: what is at those of its parameters that name heads. */
 export const headsRead = ({ baseline: { declaration, params } }: AdvantageConfig): string[] =>
   Object.entries(declaration.params.shape).flatMap(([key, schema]) => {
     const value = params[key];

@@ -59,7 +59,7 @@ function lackingHeads(
   };
 }
 
-/** Models that the objective reads beside the one that learns. */
+/** Models that the objective reads in addition to the one that learns. */
 function otherProblem(
   config: RunConfig,
   model: string,

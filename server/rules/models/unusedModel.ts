@@ -10,7 +10,7 @@ function addTexts(node: SourceNode, texts: Set<unknown>, seen: Set<SourceNode>):
   else for (const { value } of node.entries.values()) addTexts(value, texts, seen);
 }
 
-/** Each model beside the policy is named by something. */
+/** Each model other than the policy is named by something. */
 export const unusedModel: Rule = {
   id: "unused-model",
   title: "Model that nothing names",

@@ -22,7 +22,7 @@ function askersOf({ curriculum, guidance }: StageBody): FieldReader[] {
   const fields = Array.isArray(arms.params["fields"]) ? arms.params["fields"] : [];
   const labelled = signal.declaration.name === "label" ? textOf(signal.params["field"]) : [];
   const known = estimator.params["by"] === "field" ? textOf(estimator.params["field"]) : [];
-  // A file or a model that gives the help stands in the field's place.
+  // A file or a model that gives the help takes the field's place.
   const helped =
     helps(guidance) && params["file"] === undefined && params["model"] === undefined
       ? textOf(params["field"])
