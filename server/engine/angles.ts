@@ -1,6 +1,6 @@
 /**
  * Angles between the states that the last layer's feed-forward reads of a prompt: how alike a question's tokens are to one
- * another, and to what stands before it (Wang et al., "Angles Don't Lie"). The mean cosine of two sets of tokens is the
+ * another, and to what comes before it (Wang et al., "Angles Don't Lie"). The mean cosine of two sets of tokens is the
  * product of their mean unit vectors, so that of each prompt four numbers leave the device, and no state.
  */
 import type { Angles, Questioned } from "../core/states.ts";
@@ -24,7 +24,7 @@ function sharesOf(micro: MicroBatch, prompts: readonly Questioned[]): Float32Arr
   return shares;
 }
 
-/** The gain of the norm before the last feed-forward, which may be folded into the matrix behind it. */
+/** The gain of the norm before the last feed-forward, which may be folded into the matrix after it. */
 function gainOf({ programs: { shape }, vector }: Engine): Float32Array {
   if (!foldsGains(shape)) return new Float32Array(shape.width).fill(1);
   return vector(`${shape.layers - 1}.norm2`).map((gain) => gain + shape.style.gain_offset);

@@ -1,4 +1,4 @@
-/** Vectors of texts: a model's final states, those behind its last norm, of a text's last token or in the mean. */
+/** Vectors of texts: a model's final states, those after its last norm, of a text's last token or in the mean. */
 import type { Pooling } from "../core/states.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { passesOver } from "./passes/layeredPasses.ts";
@@ -19,7 +19,7 @@ function sharesOf(micro: MicroBatch, texts: readonly Int32Array[], pooling: Pool
   return shares;
 }
 
-/** The gain of the last norm, which may be folded into the head behind it. */
+/** The gain of the last norm, which may be folded into the head after it. */
 function gainOf({ programs: { shape }, vector }: Engine): Float32Array {
   if (!foldsFinalGain(shape)) return new Float32Array(shape.width).fill(1);
   return vector("norm").map((gain) => gain + shape.style.gain_offset);

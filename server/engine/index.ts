@@ -140,7 +140,7 @@ function initialReader(shape: Shape, seed: number): WeightReader {
 export async function openLanguageModel(options: PolicyOptions): Promise<LanguageModel> {
   const { shape, tokenizer, head } = describeModel(options.model, options.from, options.texts);
   const { adapter, heads = [] } = options.model;
-  // A run that continues an adapter stands on that adapter's base, not on the two merged.
+  // A run that continues an adapter builds on that adapter's base, not on the two merged.
   const base = options.from === undefined || head === undefined ? head : (baseOf(head) ?? head);
   const weights = (): WeightReader =>
     base === undefined ? initialReader(shape, options.seed) : openWeights(base);

@@ -18,7 +18,7 @@ import { countMatching, headWidth, parameterCount, qkvWidth, type Shape } from "
 const MEBI = 2 ** 20;
 /** Node with the engine's library loaded and its graphs built, before a model is there; WebAssembly is lighter. */
 const PROCESS = { native: 400 * MEBI, wasm: 180 * MEBI } as const;
-/** Caches with those of prompts that wait, and the one that grows beside its former self. */
+/** Caches with those of prompts that wait, and the one that is copied as it grows. */
 const MOVING = 1.25;
 /** Bytes a logit: itself, its exponential, its gradient. */
 const LOGITS = 12;
@@ -129,7 +129,7 @@ function activationFloats(shape: Shape, length: number): number {
 const LEAST_MICRO = 256;
 /**
  * Most tokens of a micro-batch of a large model with rows of this length: what its layers keep takes half of what a run
- * may hold, beside what is computed at the time.
+ * may hold, in addition to what is computed at the time.
  */
 export function leanMicroTokens(
   shape: Shape,
@@ -183,7 +183,7 @@ export const predict = (
   held: Standing = standing(models, work),
 ): Prediction => ({ ...held, ...busiest(models, work, budget), replay: 0 });
 
-/** What passes hold, of the policy's own or of a model that learns or judges beside it: they take turns. */
+/** What passes hold, of the policy's own or of a model that learns or scores: they take turns. */
 function busiest(
   [policy, ...others]: readonly ModelNeeds[],
   work: WorkNeeds,
@@ -198,7 +198,7 @@ function busiest(
 const sum = ({ activations, logits }: { readonly activations: number; readonly logits: number }): number =>
   activations + logits;
 
-/** A model beside the policy learns from all of a step's rollouts at once; a frozen one looks at them. */
+/** A model other than the policy learns from all of a step's rollouts at once; a frozen one looks at them. */
 function judging(
   { shape, trained }: ModelNeeds,
   work: WorkNeeds,
@@ -253,7 +253,7 @@ function updating(
   const staging = staged * length * each;
   return {
     // The way back frees a layer's activations about as fast as it makes values of its own. Rows that are computed
-    // twice have theirs beside those that are kept.
+    // twice have theirs in addition to those that are kept.
     activations: staging <= kept_bytes ? Math.max(staging, whole) : kept_bytes + whole,
     logits: LOGITS * shape.vocabulary * Math.min(run, Math.max(1, logits / shape.vocabulary)),
   };

@@ -1,5 +1,5 @@
 /**
- * What a model is made of beside its decoder: value and reward heads on the final state, and low-rank adapters that
+ * What a model has in addition to its decoder: value and reward heads on the final state, and low-rank adapters that
  * train in the decoder's place.
  */
 import type { ValueHead } from "../core/blocks/models.ts";
@@ -160,7 +160,7 @@ export function trainedGradients<T>(parts: Parts, { found }: Gradients<T>): Reco
   return Object.fromEntries(Object.entries(found).filter(([name]) => known[name] !== undefined));
 }
 
-/** Names of folded values that the programs are fed, beside those of the decoder itself. */
+/** Names of folded values that the programs are fed, in addition to those of the decoder itself. */
 const foldedPartNames = (parts: Parts): string[] => [
   ...(parts.adapter === undefined ? [] : Object.keys(foldedAdapterShapes(parts.shape, parts.adapter))),
   ...Object.keys(headShapes(parts)),

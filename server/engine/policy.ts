@@ -1,4 +1,4 @@
-/** The language model behind the seam: its weights, the passes over them, and its checkpoints. */
+/** The language model that implements the seam: its weights, the passes over them, and its checkpoints. */
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { Model } from "../core/basics.ts";
 import type { Batch } from "../core/rollouts.ts";

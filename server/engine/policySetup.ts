@@ -1,4 +1,4 @@
-/** What a policy is opened with, and what it offers beside the seam. */
+/** What a policy is opened with, and what it offers beyond the seam. */
 import { UserError } from "../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { OpenWeights } from "./formats/model.ts";
@@ -37,11 +37,11 @@ export interface TrainablePolicy extends Policy {
   readOptimizer(name: string): OptimizerState | undefined;
   /** Takes up what `readOptimizer` returned. */
   writeOptimizer(name: string, choice: OptimizerChoice, state: OptimizerState): void;
-  /** Names that `score` and `generate` know beside `policy`. */
+  /** Names that `score` and `generate` know in addition to `policy`. */
   readonly snapshots: readonly Model[];
   /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
   readTrained(of?: Model): Record<string, Float32Array>;
-  /** The same of another run's checkpoint, whose adapter stands on this one's base. @throws UserError where it does not */
+  /** The same of another run's checkpoint, whose adapter has this one's base. @throws UserError where it does not */
   readAdapterIn(folder: string): Record<string, Float32Array>;
   /**
    * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.
@@ -52,7 +52,7 @@ export interface TrainablePolicy extends Policy {
   attach(name: Model, other: TrainablePolicy): void;
   /** All that trains of the policy as another process trained it: `version` becomes the version. */
   adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
-  /** The device, for models that are opened beside this one and closed before it. */
+  /** The device, for models that are opened after this one and closed before it. */
   share(): Pick<PolicySetup, "runtime" | "backend">;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
@@ -77,7 +77,7 @@ export interface PolicySetup extends Budget {
   readonly heads?: readonly ValueHead[];
   /** Trains in the place of the decoder's weights. */
   readonly adapter?: Adapter | undefined;
-  /** Path of the model that an adapter stands on; undefined: its weights were drawn, and are saved with it. */
+  /** Path of an adapter's base model; undefined: its weights were drawn, and are saved with it. */
   readonly base?: string | undefined;
   /** Of the adapter's beginning. */
   readonly seed?: number;

@@ -1,4 +1,4 @@
-/** What a model tells of its states of texts, as the seam has it. */
+/** A model's states of texts, as the seam has it. */
 import type { Model } from "../core/basics.ts";
 import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";

@@ -1,6 +1,6 @@
 /**
  * Which runtime computes. By itself: native TensorFlow where it loads, on the GPU where its library has one; else WebGPU
- * where there is a GPU for it; else WebAssembly, with what would mend it. WebGPU runs op by op and was never measured
+ * where there is a GPU for it; else WebAssembly, with what would fix it. WebGPU runs op by op and was never measured
  * against native TensorFlow on a CPU, so it does not come before it.
  */
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
@@ -19,7 +19,7 @@ export type BackendChoice = "auto" | "native" | "webgpu" | "wasm";
 export interface BackendProbe extends Backend {
   /** What is absent for the fast backend; undefined where nothing is. */
   readonly missing: string | undefined;
-  /** The command that mends it. */
+  /** The command that fixes it. */
   readonly mend: string | undefined;
 }
 

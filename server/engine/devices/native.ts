@@ -52,7 +52,7 @@ export function threadSettings(parameters: number, threads = availableParallelis
   };
 }
 
-/** What the process was started with stands. */
+/** What the process was started with stays. */
 function prepareEnvironment(parameters: number, threads: number | undefined): void {
   for (const [name, value] of Object.entries(threadSettings(parameters, threads)))
     process.env[name] ??= value;

@@ -37,7 +37,7 @@ class Session {
     this.graphs.push(helper);
   }
 
-  /** A program's part of the graph; the session is made anew when something is run next. */
+  /** A program's part of the graph; the session is made again when something is run next. */
   add(graph: GraphWriter): void {
     const values = [...this.living].map((tensor) => [tensor, this.bitsOf(tensor.id)] as const);
     this.flush();

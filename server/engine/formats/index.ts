@@ -60,7 +60,7 @@ function placeOf(path: string): ModelPath {
     throw unopenable(path, "a file that is not named .gguf");
   }
   if (!existsSync(join(path, "config.json"))) {
-    // A run's checkpoint holds the policy beside what goes on with it.
+    // A run's checkpoint holds the policy next to what goes on with it.
     const policy = join(path, "policy");
     if (existsSync(join(policy, "config.json"))) return placeOf(policy);
     throw unopenable(path, "a folder without a config.json");
@@ -116,7 +116,7 @@ const baseSchema = z.looseObject({
     base: z.object({ path: z.string(), relative: z.string().optional(), sha256: z.string() }),
   }),
 });
-/** Where the base of an adapter's checkpoint lies; undefined for a model that stands alone. */
+/** Where the base of an adapter's checkpoint lies; undefined for a model without one. */
 export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "path">):
   | {
       readonly path: string;
@@ -144,7 +144,7 @@ export function adapterBase({ kind, path: folder }: Pick<ModelHead, "kind" | "pa
 }
 
 /**
- * The model that an adapter's checkpoint stands on; undefined for one that stands alone.
+ * The base model of an adapter's checkpoint; undefined for one without.
  *
  * @throws UserError where the base is gone or has changed
  */

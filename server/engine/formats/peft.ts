@@ -90,7 +90,7 @@ function moduleTensors(module: Module, rank: number, weights: Weights): Record<s
 
 /**
  * Writes the two files into a folder, which is made where it does not exist. `base` is the path or name of the model
- * that the adapter stands on, as PEFT looks it up.
+ * that is the adapter's base, as PEFT looks it up.
  *
  * @throws UserError where a file cannot be written
  */
@@ -206,7 +206,7 @@ function readConfig(folder: string): z.output<typeof configSchema> {
   }
   return config;
 }
-/** The model that an adapter says it stands on. */
+/** The base model that an adapter names. */
 export const peftBase = (folder: string): string | undefined =>
   readConfig(folder).base_model_name_or_path ?? undefined;
 

@@ -3,9 +3,9 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { DecodeOptions, GrammarState } from "../../core/policy.ts";
 import type { DeviceTensor, Runtime } from "../devices/runtime.ts";
 
-/** Far below any logit, and finite: what is left out gets a probability of exactly 0 beside anything that is not. */
+/** Far below any logit, and finite: what is left out gets a probability of exactly 0 where anything else is left. */
 const NEVER = -1e9;
-/** The table is begun anew above this size, with what is wanted then. */
+/** The table starts again above this size, with what is wanted then. */
 const TABLE_BYTES = 64 * 2 ** 20;
 
 export const isAdjusted = ({ logit_bias, min_tokens = 0, grammar }: DecodeOptions): boolean =>

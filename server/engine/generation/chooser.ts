@@ -21,7 +21,7 @@ const MISSING_FIELD = 4;
 
 /** What a step fed of its lanes. */
 export interface LaneFeeds {
-  /** As they are behind the step. */
+  /** As they are after the step. */
   readonly marks: Marks;
   /** Uniform numbers, then inverse temperatures. */
   readonly floats: Float32Array;
@@ -116,7 +116,7 @@ export class Chooser {
   ): void {
     const { runtime, shape } = this.programs;
     const n = lanes.floats.length / 2;
-    // Few sizes: the last lane stands in for those that round the number up.
+    // Few sizes: the last lane takes the place of those that round the number up.
     const size = roundSize(again.length);
     const rows = Int32Array.from({ length: size }, (_, i) => again[Math.min(i, again.length - 1)]!);
     const picked = Float32Array.from(

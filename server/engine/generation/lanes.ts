@@ -10,7 +10,7 @@ import { moveSpec, seatSpec } from "../transformer/decode.ts";
 import type { Mark } from "../transformer/penalties.ts";
 import { parameterCount } from "../transformer/weights.ts";
 
-/** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and nobody reads it. */
+/** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and it is not read. */
 export interface StreamLanes {
   lanes: (Job | undefined)[];
   /** Empty until the first prompts are seated. */
@@ -201,7 +201,7 @@ const moveCost = ({ programs: { shape } }: Generator, capacity: number): number 
   (PRODUCTS_PER_BYTE * 2 * capacity * positionBytes(shape)) / parameterCount(shape);
 
 /**
- * Makes room for the next position and, where nobody waits for their lanes, drops finished ones: once going on with
+ * Makes room for the next position and, where nothing waits for their lanes, drops finished ones: once going on with
  * them has cost as much as the move. That is at most twice what knowing all lengths would cost.
  */
 export function settle(generator: Generator, part: StreamLanes, waiting: boolean): void {

@@ -1,4 +1,4 @@
-/** What lanes have been given and have written, as penalties read it: begun with a job, moved with its lane. */
+/** What lanes have been given and have written, as penalties read it: started with a job, moved with its lane. */
 import type { Job } from "./jobs.ts";
 import type { Programs } from "../passes/programs.ts";
 import { take } from "../../core/ops.ts";

@@ -119,7 +119,7 @@ export class Waiting {
     }));
   }
 
-  /** Frees the prompts that nobody waits for any more, and the oldest where they hold too much. */
+  /** Frees the prompts that nothing waits for any more, and the oldest where they hold too much. */
   private forget(): void {
     const bytes = ({ count, length }: Prefilled): number =>
       count * length * positionBytes(this.generator.programs.shape);

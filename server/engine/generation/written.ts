@@ -2,7 +2,7 @@
 import type { Finish } from "../../core/basics.ts";
 import type { PartialSample, Sample } from "../../core/policy.ts";
 
-/** What is told of one chosen token. */
+/** What is reported of one chosen token. */
 export interface Chosen {
   readonly token: number;
   /** At T = 1, unfiltered. */

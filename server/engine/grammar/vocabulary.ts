@@ -18,7 +18,7 @@ export interface Vocabulary {
 const REPLACEMENT = "\ufffd";
 const node = (): TextNode => ({ children: new Map(), tokens: [] });
 
-/** Decoded behind another token, since the first of a text may lose the space it begins with. */
+/** Decoded after another token, since the first of a text may lose the space it begins with. */
 function textsOf(tokenizer: Tokenizer & { readonly special?: ReadonlySet<number> }): string[] {
   const [anchor] = tokenizer.encode("a").slice(-1);
   const front = anchor === undefined ? [] : [anchor];

@@ -77,7 +77,7 @@ class LayeredPasses implements Passes {
     }
     return { feeds: { ...feeds, ...made }, made };
   }
-  /** Scored tokens of a run, in its own rectangles and in those of models that read them behind other contexts. */
+  /** Scored tokens of a run, in its own rectangles and in those of models that read them after other contexts. */
   private selections(
     run: Run,
     channels: readonly Channel[],

@@ -53,7 +53,7 @@ function behind(
   return { tokens, context: context.length };
 }
 
-/** The same rows behind other contexts, in the same order. */
+/** The same rows after other contexts, in the same order. */
 export function shownAs(micro: MicroBatch, contexts: Ragged, bos: number, pad: number): MicroBatch {
   if (micro.rows.length === 0) return micro;
   const rows = micro.rows.map((one) => ({
@@ -75,7 +75,7 @@ function rectangle(rows: readonly TokenRow[], pad: number): MicroBatch {
   return { rows, length, ids, targets };
 }
 
-/** A stand-in for a stream with nothing to do. */
+/** A placeholder for a stream with nothing to do. */
 const emptyMicroBatch = (pad: number): MicroBatch => ({
   rows: [],
   length: 1,
@@ -90,7 +90,7 @@ const RUN_COST = 64;
 /**
  * Rows by length, cut into runs of `streams` micro-batches of at most `budget` tokens each. A run's rows are neighbours
  * in length, dealt to its streams in turn, so that these end together; where to cut is chosen for the least total of
- * rectangles and runs. (Rows are not packed behind one another: so cut, ragged rows leave less to gain than a mask of
+ * rectangles and runs. (Rows are not packed after one another: so cut, ragged rows leave less to gain than a mask of
  * blocks and attention over longer rectangles cost.)
  */
 export function microBatches(

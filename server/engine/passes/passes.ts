@@ -33,7 +33,7 @@ export interface Engine {
   readonly seed: number;
   /** Models that divergences are taken from. */
   other(model: string): Engine;
-  /** A run as such a model reads it: behind other contexts, where its name says so. */
+  /** A run as such a model reads it: after other contexts, where its name says so. */
   readBy(model: string, run: Run): Run;
 }
 export const partsOf = (engine: Engine): Parts => engine.programs.parts;

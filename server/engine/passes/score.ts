@@ -78,7 +78,7 @@ export interface Selection {
   readonly positions: Int32Array;
   readonly columns: Int32Array;
   readonly targets: Int32Array;
-  /** Positions of the same tokens in the rectangle of a model that reads them behind other contexts, by its name. */
+  /** Positions of the same tokens in the rectangle of a model that reads them after other contexts, by its name. */
   readonly read?: Readonly<Record<string, Int32Array>>;
 }
 export function selectionOf(micro: MicroBatch, wanted?: (column: number) => boolean): Selection {

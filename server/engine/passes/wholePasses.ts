@@ -50,7 +50,7 @@ class WholeRun implements KeptRun {
 }
 
 export class WholePasses implements Passes {
-  /** Runs begun, which number their dropout masks. */
+  /** Runs started, which number their dropout masks. */
   private runs = 0;
   constructor(private readonly engine: Engine) {}
   private get training(): Tensors {

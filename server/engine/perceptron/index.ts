@@ -1,4 +1,4 @@
-/** Opening a multilayer perceptron beside the policy. */
+/** Opening a multilayer perceptron on the policy's device. */
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { TrainablePolicy } from "../policySetup.ts";
 import type { PerceptronShape } from "../../core/blocks/models.ts";

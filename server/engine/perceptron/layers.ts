@@ -1,5 +1,5 @@
 /**
- * A multilayer perceptron: h₀ = x, hᵢ₊₁ = act(hᵢ Wᵢ + bᵢ), and no activation behind the last. Forward and backward, once
+ * A multilayer perceptron: h₀ = x, hᵢ₊₁ = act(hᵢ Wᵢ + bᵢ), and no activation after the last. Forward and backward, once
  * for every runtime.
  */
 import type { Activation, PerceptronShape } from "../../core/blocks/models.ts";
@@ -71,7 +71,7 @@ function activateBackward<T>(ops: Ops<T>, activation: Activation, z: T, kept: T,
 interface Layer<T> {
   readonly input: T;
   readonly z: T;
-  /** undefined behind the last layer, which has no activation. */
+  /** undefined after the last layer, which has no activation. */
   readonly kept: T | undefined;
 }
 

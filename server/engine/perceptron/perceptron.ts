@@ -1,4 +1,4 @@
-/** A small network beside the policy, on its device: numbers from features, trained by whichever method names it. */
+/** A small network on the policy's device: numbers from features, trained by whichever method names it. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { Model } from "../../core/basics.ts";

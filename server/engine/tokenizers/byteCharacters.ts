@@ -1,5 +1,5 @@
 /**
- * Byte-level vocabularies write each byte as one printable character (GPT-2): bytes that are printable in Latin-1 stand
+ * Byte-level vocabularies write each byte as one printable character (GPT-2): bytes that are printable in Latin-1 stay
  * for themselves, the others follow from U+0100 on, in order.
  */
 const printable = (byte: number): boolean =>

@@ -24,7 +24,7 @@ function differentId(a: Tokenizer, b: Tokenizer): number | undefined {
 
 /**
  * In what two tokenizers differ, as the rest of a sentence; undefined: texts in one's ids are texts in the other's.
- * Equal files are equal; else (a GGUF file beside a Hugging Face folder of one model) they are asked: the end of a text,
+ * Equal files are equal; else (a GGUF file next to a Hugging Face folder of one model) they are asked: the end of a text,
  * the ids of a probe, the texts of ids all over the vocabulary.
  */
 export function tokenDifference(a: Tokenizer, b: Tokenizer): string | undefined {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
 
-/** What the engine, the formats and the command line ask of a tokenizer, beside encoding and decoding. */
+/** What the engine, the formats and the command line ask of a tokenizer, in addition to encoding and decoding. */
 export interface PolicyTokenizer extends Tokenizer {
   /** `characters`, or where the tokenizer came from. */
   readonly name: string;

@@ -1,6 +1,6 @@
 /**
  * Choosing the next token of every lane inside the program, so that no logits cross: adjustments, temperature, filters,
- * one draw by inverse CDF, and what is told of the choice. `sampling.ts` states the same for one row, plainly.
+ * one draw by inverse CDF, and what is reported of the choice. `sampling.ts` states the same for one row, plainly.
  */
 import { take, type Named, type Ops } from "../../core/ops.ts";
 import { type ProgramSpec } from "../devices/runtime.ts";
@@ -19,7 +19,7 @@ export interface Choosing {
   readonly perturbed: readonly string[];
   /** A row of a table is added to each lane's logits. */
   readonly adjusted: boolean;
-  /** What of a lane's tokens so far its logits are penalised by, behind the adjustment. */
+  /** What of a lane's tokens so far its logits are penalised by, after the adjustment. */
   readonly penalised: Penalised;
 }
 export const choosingKey = ({ draw, top, floor, perturbed, adjusted, penalised }: Choosing): string =>
@@ -64,7 +64,7 @@ function draw<T>(ops: Ops<T>, vocabulary: number, weights: T, uniform: T): { tok
 /**
  * 1 for tokens of the nucleus among the `candidates` likeliest: a token stays while the mass in front of it is short of
  * `topP` of the whole (Holtzman et al., 2020). `missing` is the mass that the candidates lack, positive where the
- * nucleus goes on behind them.
+ * nucleus goes on after them.
  */
 function nucleus<T>(
   ops: Ops<T>,

@@ -178,7 +178,7 @@ function leastOf<T>(ops: Ops<T>, folded: Named<T>, heads: readonly string[], y: 
 }
 
 /**
- * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds besides:
+ * One decoding step of every stream's lanes. Caches are consumed: the results replace them. A stream's feeds too:
  * `ints` `[2 + key heads (+ 1), lanes]`, the last token and its position of every lane, then the cache rows that the
  * position has, lane by lane, then (adjusted) its row of the table of adjustments, then (penalised) the place of the last
  * token in the lanes' marks, which are consumed like caches; `floats` `[2, lanes]`, a uniform

@@ -1,7 +1,7 @@
 /**
  * Dropout of an adapter's input while it trains: x·W + ((x ∘ m)·A)·B with m random and its mean 1. The merged matrix
  * cannot serve then, so every product with an adapted matrix is taken apart, forwards and backwards. The masks are
- * made anew from their seed wherever they are needed: the two halves of a step see the same.
+ * made again from their seed wherever they are needed: the two halves of a step see the same.
  */
 import type { Named, Ops } from "../../core/ops.ts";
 import type { MatrixGradient } from "./linear.ts";

@@ -70,7 +70,7 @@ function readers<T>(ops: Ops<T>, shape: Shape, weights: Named<T>) {
   };
   return {
     weight,
-    /** As a column, for the matrix `[in, out]` behind the norm. */
+    /** As a column, for the matrix `[in, out]` after the norm. */
     column: (name: string): T => stored(name, [width, 1]),
     row: (name: string): T => stored(name, [1, width]),
     columns: (): T | undefined => (columns ??= columnFactor(ops, shape, "qkv")),

@@ -43,7 +43,7 @@ const numbered = <T>(
   ...(normed === undefined ? {} : { [`normed${block}`]: normed }),
 });
 
-/** What the layers of one batch share: where its tokens stand. */
+/** What the layers of one batch share: where its tokens are. */
 export interface Surroundings<T> {
   readonly extents: Extents<T>;
   /** A layer's rotary angles, and its mask. */

@@ -58,7 +58,7 @@ export const foldsFinalGain = (shape: Shape): boolean => foldsGains(shape) && !s
 const foldsGain = (shape: Shape, name: string): boolean =>
   name === "norm" ? foldsFinalGain(shape) : foldsGains(shape);
 
-/** What the next matrix multiplies, `y`, and what the way back needs beside it. */
+/** What the next matrix multiplies, `y`, and what the backward pass also needs. */
 export function before<T>(
   ops: Ops<T>,
   shape: Shape,

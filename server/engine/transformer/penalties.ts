@@ -77,7 +77,7 @@ export function penalise<T>(
 }
 
 /**
- * Begins lanes anew, in place: those of `slots` are cleared, then the numbers `at` become `values`. One mark a run: equal
+ * Resets lanes, in place: those of `slots` are cleared, then the numbers `at` become `values`. One mark a run: equal
  * buffers inside one graph might be made one.
  */
 export const seatMarksSpec = (vocabulary: number): ProgramSpec => ({

@@ -1,4 +1,4 @@
-/** How a model knows where a token stands: rotary tables, learned vectors, and which positions a layer may see. */
+/** How a model knows where a token is: rotary tables, learned vectors, and which positions a layer may see. */
 import { ROUND, roundUp } from "../passes/layout.ts";
 import type { Dim, Ops } from "../../core/ops.ts";
 import { headWidth, type Shape } from "./weights.ts";

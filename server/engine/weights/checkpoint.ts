@@ -2,7 +2,7 @@
  * A checkpoint is a Hugging Face folder that also holds `optimizer.safetensors` with what the optimiser keeps (in our
  * own layout), `heads.safetensors` where the model has heads, and `state.json`. Under an adapter it is PEFT's folder
  * instead, with the base's path and the hash of its weights, or the base itself in `base/` where no file has it. It is
- * written beside its place and renamed, so a folder of that name is whole.
+ * written next to its place and renamed, so a folder of that name is whole.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";

@@ -104,7 +104,7 @@ export class Optimizer {
     return (rule.lr?.(update) ?? lr) * scale * (warmup > 0 ? Math.min(1, update / warmup) : 1);
   }
 
-  /** The state as it stands, zeros where there is none or it belongs to another method. */
+  /** The present state, zeros where there is none or it belongs to another method. */
   private held(): { readonly key: string; tensors: Record<string, DeviceTensor> } {
     const { key } = this;
     if (this.state !== undefined && this.state.key !== key) this.reset();

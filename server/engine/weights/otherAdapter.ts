@@ -1,4 +1,4 @@
-/** The adapter of another run's checkpoint, where it stands on the same base. */
+/** The adapter of another run's checkpoint, where it has the same base. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { readCheckpointHead, readCheckpointOf } from "./checkpoint.ts";
 import { baseOf, openWeights } from "../formats/index.ts";
@@ -18,7 +18,7 @@ function differing(shape: Shape, one: WeightReader, other: WeightReader): string
 /**
  * What trains under an adapter, as a checkpoint of any run has it; see `TrainablePolicy.readTrained`.
  * @param base of this policy. Where the bases lie does not matter, only what they are
- * @throws UserError where the checkpoint is of a model of other parts, or its adapter stands on other weights
+ * @throws UserError where the checkpoint is of a model of other parts, or its adapter has other base weights
  */
 export function otherAdapter(
   folder: string,

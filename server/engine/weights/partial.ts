@@ -1,4 +1,4 @@
-/** Paused generations as plain data, to be kept beside a checkpoint and continued by another process. */
+/** Paused generations as plain data, to be kept next to a checkpoint and continued by another process. */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Saved } from "../../core/basics.ts";
@@ -16,7 +16,7 @@ function joined<Column extends Int32Array | Float64Array>(parts: readonly Column
   return into;
 }
 
-/** One column each of all samples' tokens and what is told of them, end to end. */
+/** One column each of all samples' tokens and what is reported of them, end to end. */
 export function savePartials(partials: readonly PartialSample[]): Saved {
   const counts = partials.map(({ tokens }) => tokens.length);
   const size = counts.reduce((sum, count) => sum + count, 0);

@@ -1,5 +1,5 @@
 /**
- * Weights handed from one process to another: a safetensors file with the version in its metadata, written beside its
+ * Weights handed from one process to another: a safetensors file with the version in its metadata, written next to its
  * place and renamed, so that a reader finds a whole file of one version or of the next, never a part of either.
  */
 import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, watch } from "node:fs";

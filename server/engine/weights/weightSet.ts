@@ -40,7 +40,7 @@ export class WeightSet {
   /**
    * @param given all that trains, taken over; or where it is read from: the set then begins with the folded matrices
    * alone, and all that trains is read once more when somebody asks for it.
-   * @param base what an adapter stands on; the set becomes an owner.
+   * @param base an adapter's base; the set becomes an owner.
    * @param untouched the adapter adds nothing yet: the base's own matrices serve, and none are merged.
    */
   constructor(
@@ -118,7 +118,7 @@ export class WeightSet {
   get trained(): Tensors {
     return { ...this.tensors, ...this.base?.frozen };
   }
-  /** One more owner of the same values: a snapshot costs nothing, since nobody writes to them. */
+  /** One more owner of the same values: a snapshot costs nothing, since they are never written to. */
   share(): this {
     this.owners += 1;
     return this;
@@ -130,7 +130,7 @@ export class WeightSet {
   private made(): Tensors {
     return prefixed("w/", { ...this.base?.folded, ...this.foldedParts, ...this.mergedParts });
   }
-  /** The same with the base's own matrices beside A and B. */
+  /** The same with the base's own matrices in addition to A and B. */
   get unmerged(): Tensors {
     return (this.feeds.unmerged ??= prefixed("w/", { ...this.base?.folded, ...this.foldedParts }));
   }

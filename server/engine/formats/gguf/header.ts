@@ -119,7 +119,7 @@ const values: readonly (((cursor: Cursor) => MetadataValue) | undefined)[] = [
   (cursor) => cursor.f64(),
 ];
 
-/** Arrays in arrays; nobody writes more than two. */
+/** Arrays in arrays; files have two at most. */
 const DEEPEST = 8;
 /** Elements of an array: a vocabulary has less than a million. */
 const MOST = 2 ** 24;

@@ -69,7 +69,7 @@ export const openGgufWeights = (path: string, shape: Shape): WeightReader =>
 export const checkGgufWeights = (path: string, shape: Shape): void =>
   new FileWeights(readHeader(path), shape).close();
 
-/** Where each weight lies, when nothing is in the file beside. */
+/** Where each weight lies, when the file holds nothing else. */
 function checkedPlaces(header: Header, shape: Shape): GgufTensor[] {
   const places = placesOf(shape);
   const known = new Set(places.map(({ tensor }) => tensor));

@@ -27,7 +27,7 @@ export function stretchFactors(
   });
 }
 
-/** The numbers behind the factors; undefined where they follow from none that Llama 3 models use. */
+/** The numbers that the factors follow from; undefined where they follow from none that Llama 3 models use. */
 export function stretchOf(factors: Float32Array, theta: number, headWidth: number): Stretch | undefined {
   const stretch: Stretch = {
     type: "llama3",

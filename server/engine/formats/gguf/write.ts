@@ -78,7 +78,7 @@ function tensorsOf(shape: Shape, weights: Weights): WrittenTensor[] {
 }
 
 /**
- * Writes the file beside its place and renames it: a file of that name is whole.
+ * Writes the file next to its place and renames it: a file of that name is whole.
  *
  * @throws UserError where GGUF has no form for the tokenizer or for something of the architecture, and where the file
  * cannot be written.
