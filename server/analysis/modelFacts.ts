@@ -85,7 +85,7 @@ function examined(base: string): Omit<CachedModel, "lengths"> {
     return { paths, stamp: stampsOf(paths), look, tokenizer };
   } catch (error) {
     const look: ModelLook = { kind: "unfit", problem: problemOf(error, base) };
-    // What is wrong may lie in the model that an adapter stands on: it is looked at every time.
+    // What is wrong may lie in an adapter's base model: it is looked at every time.
     const elsewhere = error instanceof UserError && !isWithin(error.detail.file, base);
     return { paths: [base], stamp: elsewhere ? "" : stamp, look };
   }

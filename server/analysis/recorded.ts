@@ -45,7 +45,7 @@ function lengthOf(row: RolloutRow): number {
   return 0;
 }
 
-/** The task source's name in the config: by the arm, else by the environment; undefined where neither tells. */
+/** The task source's name in the config: by the arm, else by the environment; undefined where neither says. */
 export function sourceNameOf({ task }: RolloutRow, tasks: readonly TaskConfig[]): string | undefined {
   const { arm, env } = task ?? {};
   const byArm =

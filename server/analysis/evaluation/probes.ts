@@ -70,7 +70,7 @@ function meanOf(values: readonly (number | undefined)[]): number | undefined {
 
 /**
  * Source: Beyond Accuracy: Dissecting Mathematical Reasoning for LLMs Under Reinforcement Learning.
- * @param seen of the questions, those of each probed task behind those of the one before
+ * @param seen of the questions, those of each probed task after those of the one before
  * @param plain of all tasks, asked plainly
  */
 export function probeReport(

@@ -38,7 +38,7 @@ export interface DiagnosticSighting extends SightingBase {
 /** Something to know. */
 interface NoteSighting extends SightingBase {
   readonly level: "note";
-  /** Stands behind the line. */
+  /** At the end of the line. */
   readonly label: string;
 }
 export type Sighting = DiagnosticSighting | NoteSighting;

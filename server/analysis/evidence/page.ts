@@ -1,4 +1,4 @@
-/** The page that tells of a kind of evidence: one for all, in the checkout or in the installed extension. */
+/** The page of a kind of evidence: one for all, in the checkout or in the installed extension. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -33,7 +33,7 @@ function without(value: Json | undefined, keys: readonly string[]): Json | undef
 }
 
 /**
- * Where a value stands in the file: the stage's own, else the top level's, else the block that would hold it, else the
+ * Where a value is in the file: the stage's own, else the top level's, else the block that would hold it, else the
  * preset or parent that it comes from, else the first key.
  */
 export function rangeOf(root: SourceNode | undefined, path: string): Range {

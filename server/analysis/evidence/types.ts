@@ -17,7 +17,7 @@ export interface EvidenceDiagnostic extends Diagnostic {
   readonly rollouts?: RolloutsLink;
 }
 
-/** Worth knowing, and nothing to do about: shown behind the line that it is about. */
+/** Worth knowing, and nothing to do about: at the end of the line that it is about. */
 export interface EvidenceNote {
   readonly key: string;
   /** Behind the line's text. */

@@ -7,7 +7,7 @@ import type { GroupTally, MetricPoints, RunRecord } from "./record.ts";
 
 export interface StageSpan {
   readonly name: string;
-  /** Of the run's steps: first, and behind the last. */
+  /** Of the run's steps: first, and one after the last. */
   readonly from: number;
   readonly to: number;
 }
@@ -16,7 +16,7 @@ const none: MetricPoints = { steps: new Float64Array(), values: new Float64Array
 
 export class RunView {
   readonly summary: RunSummary;
-  /** rl stages that have begun, in order; a run made elsewhere may name none. */
+  /** rl stages that have started, in order; a run made elsewhere may name none. */
   readonly spans: readonly StageSpan[];
   readonly span: StageSpan;
   /** The stage's name as the config knows it; null where the config has no stages. */
@@ -95,7 +95,7 @@ export class RunView {
     return count < whole ? `the last ${count} steps` : `${count} steps`;
   }
 
-  /** The run's step at which the clock of the rl stages stands at `clock`; undefined where it has not got there. */
+  /** The run's step at which the clock of the rl stages is at `clock`; undefined where it has not got there. */
   stepAt(clock: number): number | undefined {
     let left = clock;
     for (const { from, to } of this.spans.length === 0 ? [this.span] : this.spans) {

@@ -2,7 +2,7 @@
 
 const text = (value: string): string => JSON.stringify(value);
 
-/** `errors.style`, or `errors["any name"]` where the name is none that can stand behind a dot. */
+/** `errors.style`, or `errors["any name"]` where the name cannot follow a dot. */
 export const member = (table: "rewards" | "errors", term: string): string =>
   /^[A-Za-z_][\w/@-]*$/.test(term) ? `${table}.${term}` : `${table}[${text(term)}]`;
 

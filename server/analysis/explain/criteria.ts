@@ -1,4 +1,4 @@
-/** What a group's rollouts were judged by, criterion by criterion, side by side. */
+/** What a group's rollouts were scored by, criterion by criterion, side by side. */
 import {
   criterionName,
   isBroken,
@@ -34,7 +34,7 @@ const metBy = (lists: readonly (readonly JudgedCriterion[])[], criterion: Criter
 const list = (names: readonly string[]): string => names.map((name) => `“${name}”`).join(", ");
 
 /**
- * What tells the group apart, and what does not: of each term, in a sentence.
+ * What distinguishes the group's rollouts, and what does not: of each term, in a sentence.
  * @param at the explained rollout's place among the siblings
  */
 export function criteriaWords(terms: readonly TermCriteria[], at: number): string[] {

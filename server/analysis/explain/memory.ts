@@ -1,4 +1,4 @@
-/** What baselines that remember earlier steps know at a recorded step: they are shown those that stand before it. */
+/** What baselines that remember earlier steps know at a recorded step: they get the steps before it. */
 import type { Algorithm } from "../../algorithm/algorithm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { stepsOf } from "./explain.ts";

@@ -26,7 +26,7 @@ import { recordedChannel } from "./channels.ts";
 import { stageAt } from "./stageAt.ts";
 
 const none: TermValue = { kind: "none" };
-/** Name of the column that stands for `reward` where a row has no terms. */
+/** Name of the column that holds `reward` where a row has no terms. */
 const wholeReward = "total";
 const isEmpty = (map: object | undefined): boolean => map === undefined || Object.keys(map).length === 0;
 
@@ -59,7 +59,7 @@ export class RecordedStep {
     this.batch = withBranchValues(this.algorithm.masked(this.unmasked), this.rows, estimates, this);
   }
 
-  /** One column per term of the config; without per-term rewards, the row's `reward` stands for all of them. */
+  /** One column per term of the config; without per-term rewards, the row's `reward` is used for all of them. */
   terms(): RewardColumn[] {
     const { terms } = this.body.reward;
     const whole = this.rows.map(({ rewards, errors }) => isEmpty(rewards) && isEmpty(errors));

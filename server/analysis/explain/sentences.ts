@@ -1,4 +1,4 @@
-/** An explanation in sentences. Numbers that a sentence combines are those that the reader sees beside it. */
+/** An explanation in sentences. Numbers that a sentence combines are those that the reader sees next to it. */
 import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
 import { fromWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Alternative, TokenRule, Why, WhyTopic } from "../../../shared/rollouts/why.ts";

@@ -10,7 +10,7 @@ interface StagePlace {
 }
 
 /**
- * Where a recorded step stands in the config's stages: the rl stage that made it. Recorded steps count over the whole
+ * Where a recorded step is in the config's stages: the rl stage that made it. Recorded steps count over the whole
  * run, those of other stages included; the clock that schedules read counts rl stages only.
  */
 export function stageAt({ stages }: RunConfig, step: number): StagePlace {
@@ -19,7 +19,7 @@ export function stageAt({ stages }: RunConfig, step: number): StagePlace {
     const place = placeAt(stages, at);
     return place?.stage.kind === "rl" ? { body: place.stage.body, clock: place.clock } : undefined;
   };
-  // A step of another stage counts as the first rl step behind it.
+  // A step of another stage counts as the first rl step after it.
   for (let at = Math.max(0, step); at < all; at++) {
     const place = rl(at);
     if (place !== undefined) return place;

@@ -1,6 +1,6 @@
 /**
  * Each reward term's part of a rollout's advantage, as its Shapley value: the players are the terms, and a coalition is
- * worth the advantage that the rollout has when every rollout of its group is paid by the coalition's terms only.
+ * worth the advantage that the rollout has when every rollout of its group is scored by the coalition's terms only.
  */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { toWire } from "../../../shared/rollouts/rollouts.ts";

@@ -71,11 +71,11 @@ function maskRules({ step, exists }: WeightedRow, start: number, end: number): T
 function weightRules({ step, weights, exists }: WeightedRow, start: number, end: number): TokenRule[] {
   const list = step.body.advantage.token_weights;
   const trains = (i: number): boolean => step.batch.mask[i] === 1 && exists[i] === 1;
-  // 0 is no weight: a route has taken the rollout out of training, which its own rule tells.
+  // 0 is no weight: a route has taken the rollout out of training, which its own rule says.
   const spans = spansOf(start, end, (i) => trains(i) && weights[i] !== 1 && weights[i] !== 0);
   if (spans.length === 0) return [];
   const rule = list.map(({ declaration }) => declaration.name).join(", ") || "token_weights";
-  // A weight of nothing stands as a very small one, so that normalisers count its token.
+  // A weight of nothing counts as a very small one, so that normalisers count its token.
   const values = spans.flatMap(([from, to]) =>
     [...weights.subarray(start + from, start + to)].map((value) => (value < 1e-20 ? 0 : value)),
   );

@@ -49,7 +49,7 @@ export const madeIn = (history: readonly HistoryGroup[]): ReadonlySet<string> =>
 
 const singles = new WeakMap<readonly HistoryGroup[], boolean>();
 
-/** A run tells the set that a task belongs to as its arm: the arm that is the task has its name behind the source's. */
+/** A run reports the set that a task belongs to as its arm: the arm that is the task has its name after the source's. */
 const taskName = ({ arm, task }: HistoryGroup): string => `${arm.split("/")[0]}/${task}`;
 
 /** Of arms that are tasks, the one that a group is of. */
@@ -90,7 +90,7 @@ function eachArmOneTask(history: readonly HistoryGroup[]): boolean {
     tasks.set(arm, first);
     return first === task;
   });
-  // A single task would be its arm's only one whatever the arm stands for.
+  // A single task would be its arm's only one whatever the arm means.
   const answer = single && tasks.size > 1;
   singles.set(history, answer);
   return answer;

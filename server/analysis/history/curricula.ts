@@ -16,7 +16,7 @@ export type Divisions = Map<string, Division>;
 const seedOf = (history: readonly HistoryGroup[]): number | undefined =>
   history.find(({ curriculum }) => curriculum !== undefined)?.curriculum?.seed;
 
-/** Groups of a stage, where the history tells: those of others may be of other arms. */
+/** Groups of a stage, where the history names it: those of others may be of other arms. */
 function ofStage(history: readonly HistoryGroup[], name: string): readonly HistoryGroup[] {
   const stages = new Map(
     history.flatMap(({ step, curriculum }) => (curriculum === undefined ? [] : [[step, curriculum.stage]])),

@@ -1,7 +1,7 @@
 /** What went wrong with a curriculum while a history went through it. */
 import type { Fault } from "../../algorithm/curriculum/curriculumFaults.ts";
 
-/** A kind of fault, as its first step tells it. */
+/** A kind of fault, as its first step reports it. */
 export interface ReplayFault extends Fault {
   readonly step: number;
   /** Other steps with a fault of the kind. */

@@ -15,7 +15,7 @@ const bare = (stage: StageConfig): StageConfig => ({
   body: { ...stage.body, kl: [], mask: [] },
 });
 
-/** One token a rollout stands for its response. */
+/** One token a rollout represents its response. */
 const rowsOf = (groups: readonly HistoryGroup[]): RecordedRow[] =>
   groups.flatMap(({ step, task, arm, rewards, place }, number) =>
     rewards.map((reward, index) => ({

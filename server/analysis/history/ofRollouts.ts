@@ -16,7 +16,7 @@ interface HistoryLine {
   readonly successes?: number;
   /** Short values of the task's data: numbers that signals and fields of arms read. */
   readonly data?: JsonObject;
-  /** Of a step's first line: its stage and clock, the run's seed, and what the curriculum learned beside the groups. */
+  /** Of a step's first line: its stage and clock, the run's seed, and what the curriculum learned from more than the groups. */
   readonly curriculum?: CurriculumRecord;
 }
 
@@ -34,7 +34,7 @@ const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const short = 64;
-/** Numbers, and texts that are no longer than a name, wherever they stand in a task's data. */
+/** Numbers, and texts that are no longer than a name, wherever they are in a task's data. */
 function shortValues(data: JsonObject): JsonObject | undefined {
   const entries = Object.entries(data).flatMap(([key, value]): [string, Json][] => {
     if (typeof value === "number" || typeof value === "boolean") return [[key, value]];

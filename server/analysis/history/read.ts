@@ -33,7 +33,7 @@ export interface HistoryGroup {
   readonly advantages?: readonly number[];
   readonly admitted?: boolean;
   readonly lengths?: readonly number[];
-  /** How many of the rollouts count as a success; absent: the config's criterion tells it of the rewards. */
+  /** How many of the rollouts count as a success; absent: the config's criterion decides it by the rewards. */
   readonly successes?: number;
   /** Values of the task's data. */
   readonly data?: JsonObject;

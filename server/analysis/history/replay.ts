@@ -15,7 +15,7 @@ import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
 import { StageClock, type StageMoment } from "./stageClock.ts";
 
-/** Where the curriculum stands behind a step's outcomes. */
+/** Where the curriculum is after a step's outcomes. */
 export interface ReplayedStep {
   readonly step: number;
   /** By arm, what the estimator believes; null: nothing yet. */
@@ -32,10 +32,10 @@ export interface ReplayedStep {
 /**
  * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
  * draws nothing are left out, and so are pairs of the policy's own answers where the run did not record their stage.
- * @param faults is told what a run would warn of
+ * @param faults gets what a run would warn of
  * @param curricula those that go through it
  * @throws UserError for a group of an arm that the config has not, or whose advantage the config cannot compute; where the history
- * lacks what the estimator measures beside the groups
+ * lacks what the estimator measures in addition to the groups
  */
 export function* replay(
   config: RunConfig,

@@ -43,7 +43,7 @@ interface Replay {
 }
 
 /**
- * @param faults is told what a run would warn of
+ * @param faults gets what a run would warn of
  * @param replays ways that things may have been
  * @throws UserError for a group of an arm that the config has not
  */

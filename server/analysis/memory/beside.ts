@@ -1,5 +1,5 @@
 /**
- * Bytes that a run holds beside its language models: perceptrons, optimisers of auxiliary losses, what penalties remember
+ * Bytes that a run holds in addition to its language models: perceptrons, optimisers of auxiliary losses, what penalties remember
  * of lanes, and what replay and auxiliary losses keep of rollouts.
  */
 import { existsSync, statSync } from "node:fs";
@@ -78,7 +78,7 @@ function rowBytes({ reward, rollout }: StageBody, length: number): number {
 /** Bytes of a file's rollouts or text in memory: about what it takes on disk, and four for each character as a token. */
 const fileBytes = (path: string, each = 1): number => (existsSync(path) ? each * statSync(path).size : 0);
 
-/** What a loss beside the objective remembers, for itself. */
+/** What an auxiliary loss remembers, for itself. */
 function rememberedBytes({ loss }: AuxiliaryConfig, context: CreateContext, row: number): number {
   const made = create(loss, context);
   if (made.kind === "learner") return made.rollouts === "memory" ? made.capacity * row : 0;

@@ -1,4 +1,4 @@
-/** What was predicted of a run's memory, beside the run: a process that is killed for its memory says nothing itself. */
+/** What was predicted of a run's memory, in its folder: a process that is killed for its memory says nothing itself. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";

@@ -36,7 +36,7 @@ function replayed(body: StageBody): number {
   return Math.round((rollouts(body) * part) / (1 - part));
 }
 
-/** Sequences that a loss beside the objective learns each time. */
+/** Sequences that an auxiliary loss learns each time. */
 function demonstrated({ loss, when }: AuxiliaryConfig, body: StageBody): number {
   const made = create(loss, contextOf(body, { random: randomStream(0, "auxiliary") }));
   if (made.kind !== "likelihood") return 0;
@@ -50,7 +50,7 @@ export interface TrainedRows {
   readonly alone: number;
 }
 
-/** What a step of rollouts trains on: its own, those of earlier steps, and what stands beside them. */
+/** What a step of rollouts trains on: its own, those of earlier steps, and what comes with them. */
 export function trainedRows(body: StageBody): TrainedRows {
   const { place } = body.replay;
   const old = replayed(body);

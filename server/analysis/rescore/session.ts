@@ -34,7 +34,7 @@ export interface RescoreOptions {
   readonly signal: AbortSignal;
 }
 
-/** What is kept of a step beside its rollouts. */
+/** What is kept of a step in addition to its rollouts. */
 interface CachedStep {
   readonly stored: StoredStep;
   readonly batch: Batch;

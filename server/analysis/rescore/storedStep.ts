@@ -71,7 +71,7 @@ function remembered(make: (tasks: readonly TaskConfig[]) => Batch): (tasks: read
   };
 }
 
-/** The rows' columns behind one another. */
+/** The rows' columns one after another. */
 class Joined {
   readonly size: number;
 

@@ -14,7 +14,7 @@ import type { RescoreOptions, RescoreSession } from "./session.ts";
 import { sweepPicture } from "./sweepPicture.ts";
 
 const points = 21;
-/** Steps looked at, and milliseconds after which no further step is begun. */
+/** Steps looked at, and milliseconds after which no further step starts. */
 const [stepsAtMost, within] = [16, 600];
 
 /**

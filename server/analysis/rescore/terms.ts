@@ -18,13 +18,13 @@ import type { UserTerm } from "./userTerm.ts";
 
 const none: TermValue = { kind: "none" };
 
-/** A term of the config as it stands now. */
+/** A term of the config as it is now. */
 export type TermSource =
   | { readonly kind: "recorded" }
   /** A method of ours: computed here. */
   | { readonly kind: "computed"; readonly key: string }
   | { readonly kind: "user"; readonly key: string; readonly user: UserTerm }
-  /** The recorded values stand, where there are any. */
+  /** The recorded values stay, where there are any. */
   | { readonly kind: "unavailable"; readonly reason: string };
 
 /** The same method with the same parameters on the same tasks; what a file of the user's says is not looked at. */

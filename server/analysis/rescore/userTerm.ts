@@ -1,5 +1,5 @@
 /**
- * User rewards while they are being written: one process is kept warm and told to load each new bundle, because
+ * User rewards while they are being written: one process is kept warm and asked to load each new bundle, because
  * starting one takes longer than scoring a step. What hangs is killed, as in a run; an edit ends what is under way.
  */
 import { createHash, randomInt } from "node:crypto";
@@ -22,7 +22,7 @@ const paramsSchema = z.object({
   timeout: z.number().optional(),
 });
 
-/** A user's function as it stands. */
+/** A user's function as it is. */
 export interface UserTerm {
   readonly file: string;
   readonly sha256: string;

@@ -1,4 +1,4 @@
-/** What stands for a model's angles where there is no model: the easier a task, the nearer to 1, as the paper finds. */
+/** What replaces a model's angles where there is no model: the easier a task, the nearer to 1, as the paper finds. */
 import type { ArmSet } from "../../core/slots/arms.ts";
 import type { Estimator } from "../../core/slots/curriculum.ts";
 import { simulatedOf } from "./source.ts";

@@ -1,4 +1,4 @@
-/** A config's curriculum beside uniform sampling, in simulated worlds. */
+/** A config's curriculum compared with uniform sampling, in simulated worlds. */
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { SlotName, Choice } from "../../core/declaration.ts";
 import { methodOf } from "../../methods/index.ts";

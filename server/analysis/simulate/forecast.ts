@@ -37,7 +37,7 @@ export const forecastNow = (body: StageBody, steps: number, seed: number): Forec
 
 /**
  * Kept by what it depends on. The simulation yields between steps, so that whoever waits for something else gets it.
- * @param asker who asks, a file say: what it asked before and nobody else waits for is given up
+ * @param asker who asks, a file say: what it asked before and no one else waits for is given up
  * @returns undefined where a simulation cannot tell (the curriculum asks a model), and where it was given up
  */
 export function forecast(

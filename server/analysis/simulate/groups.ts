@@ -9,7 +9,7 @@ import { groupsOf } from "../../algorithm/rewards/groups.ts";
 import { columnOf } from "../../algorithm/rewards/rewards.ts";
 import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
 
-/** One group of each task, in order; one token stands for a response. */
+/** One group of each task, in order; one token represents a response. */
 export function simulatedGroups(
   algorithm: Algorithm,
   tasks: readonly DrawnTask[],

@@ -1,4 +1,4 @@
-/** A network of one hidden layer, without an engine: what stands for a run's models in a simulation. */
+/** A network of one hidden layer, without an engine: what replaces a run's models in a simulation. */
 import { normal } from "../../lib/distributions.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Features, Perceptron, PerceptronUpdate, WeighOutputs } from "../../core/policy.ts";

@@ -4,7 +4,7 @@ import type { Pilot } from "../../methods/curriculum/estimators/mixtureModels.ts
 import type { Random } from "../../lib/random.ts";
 import { Learner, type World } from "./learner.ts";
 
-/** Mixtures drawn at random beside those of one level and of all alike; updates of each pilot. */
+/** Mixtures drawn at random in addition to those of one level and of all alike; updates of each pilot. */
 const [drawn, updates] = [30, 60];
 
 /** E[A (r − r̄)] of a large group whose advantages are scaled by their deviation: √(p (1 − p)). */

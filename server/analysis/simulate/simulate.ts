@@ -225,7 +225,7 @@ export function simulatedCurriculum(
   );
 }
 
-/** Where the curriculum follows past runs: what as many steps of some learners, who had nobody to follow, leave behind. */
+/** Where the curriculum follows past runs: what as many steps of some learners, who had no run to follow, leave. */
 async function pastRuns(
   body: StageBody,
   world: World,

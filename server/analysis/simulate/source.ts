@@ -51,7 +51,7 @@ function make(
     id,
     source,
     env: simulatedSource,
-    // Whoever reads it can tell the level, and not how the task stands within it.
+    // Whoever reads it can tell the level, and not where the task is within it.
     prompt: `A task of level ${"abcdefghijklmnopqrstuvwxyz"[level] ?? level}`,
     data: { ...data, level, extra },
     solution: Array.from({ length: level + 1 }, (_, i) => `step ${i + 1}`).join("\n"),
@@ -91,7 +91,7 @@ function taskSourceOf(
 const fieldsOf = ({ signal, estimator }: StageBody["curriculum"]): string[] =>
   [signal, estimator].flatMap(({ params }) => (typeof params["field"] === "string" ? [params["field"]] : []));
 
-/** Fields that divide tasks into arms: in a simulation each tells the level, so that an arm is a level. */
+/** Fields that divide tasks into arms: in a simulation each gives the level, so that an arm is a level. */
 const dividing = ({ arms }: StageBody["curriculum"]): string[] =>
   arms.declaration.name === "fields" && Array.isArray(arms.params["fields"])
     ? arms.params["fields"].map(String)

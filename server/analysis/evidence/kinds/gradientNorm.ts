@@ -18,7 +18,7 @@ function spikes({ steps, values }: MetricPoints): Spike[] {
   const usual: number[] = [];
   values.forEach((value, index) => {
     const recent = usual.slice(-before);
-    // The median is at least the least: nearly every step is told by that alone.
+    // The median is at least the least: that alone decides nearly every step.
     if (Number.isFinite(value) && value <= explosion * Math.min(...recent)) return void usual.push(value);
     const middle = recent.length < least ? Number.NaN : median(recent);
     if (!Number.isFinite(value) || value > explosion * middle)

@@ -4,7 +4,7 @@ import { enough, type EvidenceKind, type Sighting } from "../kind.ts";
 import { finite, lastWhere } from "../numbers.ts";
 import type { RunView } from "../view.ts";
 
-/** coefficient · divergence below which a term moves nothing that float32 would keep beside a loss of about 1. */
+/** coefficient · divergence below which a term moves nothing that float32 would keep next to a loss of about 1. */
 const negligible = 1e-6;
 /** Nats a token from which on the policy is another model. */
 const far = 10;
