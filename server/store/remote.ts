@@ -19,7 +19,7 @@ interface RemoteStoreOptions {
   readonly onExit: (error: Error | undefined) => void;
 }
 
-/** The bundle of thread.ts lies in dist/, beside or one folder above whatever chunk this is. */
+/** The bundle of thread.ts lies in dist/, next to this chunk or one folder above it. */
 function threadFile(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [join(here, "storeThread.mjs"), join(here, "..", "storeThread.mjs")];

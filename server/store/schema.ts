@@ -69,7 +69,7 @@ CREATE TABLE change(cursor INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL,
 /**
  * Points of one series and attempt that have come to rest, some hundreds to a row: `points` holds the steps, ascending,
  * then the values, as little-endian float64; NaN is NaN. Rows of one series and attempt do not overlap. What `point`
- * holds beside them is newer. See points.ts.
+ * holds next to them is newer. See points.ts.
  */
 const second = `
 CREATE TABLE packed(
@@ -136,7 +136,7 @@ CREATE INDEX task_id ON task(run, id);
 CREATE INDEX grp_family ON grp(run) WHERE family IS NOT NULL;
 `;
 
-/** What rollouts are judged by, and by which of them: their rows have the id and what is met, in `terms`. */
+/** What rollouts are scored by, and by which of them: their rows have the id and what is met, in `terms`. */
 const eighth = `
 CREATE TABLE criteria(run TEXT NOT NULL, id TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY(run, id)) STRICT, WITHOUT ROWID;
 `;
@@ -161,7 +161,7 @@ export const runTables = [
   "attempt",
 ] as const;
 
-/** What tells a table's rows apart, where it is not `(run, attempt, step, ordinal)`. */
+/** What distinguishes a table's rows, where it is not `(run, attempt, step, ordinal)`. */
 export const rowKeys: Readonly<Partial<Record<(typeof runTables)[number], string>>> = {
   rollout: "id",
   prompt: "id",

@@ -1,5 +1,5 @@
 /**
- * What the store needs of SQLite, and no more: both packages that it runs on are made to fit it, so that nothing behind
+ * What the store needs of SQLite, and no more: both packages that it runs on are made to fit it, so that nothing above
  * it knows which one is there. Rows are plain objects by column name; blobs are Buffers.
  */
 

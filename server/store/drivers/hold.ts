@@ -1,6 +1,6 @@
 /**
  * Who has a store's file open. The native SQLite packages see each other's locks; the one in WebAssembly sees none of
- * theirs and they none of its, so a file beside the store says which kind has it, and the two never have it together.
+ * theirs and they none of its, so a file next to the store says which kind has it, and the two never have it together.
  */
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { z } from "zod";
@@ -36,7 +36,7 @@ export function holdStore(database: string, kind: DriverKind): Hold {
       rmSync(`${database}.lock`, { recursive: true, force: true });
       return { release: () => releaseIf(path, own) };
     }
-    // Where nothing can be written beside the file, SQLite itself says what cannot be done.
+    // Where nothing can be written next to the file, SQLite itself says what cannot be done.
     if (made === "refused") return none;
     const text = textOf(path);
     const present = text === undefined ? undefined : parsed(text);

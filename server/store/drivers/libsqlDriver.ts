@@ -1,5 +1,5 @@
 /**
- * libsql behind the store's interface. Found in 0.5.29, and why this file is more than a list of names:
+ * libsql as the store's interface has it. Found in 0.5.29, and why this file is more than a list of names:
  *
  * - A value it has no type for (a boolean, an object) aborts the process, as do values by name for a `?`; values that are
  *   missing become NULL. So they are checked against the statement's text before they reach it.

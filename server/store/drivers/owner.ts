@@ -1,7 +1,7 @@
 /**
  * One daemon per store. Its lock and discovery file lie in a per-user runtime folder, and two sessions of one person
  * may see different ones (XDG_RUNTIME_DIR set in a desktop session and not over SSH, a container): the store itself says
- * who serves it, in a lock of its own. The table `owner` tells daemons of versions that had no such lock.
+ * who serves it, in a lock of its own. The table `owner` informs daemons of versions that had no such lock.
  */
 import { realpathSync } from "node:fs";
 import { dirname } from "node:path";

@@ -1,10 +1,10 @@
 /**
- * node-sqlite3-wasm behind the store's interface: SQLite where nothing has been built yet. It is carried in the package
+ * node-sqlite3-wasm as the store's interface has it: SQLite where nothing has been built yet. It is carried in the package
  * and reads and writes the same file as the native ones. Found in 0.8.60, and why this file is more than a list of names:
  *
  * - It has no shared memory, so a file in WAL mode cannot be opened as it is: the log is taken in while the file is held
  *   exclusively, and the rollback journal is used from then on. The native packages turn WAL on again.
- * - Its lock is a folder beside the file (`.lock`), which no other SQLite sees and which a killed process leaves: who may
+ * - Its lock is a folder next to the file (`.lock`), which no other SQLite sees and which a killed process leaves: who may
  *   open the file is decided before, by `hold.ts`.
  * - A failed step leaves its statement failing once more; it is prepared again. Statements are not collected by
  *   themselves: they are finalized when nothing refers to them any more, and when the database closes.
@@ -51,7 +51,7 @@ class Prepared {
     try {
       statement?.finalize();
     } catch (error) {
-      // Finalizing tells the failure of the last step once more; whoever took that step has it already.
+      // Finalizing reports the failure of the last step once more; whoever took that step has it already.
       if (!(error instanceof Error)) throw error;
     }
   }

@@ -1,4 +1,4 @@
-/** Numbers that stand for names: of series, of prompts, and of rows within a step. Inside a transaction only. */
+/** Numbers that mean names: of series, of prompts, and of rows within a step. Inside a transaction only. */
 import { createHash } from "node:crypto";
 import type { Statements } from "../drivers/statements.ts";
 

@@ -1,6 +1,6 @@
 /**
  * From a run's log into the tables, exactly once: the transaction that inserts a step's rows also moves the attempt's
- * position behind that step's commit. A crash before it leaves nothing, after it everything.
+ * position after that step's commit. A crash before it leaves nothing, after it everything.
  */
 import { attemptsOf, readPlain, type LogPosition } from "../../../shared/log/reader.ts";
 import { Apply } from "./apply.ts";

@@ -101,7 +101,7 @@ export function readPoints(
   return joined([...packed.map((row) => within(unpack(row), after, before)), arraysOf(loose)]);
 }
 
-/** One after the other; where they overlap in steps, the later part's value stands. */
+/** One after the other; where they overlap in steps, the later part's value counts. */
 export function joined(parts: readonly PointArrays[]): PointArrays {
   const filled = parts.filter(({ steps }) => steps.length > 0);
   const ascending = filled.every(

@@ -44,7 +44,7 @@ export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<vo
   return [...series].map(([metric, reading]) => reading.series(metric));
 }
 
-/** Every metric in one stack only: what no stack names stands alone. */
+/** Every metric in one stack only: what no stack names is alone. */
 function partsOf(metrics: readonly string[], stacks: readonly Stack[]): readonly Stack[] {
   const free = new Set(metrics);
   const taken = stacks.map(({ metrics: own, absent }) => ({

@@ -141,7 +141,7 @@ export class EvidenceQueries {
     ).map((tally) => ({ ...tally, admitted: Boolean(tally.admitted) }));
   }
 
-  /** Of the terms whose mean stands still: a mean can do so while rollouts differ. */
+  /** Of the terms whose mean does not move: a mean can do so while rollouts differ. */
   private spread({ id }: RunSummary, series: Readonly<Record<string, MetricPoints>>): readonly TermSpread[] {
     const suspects = Object.entries(series).flatMap(([name, points]) => {
       const term = /^reward\/(?!total(?:\/std)?$)(.+?)(?<!\/(?:errors|weight))$/.exec(name)?.[1];

@@ -1,4 +1,4 @@
-/** A recorded rollout as it stands in a rollouts file: `origin` as words, null where a value does not exist. */
+/** A recorded rollout as a rollouts file has it: `origin` as words, null where a value does not exist. */
 import type { Criterion, TermDetails } from "../../../shared/rollouts/criteria.ts";
 import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { origins } from "../../../shared/rollouts/fields.ts";
@@ -8,7 +8,7 @@ type CriteriaById = (id: string) => readonly Criterion[] | undefined;
 
 /**
  * @param tokens with the arrays that have one number per token
- * @param criteriaOf what the run's rollouts are judged by; without it `details` stand in the record, or not at all
+ * @param criteriaOf what the run's rollouts are scored by; without it `details` are in the record, or absent
  */
 export function rowOf(
   { row: { judged, ...row }, columns }: RolloutRecordLog,

@@ -125,7 +125,7 @@ export class RunQueries {
     return asRun(found);
   }
 
-  /** The log tells that a run is live until it tells its end: that may lie further on than has been read. */
+  /** The log says that a run is live until it records its end: that may lie further on than has been read. */
   private summaryOf(run: RunState): RunSummary {
     const ended = isLive(run.status) && hasEnded(runFolder(this.store, run.id), run.attempt);
     if (ended) return summaryOf(run, "reading", []);

@@ -15,7 +15,7 @@ interface Reduced {
 
 /**
  * At most `maximum` of the points, all of them true ones: of each bucket its lowest and its highest in the order they
- * came, with the bucket's extremes beside each; the first and the last point always. The same points give the same
+ * came, with the bucket's extremes with each; the first and the last point always. The same points give the same
  * picture every time.
  */
 export function reduce(points: Points, maximum: number): Reduced {

@@ -84,7 +84,7 @@ function fail(source: string, at: number, problem: string): UserError {
   });
 }
 
-/** @throws UserError naming the place and what may stand there */
+/** @throws UserError naming the place and what may be there */
 export function compileWhere(source: string): Compiled {
   const parser = new Parser(source, scan(source));
   return parser.all();
