@@ -1,5 +1,5 @@
 /**
- * Checkpoints: one folder a step, `checkpoints/<step>/`, written beside its final place and renamed when every byte is
+ * Checkpoints: one folder a step, `checkpoints/<step>/`, written next to its final place and renamed when every byte is
  * on the device, so that a folder of that name is always whole. It holds `state.json` (curriculum, task cursors, clock,
  * what the loop remembers), the arrays those name, and whatever the policy writes of its weights and optimiser.
  */

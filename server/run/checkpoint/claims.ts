@@ -54,7 +54,7 @@ export function claims(saved: SavedParts, live: LiveParts): Claims {
     const slot = slotOf(name);
     if (slot === undefined || used.has(name) || isEmpty(saved.parts[name]!)) return [];
     const identity = saved.identities?.[name];
-    // An earlier version kept what a resumed run had lost, beside what it then learned.
+    // An earlier version kept what a resumed run had lost, with what it then learned.
     const own = live.stateful.filter((part) => slotOf(part) === slot);
     if (identity === undefined && own.length > 0 && own.every((part) => taken.get(part) === part)) return [];
     // Nothing that is still to come would ask for it.
@@ -84,7 +84,7 @@ function byMeaning(
       })
       .map(([other, { about, stages }]) => ({
         other,
-        // Stages keep their names; parts that mean the same are told apart by them.
+        // Stages keep their names; parts that mean the same are distinguished by them.
         shared: stages.filter((stage) => identity.stages.includes(stage)).length,
         distance: unshared(about, identity.about),
       }))

@@ -22,7 +22,7 @@ export type Slot = (typeof slots)[number];
 type StateKey = `${Slot}/${string}`;
 export const slotOf = (key: string): Slot | undefined => slots.find((slot) => key.startsWith(`${slot}/`));
 
-/** As a checkpoint keeps it beside the part's state. */
+/** As a checkpoint keeps it with the part's state. */
 export interface Identity {
   readonly slot: Slot;
   /** What was chosen, under the config's keys. `folder`: where the paths in it begin. */
@@ -94,7 +94,7 @@ export function identitiesOf({ stages, file }: Pick<RunConfig, "stages" | "file"
   return found;
 }
 
-/** As JSON, without the methods behind the choices. */
+/** As JSON, without the choices' methods. */
 function plain(value: object): JsonObject {
   const parsed: JsonObject = JSON.parse(
     JSON.stringify(value, (key, part: unknown) => (key === "declaration" ? undefined : part)),
@@ -109,7 +109,7 @@ export interface Difference {
   readonly now: Json;
 }
 
-/** Two folders that stand for each other: what lies in one then lies in the other now. */
+/** Two folders that replace each other: what lies in one then lies in the other now. */
 export type Places = readonly (readonly [before: string, now: string])[];
 
 /**
@@ -123,7 +123,7 @@ export function differences(before: Json, now: Json, places: Places = [], path =
     return Object.keys(before).flatMap((key) => {
       const [one, other] = [before[key], now[key]];
       if (one === undefined || other === undefined || (key === "folder" && own.length > 0)) return [];
-      // Of a choice, the method's parameters stand beside its name in a config.
+      // Of a choice, the method's parameters are next to its name in a config.
       const below = key === "params" && "use" in before ? path : path === "" ? key : `${path}.${key}`;
       return differences(one, other, [...places, ...own], below);
     });

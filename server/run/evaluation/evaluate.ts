@@ -113,7 +113,7 @@ const shapeOf = (config: RunConfig): EpisodeShape =>
   create(config.top.rollout.shape, contextOf(config.top, { random: randomStream(config.seed, "methods") }));
 
 /**
- * What stood after each attempt that an episode may have: behind its last one it stays what it was, so that every evaluation
+ * What was reached after each attempt that an episode may have: after its last one it stays what it was, so that every evaluation
  * tells of as many. A row with an attempt that could not be scored has none.
  */
 async function attemptsOf(
@@ -166,7 +166,7 @@ function rewardsOf({ rewards, combined }: Scores, row: number): Record<string, n
 
 /**
  * `eval/pass@k` for each k of `pass_at`, `eval/greedy`, both per arm, and `eval/reward/<term>`.
- * @param keep is given every answer as it comes: nobody else holds them
+ * @param keep is given every answer as it comes: nothing else holds them
  */
 export async function evaluate(
   exam: Examination,

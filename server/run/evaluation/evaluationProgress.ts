@@ -1,7 +1,7 @@
-/** What a long evaluation tells of itself while it goes on. */
+/** The progress that a long evaluation reports. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 
-/** Milliseconds between two messages; a shorter evaluation tells nothing. */
+/** Milliseconds between two messages; a shorter evaluation reports nothing. */
 const EVERY = 10_000;
 
 export interface Told {

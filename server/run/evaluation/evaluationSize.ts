@@ -21,7 +21,7 @@ const LEAST = 16;
 /** Tasks that are timed. */
 const TIMED = 4;
 
-/** Answers that a large model writes before it tells how far it is. */
+/** Answers that a large model writes before it reports how far it is. */
 const SLOW_TOGETHER = 128;
 
 /** How many answers a model writes at once; undefined: as many as ever are. */

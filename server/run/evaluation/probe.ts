@@ -1,4 +1,4 @@
-/** What the reward pays for answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
+/** What the reward gives answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
 import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { paysWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
@@ -105,7 +105,7 @@ export function probed(
 
 const round = (value: number): number => Number(value.toPrecision(3));
 
-/** Sentences about an empty answer that is paid; none where the policy cannot write one. */
+/** Sentences about an empty answer that is rewarded; none where the policy cannot write one. */
 export function emptyAnswerWarnings(
   probes: readonly EvaluationProbe[],
   body: StageBody,

@@ -1,7 +1,7 @@
 /** The file that a worker's output goes to, kept from filling the disk. */
 import { copyFileSync, fstatSync, statSync, truncateSync } from "node:fs";
 
-/** Bytes; as many again stand in the file beside it, which holds what came before. */
+/** Bytes; as many again are in the file next to it, which holds what came before. */
 const most = 8 * 2 ** 20;
 /** Milliseconds between two looks. */
 const interval = 1000;

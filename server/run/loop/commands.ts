@@ -39,8 +39,8 @@ export class Commands {
   }
 
   /**
-   * Between two tokens of a step that is not yet trained on. A pause takes effect here, everything begun staying in
-   * memory; a stop, and a value that is set while the run is paused here, are for the boundary behind.
+   * Between two tokens of a step that is not yet trained on. A pause takes effect here, everything started staying in
+   * memory; a stop, and a value that is set while the run is paused here, are for the boundary after it.
    * @param checkpoint writes one of that boundary
    * @throws Interrupted where the step is to be given up
    */

@@ -30,9 +30,9 @@ export interface DryRun {
   readonly parameters: number;
   readonly metrics: Readonly<Record<string, number>>;
   readonly rewards: readonly TermTiming[];
-  /** What the reward pays for a few answers that cost no thought; empty without a reward. */
+  /** What the reward gives a few answers that cost no thought; empty without a reward. */
   readonly probes: readonly EvaluationProbe[];
-  /** What is wrong with what the probes were paid. */
+  /** What is wrong with the probes' rewards. */
   readonly warnings: readonly string[];
   readonly rollouts: readonly {
     readonly prompt: string;
@@ -79,7 +79,7 @@ function small(config: RunConfig): RunConfig {
     steps: 1,
     batch: Math.min(chosen.batch, prompts),
     body,
-    // It stands alone: what it takes over of other stages is not there.
+    // It is alone: what it takes over of other stages is not there.
     on_enter: { ...chosen.on_enter, merge: [], carryOver: undefined },
     crossfade: undefined,
     turns: [],

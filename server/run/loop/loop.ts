@@ -1,4 +1,4 @@
-/** A run from where it stands to its end: stages, steps, evaluations, checkpoints, and what it is told on the way. */
+/** A run from where it is to its end: stages, steps, evaluations, checkpoints, and the commands it gets on the way. */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { turnAt } from "../../config/build/stagePlan.ts";
@@ -14,9 +14,9 @@ const stateSchema = z.object({
   rl: z.number().int(),
   stage: z.number().int(),
   stageStep: z.number().int(),
-  /** Whether the present stage has begun: its snapshot taken, its record written. */
+  /** Whether the present stage has started: its snapshot taken, its record written. */
   entered: z.boolean(),
-  /** Stages whose records stand at the step that is next: a run that resumes here writes them again. */
+  /** Stages whose records are at the step that is next: a run that resumes here writes them again. */
   marked: z.array(z.number().int()).nullable().default(null),
   /** What `until` has seen of its metrics in this stage. */
   history: z.record(z.string(), z.array(z.number()).readonly()),
@@ -76,7 +76,7 @@ export class Loop {
   private checkpointedAt: number;
   private checkpointedWhen = performance.now();
   private readonly began = performance.now();
-  /** Step at which the latest turn of an alternation was told. */
+  /** Step at which the latest turn of an alternation was reported. */
   private told = -1;
 
   constructor(
@@ -87,7 +87,7 @@ export class Loop {
     this.checkpointedAt = state.done;
   }
 
-  /** Runs to the end, or to where it is told to stop. */
+  /** Runs to the end, or to where it is asked to stop. */
   async run(): Promise<"finished" | "stopped"> {
     this.markAgain();
     for (;;) {

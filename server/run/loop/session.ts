@@ -1,4 +1,4 @@
-/** What a run holds while it works: its config, its policy, what it writes to, and how it is told to end. */
+/** What a run holds while it works: its config, its policy, what it writes to, and how it is asked to end. */
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import type { Clock } from "../../core/basics.ts";

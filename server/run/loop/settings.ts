@@ -51,7 +51,7 @@ export function readSettings(folder: string): Setting[] {
   });
 }
 
-/** On the device before it is acknowledged: what a person was told holds must hold after a crash. */
+/** On the device before it is acknowledged: what was acknowledged must hold after a crash. */
 export function keepSetting(folder: string, setting: Setting): void {
   const descriptor = openSync(settingsPath(folder), "a");
   try {

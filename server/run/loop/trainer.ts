@@ -65,7 +65,7 @@ export class Trainer implements Driver {
     this.matrix = new RegressionMatrix(session, this.components);
   }
 
-  /** Makes every stage's methods and loads user rewards, so that what is missing is told before the first step. */
+  /** Makes every stage's methods and loads user rewards, so that what is missing is reported before the first step. */
   async prepare(): Promise<Record<string, string>> {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
@@ -122,7 +122,7 @@ export class Trainer implements Driver {
     await this.matrix.measure(config.stages[index]!, clock);
   }
 
-  /** The reference is kept beside the checkpoints, once, since they hold the policy alone. */
+  /** The reference is kept next to the checkpoints, once, since they hold the policy alone. */
   private async takeReference(done: number): Promise<void> {
     const { policy } = this.session;
     await policy.snapshot("reference");

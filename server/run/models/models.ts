@@ -23,7 +23,7 @@ import { checkComparable } from "../../engine/policySetup.ts";
 import { openRunPolicy } from "./openPolicy.ts";
 import { PerceptronView } from "./perceptronView.ts";
 
-/** What the registry asks of the engine behind a model, whatever it computes. */
+/** What the registry asks of a model's engine, whatever it computes. */
 type WeightHolder = Pick<
   TrainablePolicy,
   "version" | "snapshots" | "snapshot" | "readTrained" | "writeWeights" | "save" | "load" | "close"
@@ -95,7 +95,7 @@ export class RunModels implements Models {
     this.opened.push(one);
     this.view(one, one.name, "policy", one.trains);
   }
-  /** A copy lives as a snapshot of the model it follows, and begins as that model stands. */
+  /** A copy lives as a snapshot of the model it follows, and begins as that model is. */
   async follow(copy: CopiedModelConfig): Promise<void> {
     const of = this.openedAs(copy.of);
     await of.engine.snapshot(copy.name);
@@ -123,7 +123,7 @@ export class RunModels implements Models {
     return found;
   }
 
-  /** Copies begin anew, as the model that each follows stands now. */
+  /** Copies begin again, as the model that each follows is now. */
   async renew(names: readonly Model[]): Promise<void> {
     for (const { name, of } of this.copies)
       if (names.includes(name)) await this.openedAs(of).engine.snapshot(name);

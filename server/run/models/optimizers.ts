@@ -1,4 +1,4 @@
-/** What optimisers beside the policy's own remember, for checkpoints. */
+/** What optimisers other than the policy's own remember, for checkpoints. */
 import { z } from "zod";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";

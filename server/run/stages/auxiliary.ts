@@ -1,4 +1,4 @@
-/** The losses beside the objective while a run goes on: when each is due, on what rows, in whose optimiser step. */
+/** The auxiliary losses while a run goes on: when each is due, on what rows, in whose optimiser step. */
 import { z } from "zod";
 import { create } from "../../core/create.ts";
 import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";

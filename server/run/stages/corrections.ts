@@ -12,7 +12,7 @@ import { StepHelp } from "../step/help/stepHelp.ts";
 
 type Corrections = Extract<AuxiliaryData, { from: "corrections" }>;
 
-/** A response cut where its thought stands. */
+/** A response cut where its thought is. */
 interface ThoughtCut {
   readonly before: string;
   readonly thought: string;
@@ -69,7 +69,7 @@ async function correctedBy(
   return written.map(({ text }) => (text === "" ? undefined : text));
 }
 
-/** One row: behind the prompt and what stood before the thought, the thought as it should be. */
+/** One row: after the prompt and what came before the thought, the thought as it should be. */
 function rowOf(
   context: StepContext,
   batch: Batch,

@@ -59,7 +59,7 @@ function tokenised(
   return { ...row, context, tokens };
 }
 
-/** What each term of the config paid; where rows have no terms their `reward` stands as one more column. */
+/** What each term of the config scored; where rows have no terms their `reward` is one more column. */
 function termsOf(rows: readonly RolloutRow[], body: StageBody, batch: Batch): RewardColumn[] {
   const whole = rows.map(({ rewards, errors }) => rewards === undefined && errors === undefined);
   const own = body.reward.terms.map(({ name }) =>

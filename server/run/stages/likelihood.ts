@@ -11,7 +11,7 @@ import { measureMemory, measureUpdates } from "../step/log/measure.ts";
 import { batchOfPieces } from "./demonstrations.ts";
 import { likelihood, solved } from "./supervised.ts";
 
-/** The tasks of a supervised step: by their sources' weights, whatever the curriculum has learnt. */
+/** The tasks of a supervised step: by their sources' weights, whatever the curriculum has learned. */
 export function drawnTasks({ session, stage, step, clock }: StepContext): Task[] {
   const random = randomStream(session.config.seed, "supervised", step);
   return drawByWeight(stage.curriculum, stage.config.batch, random, clock).map(({ task }) => task);
@@ -35,7 +35,7 @@ const textOf = ({ data, prompt, solution }: Task): string => {
   return typeof text === "string" ? text : prompt + (solution ?? "");
 };
 
-/** As much of the text as the model can look at; what the model's texts begin with stands in front. */
+/** As much of the text as the model can look at; what the model's texts begin with comes first. */
 function pieceOf(task: Task, tokenizer: Tokenizer, context: number): Int32Array {
   const tokens = [...(tokenizer.prefix ?? []), ...tokenizer.encode(textOf(task))].slice(0, context);
   if (tokens.length >= 2) return Int32Array.from(tokens);

@@ -20,7 +20,7 @@ export const matrix = (values: ArrayLike<number>, rows: number): Matrix => ({
   values: Float64Array.from(values),
 });
 
-/** All columns beside one another, each part's times a factor. */
+/** All columns side by side, each part's times a factor. */
 function beside(parts: readonly { readonly of: Matrix; readonly factor: number }[]): Matrix {
   const rows = parts[0]!.of.rows;
   const columns = parts.reduce((sum, { of }) => sum + of.columns, 0);

@@ -1,4 +1,4 @@
-/** A likelihood beside the objective: when it is due, and on what rows. */
+/** A likelihood in addition to the objective: when it is due, and on what rows. */
 import { z } from "zod";
 import { joinBatches } from "../../core/rows/joinBatches.ts";
 import { valueAt } from "../../core/schedule.ts";
@@ -21,7 +21,7 @@ import { solved } from "./supervised.ts";
 
 type Likelihood = Extract<Auxiliary, { kind: "likelihood" }>;
 
-/** What a likelihood is made of beside the likelihood itself. */
+/** What a likelihood is made of in addition to the likelihood itself. */
 type LikelihoodTerms = Pick<Likelihood, "entropy" | "gap">;
 
 const channelsOf = ({ entropy, gap }: LikelihoodTerms): Channel[] => [
@@ -111,7 +111,7 @@ export class Demonstrations implements Stateful {
     );
   }
 
-  /** As the config has it now: a run may be told another one on its way. */
+  /** As the config has it now: a live setting may change it. */
   weight({ stage, clock }: StepContext): number {
     return valueAt((stage.config.body.auxiliary[this.index] ?? this.config).weight, clock);
   }

@@ -13,7 +13,7 @@ const asked = ({ name, text, points, veto }: Criterion): Criterion => ({
 export class CriteriaOfCommit {
   private readonly told = new Set<string>();
 
-  /** The records that stand for a rollout with `details`: criteria that no rollout before it had, then the rollout. */
+  /** The records of a rollout with `details`: criteria that no rollout before it had, then the rollout. */
   records(record: RolloutRecordLog): readonly (CriteriaRecord | RolloutRecordLog)[] {
     const { details, ...row } = record.row;
     if (details === undefined) return [record];
@@ -31,7 +31,7 @@ export class CriteriaOfCommit {
     ];
   }
 
-  /** The next commit stands for itself. */
+  /** The next commit is complete in itself. */
   clear(): void {
     this.told.clear();
   }

@@ -175,7 +175,7 @@ function comparedColumns(
   );
 }
 
-/** Of an arm of the stage's own; those of a stage that fades out stand for themselves. */
+/** Of an arm of the stage's own; those of a stage that fades out have their own. */
 function familyOf({ curriculum }: Stage, arm: string, task: Task): string | undefined {
   const family = curriculum.familyOf(task);
   return family === arm || curriculum.arms.find(arm) < 0 ? undefined : family;

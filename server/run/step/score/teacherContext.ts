@@ -90,7 +90,7 @@ export const withTeacherContext = (context: StepContext, selected: Selected): Se
 });
 
 /**
- * Rollouts of earlier steps with what was shown for them then: their siblings may not be here. What their task itself
+ * Rollouts of earlier steps with the teacher contexts they had then: their siblings may not be here. What their task itself
  * knows can be shown for rollouts of a file, too.
  */
 export const withTeacherContextAgain = (context: StepContext, batch: Batch): Batch =>
