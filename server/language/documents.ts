@@ -43,7 +43,7 @@ export const isConfig = (document: Pick<TextDocument, "languageId" | "uri">): bo
 export class OpenConfigs {
   private readonly read = new Map<string, OpenConfig>();
 
-  /** The config as it stands, read again only when its text or something it depends on has changed. */
+  /** The config as it is, read again only when its text or something it depends on has changed. */
   get(document: TextDocument): OpenConfig {
     const known = this.read.get(document.uri);
     if (known?.version === document.version) return known;

@@ -34,7 +34,7 @@ export interface LanguageContext {
   readonly evidence: Evidence | undefined;
   readonly rescoring: Rescoring | undefined;
   readonly editor: () => EditorCapabilities;
-  /** The Gradus config of an open document, as it stands now. */
+  /** The Gradus config of an open document, as it is now. */
   config(uri: string): OpenConfig | undefined;
   /** The configuration of verl, TRL or OpenRLHF that an open document is. */
   foreign(uri: string): OpenForeign | undefined;
@@ -44,7 +44,7 @@ export interface LanguageContext {
   diagnostics(uri: string): DocumentDiagnostics;
   /** Told when the editor may be asked. */
   onReady(listener: () => void): void;
-  /** Told when runs have shown something new of a file's config. */
+  /** Called when runs have shown something new of a file's config. */
   onEvidence(listener: (file: string) => void): void;
   /** A handler that cannot throw: an error is logged and answered with `fallback`, a cancelled request says so. */
   guarded<Params, Result>(

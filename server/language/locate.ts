@@ -1,4 +1,4 @@
-/** What stands at a position of a document. */
+/** What is at a position of a document. */
 import type { Position, Range } from "../lib/lines.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import type { Step } from "./spot.ts";

@@ -3,7 +3,7 @@ import type { Position, Range } from "../lib/lines.ts";
 import { perObject } from "../lib/perObject.ts";
 import type { OpenConfig } from "./documents.ts";
 
-/** Where a line of the earlier text stands now; undefined: it lies in what has changed. */
+/** Where a line of the earlier text is now; undefined: it lies in what has changed. */
 type Moved = (line: number) => number | undefined;
 
 /** Of two texts that differ in one place. */

@@ -13,7 +13,7 @@ export interface Rescoring {
   update(config: OpenConfig, trusted: boolean): void;
   /** The config has been closed. */
   forget(file: string): void;
-  /** For the config as it stands; undefined where nothing differs, or nothing is known yet. */
+  /** For the config as it is; undefined where nothing differs, or nothing is known yet. */
   of(config: OpenConfig): LiveRescore | undefined;
   /** Whether the config has a run with rollouts. */
   has(config: OpenConfig): boolean;

@@ -37,7 +37,7 @@ function below(node: SourceNode, at: Position, lines: readonly string[]): Range[
 const later = (a: Range, b: Range): Position =>
   b.end.line > a.end.line || (b.end.line === a.end.line && b.end.character > a.end.character) ? b.end : a.end;
 
-/** A block ends with its last character, not with the line breaks behind it. */
+/** A block ends with its last character, not with the line breaks after it. */
 function trimmed({ start, end }: Range, lines: readonly string[]): Range {
   let { line, character } = end;
   while (line > start.line && (lines[line] ?? "").slice(0, character).trim() === "") {

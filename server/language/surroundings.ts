@@ -5,7 +5,7 @@ import type { EditorCapabilities } from "./feature.ts";
 
 const watched = ["**/requirements*.{txt,in}", "**/pyproject.toml", "**/*.dist-info/METADATA"];
 
-/** Once the editor may be asked: it tells of each change in `workspace/didChangeWatchedFiles`. */
+/** Once the editor may be asked: it reports each change in `workspace/didChangeWatchedFiles`. */
 export function watchSurroundings({ client }: Connection, editor: EditorCapabilities): void {
   if (editor.client.workspace?.didChangeWatchedFiles?.dynamicRegistration !== true) return;
   const watchers = watched.map((globPattern) => ({ globPattern }));

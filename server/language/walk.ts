@@ -14,7 +14,7 @@ export interface Visit {
   readonly parent: Visit | undefined;
 }
 
-/** What an alias or `<<` repeats is visited again, at the anchor's place. `merged` is the config with all that it inherits: it tells methods chosen elsewhere. */
+/** What an alias or `<<` repeats is visited again, at the anchor's place. `merged` is the config with all that it inherits: it gives methods chosen elsewhere. */
 export function* visits(root: SourceNode, merged: SourceNode | undefined): Generator<Visit> {
   yield* below(
     { path: [], key: undefined, node: root, spot: rootSpot(root, merged), parent: undefined },

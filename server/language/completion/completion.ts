@@ -26,7 +26,7 @@ import { usualAt } from "../usual.ts";
 
 export interface Completions {
   readonly items: CompletionItem[];
-  /** The text beside an item, by its place in the list. */
+  /** The text next to an item, by its place in the list. */
   says(index: number): MarkupContent | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Client {
   readonly snippets: boolean;
   /** Knows the command that asks for more. */
   readonly suggest: boolean;
-  /** Has a place for a few words behind each label, where `detail` stands beside the chosen one only. */
+  /** Has a place for a few words after each label, where `detail` is next to the chosen one only. */
   readonly described?: boolean;
 }
 

@@ -83,7 +83,7 @@ export function defaultOf(schema: z.ZodType): string {
   return fallback.success && fallback.data !== undefined ? ` ${defaultText(fallback.data)}` : "";
 }
 
-/** What stands behind a key in a list; nothing for what is long, or for nothing. */
+/** What follows a key in a list; nothing for what is long, or for nothing. */
 function usualWord(schema: z.ZodType): string {
   const fallback = schema.safeParse(undefined);
   return fallback.success ? defaultWord(fallback.data) : "";

@@ -5,7 +5,7 @@ import { textOf, type SourceNode } from "../../config/text/node.ts";
 import { tolerantParse } from "../tolerant/tolerantParse.ts";
 import type { Step } from "../spot.ts";
 
-/** How often each key or value stands at a place. */
+/** How often each key or value is at a place. */
 type Counts = ReadonlyMap<string, number>;
 
 let counted: ReadonlyMap<string, Counts> | undefined;

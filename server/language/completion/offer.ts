@@ -6,7 +6,7 @@ export type Opens = "map" | "list" | "value";
 
 interface Said {
   readonly text: string;
-  /** A few words beside it. */
+  /** A few words next to it. */
   readonly detail?: string;
   /** Markdown, made when somebody looks at it. */
   readonly says?: () => string;

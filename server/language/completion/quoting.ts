@@ -11,7 +11,7 @@ export function plainly(text: string): string {
   return plain ? text : JSON.stringify(text);
 }
 
-/** What stands between quotes that are there, and the closing one where it is missing. */
+/** What is between quotes that are there, and the closing one where it is missing. */
 export function quotedInside(text: string, { mark, closed }: { mark: string; closed: boolean }): string {
   const inside = mark === "'" ? text.replaceAll("'", "''") : JSON.stringify(text).slice(1, -1);
   return closed ? inside : `${inside}${mark}`;

@@ -1,4 +1,4 @@
-/** A value that stands where one is needed and nothing is known of it but its form. */
+/** A value for where one is needed and nothing is known of it but its form. */
 import type { z } from "zod";
 import type { Json } from "../../../shared/lib/json.ts";
 import { kindOf, unwrapped, wordsOf } from "../../config/check/values.ts";

@@ -1,4 +1,4 @@
-/** What may stand as the value at a spot. */
+/** What may be the value at a spot. */
 import type { z } from "zod";
 import { scheduleSchema } from "../../core/schedule.ts";
 import { type Declaration, type SlotName } from "../../core/declaration.ts";

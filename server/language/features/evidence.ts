@@ -1,4 +1,4 @@
-/** What runs have shown: notes behind lines, the way to the rollouts, and the settings that say how much of it. */
+/** What runs have shown: notes at the ends of lines, the way to the rollouts, and the settings that say how much of it. */
 import {
   CodeActionKind,
   CodeLensRefreshRequest,
@@ -65,7 +65,7 @@ export async function refresh({ connection, editor }: LanguageContext): Promise<
   }
 }
 
-/** What a run has shown, where it stands now. @param links whether the editor can open rollouts */
+/** What a run has shown, where it is now. @param links whether the editor can open rollouts */
 export function evidenceDiagnostics(
   evidence: Evidence | undefined,
   config: OpenConfig,

@@ -1,4 +1,4 @@
-/** What follows from a config's lines, behind them. */
+/** What follows from a config's lines, at their ends. */
 import type { InlayHint } from "vscode-languageserver";
 import { hintsOf } from "../hints/index.ts";
 import type { Feature } from "../feature.ts";

@@ -1,4 +1,4 @@
-/** From a name to where it stands, and to everywhere else that it stands. */
+/** From a name to its declaration, and to everywhere else that it is used. */
 import {
   DocumentHighlightKind,
   LSPErrorCodes,

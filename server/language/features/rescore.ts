@@ -1,4 +1,4 @@
-/** Live re-scoring: what an edit of the reward would have changed, behind its line; a sweep of a weight in its hover. */
+/** Live re-scoring: what an edit of the reward would have changed, at the end of its line; a sweep of a weight in its hover. */
 import {
   CodeActionKind,
   MarkupKind,

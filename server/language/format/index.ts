@@ -37,7 +37,7 @@ function safeChanges(text: string, wanted: (change: Change) => boolean): readonl
 
 const read = (text: string): Document => parseDocument(text, { logLevel: "error" });
 
-/** Values that aliases may stand for in a text that is laid out: to compare more of them takes too long. */
+/** Values that aliases may have in a text that is laid out: to compare more of them takes too long. */
 const mostAliased = 10_000;
 
 function laidOut(text: string): readonly Change[] {
@@ -76,7 +76,7 @@ const saysTheSame = (before: Read, after: Read): boolean =>
   isDeepStrictEqual(valueOf(before), valueOf(after)) &&
   isDeepStrictEqual(commentsOf(before.text), commentsOf(after.text));
 
-/** Of a half-written text too: where an alias stands before its anchor, only the same text says the same. */
+/** Of a half-written text too: where an alias comes before its anchor, only the same text says the same. */
 function valueOf({ document, text }: Read): unknown {
   try {
     return document.toJS();

@@ -28,7 +28,7 @@ export function layout(text: string): Change[] {
   return changes;
 }
 
-/** Line breaks behind a text that may keep them stay. */
+/** Line breaks after a text that may keep them stay. */
 const endOf = (rest: string, { kind }: FormatPiece): string =>
   kind === "block" ? rest.replaceAll("\r", "") : "\n";
 
@@ -62,7 +62,7 @@ function columnsOf(pieces: readonly FormatPiece[], text: string): readonly numbe
   const above: FormatPiece[] = [];
   return pieces.map((piece, index) => {
     if (isLine(piece, index)) {
-      // Of the lines above only those still enclose something that stand further out.
+      // Of the lines above only those further out still enclose something.
       while (above.length > 0 && was(above.at(-1)!) >= was(piece)) above.pop();
       above.push(piece);
       return piece.column;

@@ -14,7 +14,7 @@ export interface FormatPiece {
   readonly breaks: number;
   /** These breaks mean something: they end a text that keeps them. */
   readonly keepsBreaks: boolean;
-  /** Where it stands if it begins a line. */
+  /** Its column if it begins a line. */
   readonly column: number;
 }
 
@@ -24,7 +24,7 @@ export class Unformattable extends Error {}
 export function piecesOf(text: string): readonly FormatPiece[] {
   const reader = new PieceReader();
   for (const token of new Parser().parse(text)) {
-    // Lines before the first key stand for themselves.
+    // Lines before the first key keep their own indentation.
     if (token.type === "space" || token.type === "newline" || token.type === "comment")
       reader.tokens([token], 0);
     else if (token.type === "document") {
@@ -104,7 +104,7 @@ class PieceReader {
     }
   }
 
-  /** Lines inside stand two columns further in than the line that opens; the closing bracket stands below that one. */
+  /** Lines inside are two columns further in than the line that opens; the closing bracket is below that one. */
   private flow({ start, items, end }: CST.FlowCollection, column: number): void {
     this.tokens([start], column);
     const outer = this.indent;
@@ -120,7 +120,7 @@ class PieceReader {
     this.tokens(end.slice(closing + 1), column);
   }
 
-  /** `|` and `>`: the lines move together, the spaces behind their common beginning stay. */
+  /** `|` and `>`: the lines move together, the spaces after their common beginning stay. */
   private block({ props, source, offset }: CST.BlockScalar, column: number): void {
     const marks = props.filter((token): token is CST.SourceToken => "indent" in token && "source" in token);
     const header = marks.find(({ type }) => type === "block-scalar-header");

@@ -1,9 +1,9 @@
-/** A computed value behind the line that it follows from. */
+/** A computed value at the end of the line that it follows from. */
 import { InlayHintKind, MarkupKind, type InlayHint } from "vscode-languageserver";
 import type { Position } from "../../lib/lines.ts";
 
 export interface Hint {
-  /** The line behind whose text it stands. */
+  /** The line whose text it follows. */
   readonly line: number;
   readonly label: string;
   /** Markdown: how it was computed. */

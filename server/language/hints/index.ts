@@ -1,4 +1,4 @@
-/** Everything that is computed from a config and shown behind its lines. */
+/** Everything that is computed from a config and shown at the end of its lines. */
 import type { InlayHint } from "vscode-languageserver";
 import type { OpenConfig } from "../documents.ts";
 import type { Evidence } from "../evidence.ts";

@@ -85,7 +85,7 @@ function updateHint(scope: MapNode, rollout: MapNode | undefined, body: StageBod
   return [{ line, label, detail: detail + replayed }];
 }
 
-/** Of the values of some keys, the line of the one that stands last. */
+/** Of the values of some keys, the line of the last one. */
 function lastLine(node: MapNode | undefined, ...keys: readonly string[]): number | undefined {
   const lines = keys.flatMap((key) => entry(node, key)?.value.origin.range.end.line ?? []);
   return lines.length === 0 ? undefined : Math.max(...lines);

@@ -47,7 +47,7 @@ function told(
 }
 
 /**
- * Where a run's step stands in the stages as they are written. Steps of a run count over all its stages.
+ * Where a run's step is in the stages as they are written. Steps of a run count over all its stages.
  * @returns undefined where the run is in another stage there: an earlier one ended before its time
  */
 function clockOf({ stages }: RunConfig, { step, stage }: Pick<LastRun, "step" | "stage">): Clock | undefined {

@@ -22,7 +22,7 @@ export function methodText(method: Declaration): string[] {
   ];
 }
 
-/** As code, whose lines wrap: a block of code is cut off where the window beside a list of completions ends. */
+/** As code, whose lines wrap: a block of code is cut off where the window next to a list of completions ends. */
 const formulaText = (formula: string): string =>
   formula
     .split("\n")

@@ -1,4 +1,4 @@
-/** What a name in a config stands for. */
+/** What a name in a config means. */
 import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readFileSync } from "node:fs";
@@ -104,7 +104,7 @@ const fieldLines = ({ fields }: FileRows): string =>
     .map(({ path, example }) => `- \`${path}\`: ${example.replaceAll(/[\r\n|`]+/g, " ").slice(0, 60)}`)
     .join("\n");
 
-/** What a name that a config gave stands for. */
+/** What a name that a config gave means. */
 export function nameText(
   reference: Reference,
   name: string,

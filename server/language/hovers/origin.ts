@@ -1,4 +1,4 @@
-/** Where a value in force was written, as a hover tells it. */
+/** Where a value in force was written, as a hover shows it. */
 import { basename, dirname, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "../../rules/load.ts";

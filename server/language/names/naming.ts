@@ -1,4 +1,4 @@
-/** What names stand for in a config, and which parameters take them. */
+/** What names mean in a config, and which parameters take them. */
 import type { z } from "zod";
 import { referenceOf } from "../../core/references.ts";
 import { kindOf, unwrapped } from "../../config/check/values.ts";

@@ -13,7 +13,7 @@ export interface Occurrence {
   readonly name: string;
   /** `override`: a key that changes what is declared above it or in a parent. */
   readonly role: "declaration" | "override" | "reference";
-  /** Where the name stands, without quotes. */
+  /** Where the name is, without quotes. */
   readonly range: Range;
   /** Of a declaration: all that it says. */
   readonly whole: Range;
@@ -181,7 +181,7 @@ class Collector implements Names {
   }
 }
 
-/** Whether a `metric` stands in `until`, alone or among several conditions, or in `checkpoint.best`. */
+/** Whether a `metric` is in `until`, alone or among several conditions, or in `checkpoint.best`. */
 const ofCondition = (path: Visit["path"]): boolean =>
   ["until", "best"].includes(String(path.at(-2))) ||
   (typeof path.at(-2) === "number" && path.at(-4) === "until");

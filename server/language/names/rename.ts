@@ -11,7 +11,7 @@ import type { Occurrence } from "./occurrences.ts";
 import { declarations, everywhere, isPolicy, isSame, occurrenceAt, type SymbolOccurrence } from "./symbol.ts";
 import { contains } from "../locate.ts";
 
-/** @throws UserError with the reason, where what stands there has no name of the person's own */
+/** @throws UserError with the reason, where what is there has no name of the person's own */
 export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): Occurrence {
   const symbol = occurrenceAt(file, at);
   if (symbol === undefined) throw new UserError(whyNothing(file, at), { code: "rename" });

@@ -1,4 +1,4 @@
-/** A name under the cursor, and everywhere else that it stands for the same thing. */
+/** A name under the cursor, and everywhere else that it means the same thing. */
 import type { Position } from "../../lib/lines.ts";
 import { contains } from "../locate.ts";
 import type { ConfigFile, ConfigFiles } from "./configFiles.ts";

@@ -44,7 +44,7 @@ const pythonForms = (name: string): RegExp[] => [
   new RegExp(`^(?:from|import)\\b[^\\n]*\\b(${name})\\b`, "dm"),
 ];
 
-/** The declaration behind an export first, then the export that only mentions the name. */
+/** The declaration of an export first, then the export that only mentions the name. */
 const scriptForms = (name: string): RegExp[] =>
   name === "default"
     ? [
@@ -72,6 +72,6 @@ const pythonNoise =
 const scriptNoise =
   /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*(?:`|$)/g;
 
-/** Comments and strings as spaces: what remains stands where it stood. */
+/** Comments and strings as spaces: what remains keeps its place. */
 const blanked = (text: string, noise: RegExp): string =>
   text.replaceAll(noise, (piece) => piece.replaceAll(/[^\n]/g, " "));

@@ -11,7 +11,7 @@ export class Anchors {
     this.nodes.set(name, node);
   }
 
-  /** What an alias stands for; undefined where there is no such anchor, or the aliases stand for too much already. */
+  /** An alias's value; undefined where there is no such anchor, or the aliases have too many values already. */
   resolve(name: string): SourceNode | undefined {
     const target = this.nodes.get(name);
     if (target === undefined) return undefined;

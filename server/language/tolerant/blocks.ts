@@ -15,7 +15,7 @@ export class BlockReader extends InlineReader {
       const before = this.line;
       const node = this.node(next.start, -1);
       if (this.line === before) this.line++;
-      // What comes behind a root that has ended can only be the rest of it, with something odd between.
+      // What comes after a root that has ended can only be the rest of it, with something odd between.
       first = first === undefined ? node : together(first, node);
     }
   }
@@ -56,7 +56,7 @@ export class BlockReader extends InlineReader {
     return mapNode(this.originAt(start, this.endBefore()), entries);
   }
 
-  /** Where the next key of a map begins; what stands between and is none is passed over. */
+  /** Where the next key of a map begins; what is between and is none is passed over. */
   private nextKey(parent: number, dashes: number | undefined): number | undefined {
     for (;;) {
       const line = this.peek();
@@ -104,7 +104,7 @@ export class BlockReader extends InlineReader {
     return { kind: "scalar", value: null, origin: this.originAt(end, end) };
   }
 
-  /** What a key at `column` has: on its line, or deeper below. A list may stand at the key's own depth. */
+  /** What a key at `column` has: on its line, or deeper below. A list may be at the key's own depth. */
   private value(after: number, column: number): SourceNode {
     const { start, anchor } = this.properties(after);
     const found = this.valueAt(start, after, column);
@@ -184,7 +184,7 @@ export class BlockReader extends InlineReader {
 const joined = (first: SourceNode & { kind: "map" }, rest: SourceNode & { kind: "map" }): SourceNode =>
   mapNode(first.origin, [...first.entries, ...rest.entries]);
 
-/** A word beside a map is a key of it that is half written. */
+/** A word next to a map is a key of it that is half written. */
 function together(first: SourceNode, second: SourceNode): SourceNode {
   const [one, two] = [asMap(first), asMap(second)];
   if (one === undefined || two === undefined) return first.kind === "scalar" ? second : first;

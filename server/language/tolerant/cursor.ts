@@ -20,13 +20,13 @@ export interface Cursor {
   readonly after: string;
   /** What an accepted word replaces; within the quotes. */
   readonly range: Range;
-  /** The quote that the word stands in, and whether it is closed. */
+  /** The quote that the word is in, and whether it is closed. */
   readonly quote: { readonly mark: string; readonly closed: boolean } | undefined;
   /** The document's tree, the mark in it. */
   readonly root: SourceNode | undefined;
   /** Keys already in the map. */
   readonly taken: readonly string[];
-  /** Keys beside the one whose value is written. */
+  /** The other keys of the map whose value is written. */
   readonly siblings: readonly string[];
   /** The innermost bracket that is open. */
   readonly flow: "[" | "{" | undefined;
@@ -78,7 +78,7 @@ interface Found {
   readonly on: "key" | "value";
   /** The map's entries, where a key is written. */
   readonly keys: readonly string[];
-  /** Where the key or the list stands that the value belongs to. */
+  /** Where the key or the list is that the value belongs to. */
   readonly holder: Origin | undefined;
   readonly holderKind: "map" | "list" | "root";
   readonly before: string;
@@ -108,7 +108,7 @@ function read({ lines, line, head, tail }: CursorLine, insert = mark): Found | u
   return { ...sought, root, token, from: above, before, after: text.slice(watch.offset + mark.length, end) };
 }
 
-/** The cursor stands before an opening quote: what is accepted takes the place of all up to the closing one. */
+/** The cursor is before an opening quote: what is accepted takes the place of all up to the closing one. */
 function beforeQuote(place: CursorLine): Found | undefined {
   const { head, tail } = place;
   if (!/^["']/.test(tail) || !/(?:^|[\s[{,])$/.test(head)) return undefined;

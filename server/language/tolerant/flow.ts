@@ -8,7 +8,7 @@ type OriginAt = (start: number, end: number) => Origin;
 
 /** Reads a flow collection, or a scalar inside one, in `text` from `at` to at most `end`. */
 export class FlowReader {
-  /** Where it reads: afterwards, behind what it has read. */
+  /** Where it reads: afterwards, after what it has read. */
   at: number;
   private readonly open: ("[" | "{")[] = [];
 

@@ -1,4 +1,4 @@
-/** What stands in the lines of a half-written text: scalars, and brackets with what is in them. */
+/** What is in the lines of a half-typed text: scalars, and brackets with what is in them. */
 import type { SourceNode } from "../../config/text/node.ts";
 import { Anchors } from "./anchors.ts";
 import { FlowReader } from "./flow.ts";

@@ -6,7 +6,7 @@ import { closingQuote, colonEndsKey, endOfLine, plainEnd, unquoted } from "./sca
 import type { Watch } from "./watch.ts";
 
 export interface SourceLine {
-  /** Offsets: of the line, of what stands in it, and of its end. */
+  /** Offsets: of the line, of what is in it, and of its end. */
   readonly from: number;
   readonly start: number;
   readonly to: number;
@@ -115,7 +115,7 @@ export class LineReader {
     return last;
   }
 
-  /** To the first line behind an offset. */
+  /** To the first line after an offset. */
   protected skipTo(offset: number): void {
     while (this.line < this.lines.length && this.current().to < offset) this.line++;
     this.line++;

@@ -14,7 +14,7 @@ export function plainScalar(text: string): Scalar {
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", "0": "\0", e: "\u001b" };
 
-/** What stands between quotes, its escapes undone. */
+/** What is between quotes, its escapes undone. */
 export function unquoted(inside: string, quote: string): string {
   const folded = inside.replaceAll(/[ \t]*\r?\n[ \t]*/g, " ");
   if (quote === "'") return folded.replaceAll("''", "'");

@@ -1,5 +1,5 @@
 /**
- * A text that somebody is writing, as a tree: whatever is wrong with it costs no more than the place where it stands.
+ * A text that somebody is writing, as a tree: whatever is wrong with it costs no more than the place where it is.
  * Indentation says what belongs to what; a bracket or quote that nothing closes ends where its block does; a line
  * that makes no sense is passed over. Of a text without errors it is the tree that the real parser makes.
  */
