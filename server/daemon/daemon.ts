@@ -40,7 +40,7 @@ interface DaemonOptions {
 const upkeepEvery = 1_000;
 const capabilities = ["runs", "queries", "feed", "language"] as const;
 
-/** Runs until it is told to end, or has nothing to do; then resolves. */
+/** Runs until it is asked to end, or has nothing to do; then resolves. */
 export async function runDaemon(options: DaemonOptions): Promise<void> {
   const paths = prepare(options.store);
   logsTo(daemonLog(paths.store));
@@ -178,7 +178,7 @@ class StoreDaemon {
     this.owner.release();
   }
 
-  /** On a socket of a new name: what stands under the old one may be somebody else's by now. */
+  /** On a socket of a new name: the old one may be another process's by now. */
   private async listen(): Promise<void> {
     const socketPath = this.paths.socket(randomUUID());
     const server = createServer((socket) => this.accept(socket));
@@ -203,7 +203,7 @@ class StoreDaemon {
   }
 
   /**
-   * A cleaner of temporary folders may take a file, a logout the whole runtime folder: nobody would find us, and nobody
+   * A cleaner of temporary folders may take a file, a logout the whole runtime folder: we would not be found, and no one
    * could start another. Whatever cannot be repaired now is tried again, and logged once.
    */
   private async repair(): Promise<void> {

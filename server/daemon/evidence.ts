@@ -1,4 +1,4 @@
-/** One connection's evidence: what the store knows of the open configs' runs, on their lines as they stand now. */
+/** One connection's evidence: what the store knows of the open configs' runs, on their lines as they are now. */
 import type { OpenConfig } from "../language/documents.ts";
 import type { EvidenceDiagnostic, EvidenceNote, LastRun } from "../analysis/evidence/types.ts";
 import { usualEvidence, type Evidence, type EvidenceSettings } from "../language/evidence.ts";

@@ -1,5 +1,5 @@
 /**
- * One client's subscription: it is told what is new at most ten times a second, a slow one later and in larger
+ * One client's subscription: it is sent what is new at most ten times a second, a slow one later and in larger
  * batches, because each batch waits until the one before it has left for the socket.
  */
 import { changed, type ParamsOf, type ResultOf, type subscribe } from "../../shared/protocol/protocol.ts";

@@ -68,7 +68,7 @@ export function handlersOf(
   };
 }
 
-/** Where a config's first key stands: the lens is above it. */
+/** Where a config's first key is: the lens is above it. */
 function firstLine(file: string): number {
   if (!existsSync(file)) return 0;
   return Math.max(

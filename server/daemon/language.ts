@@ -11,7 +11,7 @@ import { StoreRescoring } from "./rescore/liveRescore.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
 import type { RemoteStore } from "../store/remote.ts";
 
-/** What the language server of the daemon knows beside the text. */
+/** What the language server of the daemon knows in addition to the text. */
 export interface LanguageSources {
   readonly runs: OpenFileRuns;
   readonly remote: Pick<RemoteStore, "call">;

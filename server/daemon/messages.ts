@@ -1,7 +1,7 @@
 /**
  * Framed messages off a client's socket, counted: how long a header and a message may be, how many questions are under
  * way, and how much of our answers waits unread. A client that sends without an end, or asks and never reads, stops its own connection
- * and nobody else's.
+ * and no other's.
  */
 import type { Socket } from "node:net";
 import {

@@ -310,7 +310,7 @@ export class Supervisor {
     }
   }
 
-  /** As the store tells it, but for a run that has ended and whose end the store could not take in. */
+  /** As the store has it, but for a run that has ended and whose end the store could not take in. */
   seen<Run extends RunSummary>(run: Run): Run {
     const message = this.unsettled.get(run.id);
     return message === undefined || isSettled(run.status) ? run : { ...run, status: "interrupted", message };

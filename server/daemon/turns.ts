@@ -1,6 +1,6 @@
 /**
  * Questions of one connection to the store's thread, which answers one after the other for all: so many at a time, so that
- * a client that asks a thousand things at once does not stand before everybody else.
+ * a client that asks a thousand things at once does not come before everybody else.
  */
 import {
   curriculumQuery,

@@ -1,4 +1,4 @@
-/** Tells of changes in the run logs and worker files. Never `**`: checkpoints and datasets are nobody's business here. */
+/** Reports changes in the run logs and worker files. Never `**`: checkpoints and datasets do not matter here. */
 import { watch, type FSWatcher } from "chokidar";
 import { mkdirSync } from "node:fs";
 import { relative, sep } from "node:path";
@@ -18,8 +18,8 @@ function watched(parts: readonly string[]): boolean {
 }
 
 /**
- * Milliseconds between two looks at one run. The first change is told at once; those of a run whose steps are shorter
- * than this are told together, because each look wakes two threads on the machine that computes the run.
+ * Milliseconds between two looks at one run. The first change is reported at once; those of a run whose steps are shorter
+ * than this are reported together, because each look wakes two threads on the machine that computes the run.
  */
 const pace = 250;
 

@@ -19,7 +19,7 @@ export interface WorkerProgram {
 
 /**
  * What a run's process begins with. How many threads it computes with is the engine's to say, which knows the model and
- * `engine.threads`; only what must stand before a process starts stands here.
+ * `engine.threads`; only what must be set before a process starts is here.
  */
 export const workerEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   TF_CPP_MIN_LOG_LEVEL: "2",

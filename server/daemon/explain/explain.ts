@@ -34,7 +34,7 @@ async function rowsOf(
   return (await ask(where, true, mostRollouts)).rollouts;
 }
 
-/** The bundle lies in dist/, beside or one folder above whatever chunk this is. */
+/** The bundle lies in dist/, next to this chunk or one folder above it. */
 function threadFile(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [join(here, "explainThread.mjs"), join(here, "..", "explainThread.mjs")];

@@ -55,7 +55,7 @@ export class StoreRescoring implements Rescoring {
     if (record === undefined || record === null || !this.subscribed()) return this.forget(file);
     if (difference === undefined) {
       this.forget(file);
-      // Whoever has begun to edit may come to the reward.
+      // Whoever has started to edit may come to the reward.
       if (config.version > 1) this.warm(config, record, trusted);
       return;
     }

@@ -17,7 +17,7 @@ export interface RescoreRequest {
   readonly run: RunToRescore;
   /** Steps with rollouts, ascending. */
   readonly steps: readonly number[];
-  /** The config as it stands. */
+  /** The config as it is. */
   readonly file: string;
   readonly text: string;
   readonly trusted: boolean;

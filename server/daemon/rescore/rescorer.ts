@@ -24,7 +24,7 @@ interface Waiting {
   sweep: Sweep | undefined;
 }
 
-/** The bundle lies in dist/, beside or one folder above whatever chunk this is. */
+/** The bundle lies in dist/, next to this chunk or one folder above it. */
 function threadFile(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [join(here, "rescoreThread.mjs"), join(here, "..", "rescoreThread.mjs")];
