@@ -41,7 +41,7 @@ const described = (option: Option): string =>
   Array.isArray(option.defaultValue) ? option.description : new Help().optionDescription(option);
 
 /**
- * `gradus … | head`: whoever read has gone, and nobody is there to be told. The daemon and a run's worker, whose output
+ * `gradus … | head`: the reader has gone, and there is no one to report to. The daemon and a run's worker, whose output
  * is a file, never end because of it.
  */
 function leaveQuietly(wanted: string | undefined): void {

@@ -1,4 +1,4 @@
-/** One page a slot: every method with its formula, parameters and sources, as its declaration tells it. */
+/** One page a slot: every method with its formula, parameters and sources, as its declaration has it. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { paramsSchema } from "../../config/grammar/jsonSchema.ts";

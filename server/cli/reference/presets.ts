@@ -1,4 +1,4 @@
-/** The page of presets: a published method as a choice of options, as the preset's own header tells it. */
+/** The page of presets: a published method as a choice of options, as the preset's own header has it. */
 import { basename } from "node:path";
 import { listPresets, type Preset } from "../../config/presets.ts";
 import { code, page, prose, table } from "./markdown.ts";

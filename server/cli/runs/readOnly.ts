@@ -27,7 +27,7 @@ export function readOnly(folder: string): ReadOnlyRequester {
   };
 }
 
-/** As the daemon does: a run whose process is gone and whose log tells no end was interrupted. */
+/** As the daemon does: a run whose process is gone and whose log records no end was interrupted. */
 function settle(store: Store, folder: string, run: string): void {
   store.ingestAll(run);
   const status = store.ingest.recordedStatus(run);

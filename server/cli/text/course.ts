@@ -48,7 +48,7 @@ export class Course {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Without a judgement of whether it is much: as many digits as are shown decide. */
+/** Without a judgement of whether it is much: the digits that are printed decide. */
 const moved = (from: number, to: number): string =>
   fixed(from) === fixed(to)
     ? `stayed at ${fixed(to)}`
