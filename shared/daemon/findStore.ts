@@ -6,7 +6,7 @@ export const storeName = ".gradus";
 
 /**
  * The store (the `.gradus` folder) of a file or folder: that of the nearest ancestor which has one; else a new one in
- * the workspace folder that holds the file; else, on the command line, at the root of its git repository; else beside
+ * the workspace folder that holds the file; else, on the command line, at the root of its git repository; else next to
  * it (for a folder: in it). It may not exist yet.
  */
 export function findStore(path: string, workspaceFolder?: string): string {

@@ -1,6 +1,6 @@
 /**
  * A socket to the daemon and its `gradus/hello`. The handshake reads and writes its one message itself and leaves the
- * socket untouched behind it, so that the same connection can then be given to a language client or to our own.
+ * socket untouched after it, so that the same connection can then be given to a language client or to our own.
  */
 import { createConnection as connectSocket, type Socket } from "node:net";
 import {

@@ -39,7 +39,7 @@ export const ownPlace = (): Place =>
     pids: process.platform === "linux" ? orEmpty(() => readlinkSync("/proc/self/ns/pid")) : "",
   });
 
-/** A laptop's name changes with its network: the name decides only where the system tells no boot id. */
+/** A laptop's name changes with its network: the name decides only where the system has no boot id. */
 export function samePlace(one: Place, other: Place): boolean {
   if (one.pids !== other.pids) return false;
   return one.boot !== "" && other.boot !== "" ? one.boot === other.boot : one.host === other.host;

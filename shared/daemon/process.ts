@@ -7,7 +7,7 @@ import { ownPlace, samePlace, type Place } from "./place.ts";
 /** Who a process is, beyond its number. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** As the operating system tells it: ticks since boot on Linux, a date elsewhere. Empty: not known. */
+  /** As the operating system reports it: ticks since boot on Linux, a date elsewhere. Empty: not known. */
   readonly processStart: string;
   /** Where that pid counts. Absent in files of earlier versions, which knew one machine only. */
   readonly place?: Place | undefined;

@@ -145,7 +145,7 @@ export type ToPanel = { readonly version: number } & (
       readonly parts?: readonly ResponsePart[];
       /** How it was helped, and what of it trains. */
       readonly help?: string;
-      /** What models were shown in addition to the prompt, by name. */
+      /** What models read in addition to the prompt, by name. */
       readonly shown?: Readonly<Record<string, string>>;
     }
   /** Instead of either: why there is no answer. */

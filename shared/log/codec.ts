@@ -186,7 +186,7 @@ const isWhole = (value: unknown): value is number => Number.isInteger(value);
 const isRow = (value: unknown): value is RolloutRecordLog["row"] =>
   isObject(value) && isWhole(value["step"]) && typeof value["group"] === "string" && isWhole(value["index"]);
 
-/** The header of a rollout's payload, and where each column lies behind it. */
+/** The header of a rollout's payload, and where each column lies after it. */
 function rolloutLayout(payload: Buffer) {
   const end = payload.indexOf(0);
   const header = parseObject(payload.toString("utf8", 0, end === -1 ? payload.length : end));

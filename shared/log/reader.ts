@@ -1,5 +1,5 @@
 /**
- * Reads committed steps. A reader keeps a position that always lies just behind a commit, so it can stop and go on at
+ * Reads committed steps. A reader keeps a position that always lies just after a commit, so it can stop and go on at
  * any time, in another process too. What follows the last commit is not there yet: at the end of the last segment it
  * is waited for, and once a later segment exists it is a torn tail that will never be completed.
  */
@@ -39,7 +39,7 @@ export interface CommittedStep<Item = LogRecord> {
   readonly begin: number;
   /** Rollouts that this reader has left to another pass. */
   readonly later: number;
-  /** Just behind this commit. */
+  /** Just after this commit. */
   readonly position: LogPosition;
 }
 
@@ -155,8 +155,8 @@ interface Scan<Item> extends ReadResult<Item> {
 const windowBytes = 256 * 1024;
 
 /**
- * Reads a budget's worth of whole steps, or one step that is larger. Records are decoded once a commit behind them is
- * known: a step of many rollouts spans many budgets, and would else be decoded anew with each larger window.
+ * Reads a budget's worth of whole steps, or one step that is larger. Records are decoded once a commit after them is
+ * known: a step of many rollouts spans many budgets, and would else be decoded again with each larger window.
  */
 function scanSegment<Item extends AnyRecord>(
   descriptor: number,
@@ -180,7 +180,7 @@ function scanSegment<Item extends AnyRecord>(
   }
 }
 
-/** Where the first commit behind `enough` bytes ends, else the last one there is, by the records' prefixes alone. */
+/** Where the first commit after `enough` bytes ends, else the last one there is, by the records' prefixes alone. */
 function commitEnd(bytes: Buffer, start: number, enough: number): number | undefined {
   let found: number | undefined;
   for (let at = start; at + prefixBytes <= bytes.length && (found ?? 0) < enough;) {

@@ -14,7 +14,7 @@ import type { LogColumn } from "../rollouts/columns.ts";
 
 export const magic = "GRADUSLG";
 export const logVersion = 1;
-/** A segment is closed and the next begun when it has grown past this many bytes. */
+/** A segment is closed and the next started when it has grown past this many bytes. */
 export const segmentBytes = 64 * 1024 * 1024;
 
 /** Numbers are the format: never reuse one. */
@@ -93,7 +93,7 @@ export interface Judged {
   readonly of: string;
   readonly met: readonly Met[];
 }
-/** What rollouts of this commit are judged by: once, however many they are. Equal criteria have equal ids in all of a run. */
+/** What rollouts of this commit are scored by: once, however many they are. Equal criteria have equal ids in all of a run. */
 export interface CriteriaRecord {
   readonly kind: "criteria";
   readonly step: number;
@@ -152,7 +152,7 @@ export interface EndRecord {
   readonly seconds: number;
   readonly ended_at: string;
 }
-/** A task that the run has made of others, as it was taken in: it stands here even if no rollout of it is ever kept. */
+/** A task that the run has made of others, as it was taken in: it is here even if no rollout of it is ever kept. */
 export interface TaskRecord {
   readonly kind: "task";
   readonly step: number;

@@ -91,7 +91,7 @@ export interface RolloutRow extends RowLists {
     /** Tokens put into the response, and as text. */
     readonly given?: number;
     readonly text?: string;
-    /** It trains behind the task's own prompt. */
+    /** It trains conditioned on the task's own prompt. */
     readonly stripped?: boolean;
     /** Share of its group that failed before. */
     readonly error_rate?: number;
@@ -102,18 +102,18 @@ export interface RolloutRow extends RowLists {
   };
   /** Of the step's rollouts that train the share that was helped, and of its plain ones the share that failed. */
   readonly mixture?: { readonly explored: number; readonly errors: number };
-  /** What models were shown beside the prompt before they judged it, by what it is called. */
+  /** What models read in addition to the prompt before they scored it, by what it is called. */
   readonly shown?: Readonly<Record<string, string>>;
   readonly rewards?: Readonly<Record<string, WireReward>>;
   readonly errors?: Readonly<Record<string, string>>;
-  /** By term, its weight when the rollout was paid: `reward` has each term times this. */
+  /** By term, its weight when the rollout was scored: `reward` has each term times this. */
   readonly weights?: Readonly<Record<string, WireNumber>>;
   /** By term, what it says of each criterion, where it judges by such. */
   readonly details?: Readonly<Record<string, TermDetails>>;
   readonly reward?: MaybeNumber;
   readonly advantage?: MaybeNumber;
   readonly admitted?: boolean;
-  /** Of a step's first rollout: what the step's curriculum learned beside its groups, for a replay of the history. */
+  /** Of a step's first rollout: what the step's curriculum learned from more than its groups, for a replay of the history. */
   readonly curriculum?: unknown;
   /** By rule, the tokens [start, end) that it touched in some update of the step: those that a clip held, and so on. */
   readonly touched?: Readonly<Record<string, readonly (readonly [start: number, end: number])[]>>;
@@ -130,10 +130,10 @@ export const isMeasured = (line: { readonly [key: string]: unknown }): boolean =
 export const toWire = (value: number): WireNumber =>
   Number.isFinite(value) ? value : Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
 
-/** The number a wire value stands for; null becomes NaN. */
+/** The number that a wire value means; null becomes NaN. */
 export const fromWire = (value: MaybeNumber): number => (value === null ? Number.NaN : Number(value));
 
-/** Where a row stands, for messages. `line` is 0-based. */
+/** Where a row is, for messages. `line` is 0-based. */
 export interface RowPlace {
   readonly file: string;
   readonly line: number;

@@ -21,7 +21,7 @@ export interface RunFile {
  * container or on another machine, which cannot be seen, signs of life are looked for (see lease.ts). */
 export interface WorkerFile {
   readonly pid: number;
-  /** As the operating system tells it (ticks since boot on Linux), to tell a reused pid. */
+  /** As the operating system reports it (ticks since boot on Linux), to tell a reused pid. */
   readonly processStart: string;
   /** Machine, boot and PID namespace in which that pid counts. Absent in files of earlier versions. */
   readonly place?: Place | undefined;
