@@ -1,2 +1,2 @@
-/** The bundle of `extension.ts` that lies beside this one's. */
+/** The bundle of `extension.ts` that lies next to this one's. */
 export * from "../extension.ts";

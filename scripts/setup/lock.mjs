@@ -7,7 +7,7 @@ export const staleAfter = 60 * 60_000;
 /** A file without a readable holder is one whose writer died between creating and writing it. */
 const emptyAfter = 10_000;
 
-/** Start time of a process in clock ticks since boot, where the system tells it: the same id with another start is another process. */
+/** Start time of a process in clock ticks since boot, where the system reports it: the same id with another start is another process. */
 export function startOf(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").pop().split(" ")[19];

@@ -42,7 +42,7 @@ const standing = () =>
 
 export const say = (text) => void process.stderr.write(`gradus set-up: ${standing()}${text}\n`);
 
-/** A step failed for a reason the person can act on: `mend` is the command or sentence that does. */
+/** A step failed for a reason the person can act on: `fix` is the command or sentence that does. */
 export class SetupError extends Error {
   constructor(message, mend) {
     super(message);

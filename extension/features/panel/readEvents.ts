@@ -20,7 +20,7 @@ export interface RunEvents {
 
 /**
  * Errors that are of no reward term, what reward terms failed with, and the last word of an evaluation.
- * A daemon of an earlier version does not know the question about rewards: it tells of their errors as events alone.
+ * A daemon of an earlier version does not know the question about rewards: it reports their errors as events alone.
  */
 export async function readEvents(source: Asker, run: string): Promise<RunEvents> {
   const [{ events }, failures] = await Promise.all([

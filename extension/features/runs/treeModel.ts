@@ -186,7 +186,7 @@ function evaluationText({ metrics }: EvaluationRow): string {
 /** Children shown in one list; more are grouped. */
 const page = 50;
 
-/** @param onDisk a run's log tells of every checkpoint that it wrote; `checkpoint.keep` has removed some since */
+/** @param onDisk a run's log has every checkpoint that it wrote; `checkpoint.keep` has removed some since */
 export function childrenOfRun(
   run: RunDetail,
   evaluations: readonly EvaluationRow[],
