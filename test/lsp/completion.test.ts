@@ -157,7 +157,7 @@ describe("completion over the protocol", { timeout: 60_000 }, () => {
     ["directly behind a colon", `${good}objective:|`, ["clipped"], []],
     ["between two keys", good.replace("use: equation,", "use: equation, |"), ["tasks"], ["use", "weight"]],
     [
-      "behind what is not closed",
+      "after what is not closed",
       good.replace("[3, 4] }", "[3, 4 }").replace("equation,", "equation, |"),
       ["tasks"],
       [],
@@ -244,14 +244,14 @@ describe("completion over the protocol", { timeout: 60_000 }, () => {
       'tasks: [{ env: arithmetic, operators: ["-"] }]',
     ],
     [
-      "over all of a text that the cursor stands before, whatever is in it",
+      "over all of a text that the cursor is before, whatever is in it",
       'curriculum: { sampler: |"said: by, a }" }',
       "boltzmann",
       "curriculum: { sampler: boltzmann }",
       "curriculum: { sampler: boltzmann }",
     ],
     [
-      "the same behind an anchor",
+      "the same after an anchor",
       'curriculum:\n  sampler: &how |"said: by"\n',
       "boltzmann",
       "curriculum:\n  sampler: &how boltzmann\n",
@@ -289,7 +289,7 @@ describe("completion over the protocol", { timeout: 60_000 }, () => {
     );
   });
 
-  it("tells of an item when it is looked at", async () => {
+  it("describes an item when it is looked at", async () => {
     const { text, position } = cursor(`${good}objective: |`);
     await server.change(text);
     const found = await server.ask(CompletionRequest.type, { position });

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { DiagnosticTag } from "vscode-languageserver-protocol/node";
 import { applied, startServer, type LanguageServer } from "../support/lspServer.ts";
 
-describe("findings in an editor", { timeout: 60_000 }, () => {
+describe("diagnostics in an editor", { timeout: 60_000 }, () => {
   let server: LanguageServer;
   let folder = "";
   before(async () => {
@@ -36,7 +36,7 @@ describe("findings in an editor", { timeout: 60_000 }, () => {
     );
   });
 
-  it("every finding of a config full of them has a page that is there", async () => {
+  it("every diagnostic of a config full of them has a page that is there", async () => {
     const text = `${start}rollot: { group: 1 }\nupdate: { mini_batch: x }\nmodel: { width: 0 }\nkl: [{ model: refernce }]\n`;
     const { diagnostics } = await server.open(folder, "many.gradus.yaml", text);
     assert.ok(diagnostics.length >= 3);
@@ -44,7 +44,7 @@ describe("findings in an editor", { timeout: 60_000 }, () => {
       assert.ok(existsSync(fileURLToPath(codeDescription?.href ?? "")));
   });
 
-  it("fades what nobody reads", async () => {
+  it("fades what nothing reads", async () => {
     const text = `${start}curriculum: { sampler: boltzmann }\n`.replace("numbers: [3, 4]", "weight: 2");
     const { diagnostics } = await server.open(folder, "tags.gradus.yaml", text);
     const [found] = diagnostics;
@@ -66,7 +66,7 @@ describe("findings in an editor", { timeout: 60_000 }, () => {
     assert.deepEqual((await server.change(mended)).diagnostics, []);
   });
 
-  it("mends everything at once, what only shows after the first mend included", async () => {
+  it("fixes everything at once, what only shows after the first fix included", async () => {
     const text = `${start}rollout: { prompts: 16, group: 4, lr: 0.001 }\nupdate: { mini_batch: "30" }\n`;
     const first = await server.open(folder, "all.gradus.yaml", text);
     const [all] = await server.actions(first, ["source.fixAll"]);

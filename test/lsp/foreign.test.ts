@@ -28,7 +28,7 @@ async function offered(name: string, languageId: string, marked: string): Promis
 }
 
 describe("another framework's configuration in the editor", () => {
-  it("is diagnosed, mended and found right", async () => {
+  it("is diagnosed, fixed and found right", async () => {
     const text = script(
       "    data.train_batch_sise=8 \\\n    actor_rollout_ref.rollout.name=vllm \\\n    actor_rollout_ref.actor.use_dynamic_bsz=True",
     );

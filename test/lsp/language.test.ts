@@ -219,7 +219,7 @@ describe("gradus lsp --stdio", { timeout: 60_000 }, () => {
     ]);
   });
 
-  it("what a run needs of the memory stands after the model, and what is too much says so", async () => {
+  it("what a run needs of the memory is after the model, and what is too much says so", async () => {
     const hints = async (text: string): Promise<InlayHint[]> => {
       await server.change(text);
       const range = { start: { line: 0, character: 0 }, end: { line: 99, character: 0 } };

@@ -116,7 +116,7 @@ describe("navigation in a config", () => {
     return (found ?? []).map(told).sort();
   };
 
-  it("finds what a name, a file and a metric stand for", async () => {
+  it("finds what a name, a file and a metric mean", async () => {
     await openBase();
     assert.deepEqual(await define(base, "success:", "correct"), ["base.gradus.yaml:11: correct"]);
     assert.deepEqual(await define(base, "weight: 1, tasks", "countdown"), ["base.gradus.yaml:2: countdown"]);

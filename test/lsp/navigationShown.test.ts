@@ -141,7 +141,7 @@ describe("what an editor shows of a config", () => {
     ]);
   });
 
-  it("lists what has a name, in the document with what tells it apart, and in the folders", async () => {
+  it("lists what has a name, in the document with what distinguishes it, and in the folders", async () => {
     const symbols = ((await server.ask(DocumentSymbolRequest.type, {})) ?? []) as DocumentSymbol[];
     const flat = (list: readonly DocumentSymbol[]): string[] =>
       list.flatMap(({ name, detail, children = [] }) => [`${name}: ${detail ?? ""}`, ...flat(children)]);

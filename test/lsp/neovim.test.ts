@@ -81,7 +81,7 @@ async function session(command: string): Promise<{ code: number | null; stdout: 
 }
 
 describe("Neovim", { skip }, () => {
-  it("shows what is wrong, completes, explains, mends, and reads a launch script", async () => {
+  it("shows what is wrong, completes, explains, fixes, and reads a launch script", async () => {
     if ("skip" in tool) return;
     const { code, stdout, stderr } = await session(tool.command[0]);
     assert.equal(code, 0, `${stdout}\n${stderr}`);

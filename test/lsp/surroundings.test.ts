@@ -62,7 +62,7 @@ describe("the release that a file is checked by", () => {
     }),
   );
 
-  it("follows the Python that the editor names, before an environment beside the file", async () => {
+  it("follows the Python that the editor names, before an environment next to the file", async () => {
     const folder = workspace();
     environment(join(folder, ".venv"), "0.6.1");
     const pythonPath = environment(mkdtempSync(join(tmpdir(), "gradus-python-")), "0.8.0");

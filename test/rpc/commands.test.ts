@@ -20,7 +20,7 @@ async function output(child: ChildProcess): Promise<{ code: number | null; out: 
 }
 const gradus = (...words: string[]) => output(box.spawn(words));
 
-test("follow --json tells every step once and in order, across a killed daemon, and ends with the summary", async () => {
+test("follow --json reports every step once and in order, across a killed daemon, and ends with the summary", async () => {
   const connection = await box.connect();
   const run = await box.start(connection, 80, 20);
   const follower = box.spawn(["runs", "follow", run, "--json"]);

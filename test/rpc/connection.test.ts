@@ -61,7 +61,7 @@ test("of several starters at once one daemon comes, its files closed to others a
   assert.equal((box.log().match(/serving/g) ?? []).length, 1);
 });
 
-test("a session with another runtime folder is told who serves the store, and leaves it alone", async () => {
+test("a session with another runtime folder learns who serves the store, and leaves it alone", async () => {
   const connection = await box.connect();
   const { pid } = await ask(connection, daemonStatus, {});
   const seen = process.env["XDG_RUNTIME_DIR"];
@@ -165,7 +165,7 @@ test("an idle older daemon is replaced, a busy one is kept and attached to", asy
   await box.reach(limited, run, ({ status }) => status === "stopped");
 });
 
-test("another protocol: a later client is served in part, an earlier one is told to update", async () => {
+test("another protocol: a later client is served in part, an earlier one is asked to update", async () => {
   await box.link();
   const found = box.discovery();
   assert.ok(found !== null);
@@ -240,7 +240,7 @@ test("clients leave, say exit or are killed: the daemon and the others live on",
   await box.reach(steady, run, ({ status }) => status === "stopped");
 });
 
-test("the language server answers on an editor's connection beside gradus/*", async () => {
+test("the language server answers on an editor's connection next to gradus/*", async () => {
   const connection = (await box.link({ role: "editor" })).connection();
   const published = new Promise<{ uri: string; diagnostics: readonly unknown[] }>((resolve) =>
     connection.onNotification("textDocument/publishDiagnostics", resolve),
@@ -254,7 +254,7 @@ test("the language server answers on an editor's connection beside gradus/*", as
   assert.deepEqual((await ask(connection, runsList, {})).runs, []);
 });
 
-test("a client that does not read holds up nobody, and loses nothing when it reads again", async () => {
+test("a client that does not read holds up no other, and loses nothing when it reads again", async () => {
   const quick = await box.connect();
   const slowLink = await box.link();
   const slow = slowLink.connection();

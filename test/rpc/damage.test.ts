@@ -70,7 +70,7 @@ for (const [where, damage] of [
     assert.match(box.log(), /store\.sqlite was damaged \(.*\)\. It is kept as .*damaged-/);
   });
 
-test("a damaged log is what an interrupted run tells of: the file, the byte, what is missing, what to do", async () => {
+test("a damaged log is what an interrupted run reports: the file, the byte, what is missing, what to do", async () => {
   const run = await box.start(await box.connect(), 40, 1);
   await finished(await box.connect(), run);
   await endDaemon();

@@ -162,7 +162,7 @@ describe("a daemon with a recorded run", { timeout: 120_000 }, () => {
 });
 
 describe("a live run", { timeout: 120_000 }, () => {
-  it("is followed: what is said of it grows with its steps, and its end is told", async () => {
+  it("is followed: what is said of it grows with its steps, and its end is reported", async () => {
     const box = await Sandbox.make();
     try {
       const plain = text.replace(/ {4}mine: .*\n/, "");

@@ -33,7 +33,7 @@ function failure({ code, lines, stderr }: Talk & { code: number | null }): strin
   return text(lines.at(-1));
 }
 
-test("what is wrong before a run is told with its file, and its line where there is one; nothing starts", () =>
+test("what is wrong before a run is reported with its file, and its line where there is one; nothing starts", () =>
   inWorkspace(async (workspace) => {
     const path = (name: string): string => join(workspace.folder, name);
     writeFileSync(path("open.gradus.yaml"), "name: x\ntasks: [{ env: countdown\nreward: 1\n");

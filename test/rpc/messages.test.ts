@@ -56,7 +56,7 @@ test(
   },
 );
 
-test("headers and messages have bounds, narrow ones before hello, and who passes them is told why", async () => {
+test("headers and messages have bounds, narrow ones before hello, and who passes them gets the reason", async () => {
   const { socketPath } = discovery();
   const hello = helloOf(discovery());
   const bounds: readonly [string, readonly Buffer[], RegExp][] = [
@@ -111,7 +111,7 @@ test("a connection that ends inside a message leaves nothing", linux, async () =
   await until(async () => (residentMb(pid) - before < 40 ? true : null), "the memory to be given back");
 });
 
-test("a client that asks and never reads holds up nobody", async () => {
+test("a client that asks and never reads holds up no other", async () => {
   const run = await box.start(other, 150, 0);
   await box.reach(other, run, ({ status }) => status === "finished");
   const socket = await opened(discovery().socketPath);
@@ -148,7 +148,7 @@ test("a client that asks and never reads holds up nobody", async () => {
   await alone();
 });
 
-test("daemon.log is cut while the daemon runs, and its end is still told", async () => {
+test("daemon.log is cut while the daemon runs, and its end is still reported", async () => {
   const log = join(box.store, "daemon.log");
   appendFileSync(log, `${"filler ".repeat(100)}\n`.repeat(7000));
   await until(async () => (statSync(log).size < 1e6 ? true : null), "the log to be cut");

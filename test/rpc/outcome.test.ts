@@ -85,7 +85,7 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
     assert.match(least?.message ?? "", /^threw SyntaxError: /);
   });
 
-  it("is finished, and told to have trained nothing, to each that asks", async () => {
+  it("is finished, and each that asks learns that it trained nothing", async () => {
     const { runs } = await ask(connection, runsList, {});
     assert.equal(runs[0]?.status, "finished");
     const warnings = runs[0]?.warnings ?? [];

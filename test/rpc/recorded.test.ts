@@ -110,7 +110,7 @@ test("explain needs neither tasks nor rewards in the config, and --set reaches i
   );
 });
 
-test("explain speaks to people without --json, and tells of a broken config", () => {
+test("explain speaks to people without --json, and reports a broken config", () => {
   const { out } = run("explain", ...files("advantage: { scale: none }\n", pair));
   assert.match(out, /^step 2\n {2}g #0 {2}reward 1 {2}advantage 0\.5 {2}tokens 1\/1/);
   assert.match(out, /\n {2}loss 0\n/);
@@ -165,7 +165,7 @@ const recorded = [
   },
 ];
 
-test("reward tells which criteria were gained and lost, and explain what they were", () => {
+test("reward reports which criteria were gained and lost, and explain what they were", () => {
   const rubric = `
 tasks: [{ env: countdown }]
 reward: { terms: { style: { use: rubric } } }

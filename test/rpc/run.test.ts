@@ -138,7 +138,7 @@ test("a run that is stopped at once ends with a consistent log, and can be resum
     await again.ended;
   }));
 
-test("a dry run needs neither daemon nor store, and tells time, memory and rewards", () =>
+test("a dry run needs neither daemon nor store, and reports time, memory and rewards", () =>
   inWorkspace(async (workspace) => {
     const { code, lines, stderr } = await workspace.finish("run", workspace.config, "--dry-run", "--json");
     assert.equal(code, 0, stderr);

@@ -20,7 +20,7 @@ const report = z.looseObject({
   warnings: z.array(z.string()),
 });
 
-test("a dry run tells what each term pays an empty answer, and warns of one that is paid", async () => {
+test("a dry run reports what each term gives an empty answer, and warns of one that is rewarded", async () => {
   const workspace = new Workspace();
   try {
     await workspace.finish("init", ".", "--json");

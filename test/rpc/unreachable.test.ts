@@ -58,7 +58,7 @@ test("a daemon whose socket or runtime folder goes is found again, and its clien
     ["the socket is removed", () => rmSync(socket())],
     ["a file stands in its place", () => (rmSync(socket()), writeFileSync(socket(), "not a socket"))],
     [
-      "a folder stands in its place",
+      "a folder is in its place",
       () => (rmSync(socket()), mkdirSync(join(socket(), "x"), { recursive: true })),
     ],
     ["the runtime folder is gone", () => rmSync(folder, { recursive: true })],
@@ -83,7 +83,7 @@ test("a daemon whose socket or runtime folder goes is found again, and its clien
   assert.equal((await box.link()).hello.pid, pid, "no second one is started");
 });
 
-test("a daemon that hangs is told of and ended, also where no file of the runtime folder names it", async () => {
+test("a daemon that hangs is reported and ended, also where no file of the runtime folder names it", async () => {
   const { pid } = (await box.link()).hello;
   process.kill(pid, "SIGSTOP");
   const [status, doctor] = await Promise.all([
@@ -105,7 +105,7 @@ test("a daemon that hangs is told of and ended, also where no file of the runtim
   assert.notEqual((await box.link()).hello.pid, pid, "and another takes its place");
 });
 
-test("a copied project is served beside its original", async () => {
+test("a copied project is served next to its original", async () => {
   const original = await box.link();
   const copy = join(box.base, "copy");
   cpSync(join(box.base, "project"), copy, { recursive: true, preserveTimestamps: true });

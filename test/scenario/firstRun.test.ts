@@ -74,7 +74,7 @@ async function theme(name: string): Promise<void> {
   writeFileSync(join(folder, "settings.json"), JSON.stringify({ "workbench.colorTheme": name }));
 }
 
-test("a broken config is underlined, and its fix mends it", { skip }, async () => {
+test("a broken config is underlined, and its fix removes it", { skip }, async () => {
   // Larger steps: on any machine the run is still far from 2,000 points, beyond which a curve comes reduced.
   const text = readFileSync(file(), "utf8").replace("prompts: 4, group: 4", "prompts: 16, group: 8");
   writeFileSync(file(), text.replace("use: exact_match", "use: exact_mach"));

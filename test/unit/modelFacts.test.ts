@@ -136,7 +136,7 @@ for (const [what, head, words, action] of [
     /git lfs pull/,
   ],
 ] as const)
-  test(`${what} that is named as pickled weights are is told as what it is`, () =>
+  test(`${what} that is named as pickled weights are is reported as what it is`, () =>
     inFolder((folder) => {
       const model = copied(folder, "llama");
       rmSync(join(model, "model.safetensors"));
@@ -197,7 +197,7 @@ test("what lacks a file, is cut short or is only pointed to is refused by the fi
     assert.match(refused(folder, small), /is I32, and this engine reads only F32/);
   }));
 
-test("models beside the policy are looked at on their own lines", () =>
+test("models other than the policy are looked at on their own lines", () =>
   inFolder((folder) => {
     const judge = copied(folder, "llama", { model_type: "olmo2" });
     const own = join(architectures, "llama");
@@ -279,7 +279,7 @@ test("a model that no machine holds is an error of its line, and one sentence wh
     );
   }));
 
-test("a vocabulary of a tiny model that cannot be read is told on its own line", () =>
+test("a vocabulary of a tiny model that cannot be read is reported on its own line", () =>
   inFolder((folder) => {
     const text = (file: string): string =>
       `tasks: [{ env: reverse_text, lengths: [2, 3] }]

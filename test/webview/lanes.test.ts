@@ -76,7 +76,7 @@ test(
   },
 );
 
-test("an answer to an older question is dropped; a failure is told in its place", { skip }, async () => {
+test("an answer to an older question is dropped; a failure is shown in its place", { skip }, async () => {
   const panel = await opened();
   await panel.send({ ...curriculumMessage(99, { by: "task", family: null, arm: null, from: 0, to: 1 }) });
   assert.match((await lanes(panel).textContent())!, /1,020 groups/);
@@ -190,7 +190,7 @@ test(
 );
 
 test(
-  "arms that are tasks stand in families; a family opens into them, with parent and author",
+  "arms that are tasks are in families; a family opens into them, with parent and author",
   { skip },
   async () => {
     const panel = await rig.open();
@@ -219,7 +219,7 @@ test(
 );
 
 test(
-  "what is opened, marked and explained is there again after the window was loaded anew",
+  "what is opened, marked and explained is there again after the window was loaded again",
   { skip },
   async () => {
     const panel = await opened();

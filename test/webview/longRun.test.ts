@@ -86,7 +86,7 @@ test(
 );
 
 test(
-  "a term is told with the weight that acts; what stands still is one line, and can be drawn",
+  "a term is shown with the weight that acts; what does not move is one line, and can be drawn",
   { skip },
   async () => {
     const panel = await rig.open();

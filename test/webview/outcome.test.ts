@@ -96,7 +96,7 @@ test("a run in which nothing trained is finished, but not well", { skip }, async
 });
 
 test(
-  "each message stands once, with its count and the line that threw; a click opens that line",
+  "each message appears once, with its count and the line that threw; a click opens that line",
   { skip },
   async () => {
     const panel = await rig.open();

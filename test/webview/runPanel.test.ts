@@ -25,7 +25,7 @@ const painted = (canvas: Locator): Promise<number> =>
     return colored / (data.length / 4);
   });
 
-test("asks for its run with a handshake, and shows nothing that it has not been told", { skip }, async () => {
+test("asks for its run with a handshake, and shows nothing that it has not received", { skip }, async () => {
   const panel = await rig.open();
   assert.deepEqual(await panel.posted(), [{ version: panelVersion, type: "ready", state: null }]);
   assert.equal(await panel.page.getByText("Loading the run…").isVisible(), true);

@@ -88,7 +88,7 @@ for (const { name } of some(themes, 2))
       if (place === helped) {
         assert.match(
           told.join("\n"),
-          /helped by solution, 50 %.*4 given tokens do not train, all 4 written/s,
+          /helped by solution, 50 %.*4 prefilled tokens do not train, all 4 generated/s,
         );
         assert.equal(await panel.page.locator(".why mark.given").count(), 1);
       } else if (place === taught) assert.match(told.join("\n"), /Teacher context: sibling/i);

@@ -85,7 +85,7 @@ test(
   },
 );
 
-test("criteria stand beside those of the siblings, and say so in words, too", { skip }, async () => {
+test("criteria are next to those of the siblings, and say so in words, too", { skip }, async () => {
   const panel = await rig.open({ width: 900 });
   await panel.send(show(judged.step));
   await panel.page.getByRole("button", { name: /^Show Rollouts/ }).click();

@@ -101,7 +101,7 @@ test("losses side by side are the sum of each alone, times its factor, with and 
   }
 });
 
-test("a value that nobody knew before is held by no clip, in a row of which all others are known", () => {
+test("a value that was not known before is held by no clip, in a row of which all others are known", () => {
   const text = critic("", "{ use: value_clipped, clip: 0.01, coefficient: 1 }");
   const step = stepOf(text);
   const old = { ...step.old, "head:value": step.old["head:value"]!.slice() };

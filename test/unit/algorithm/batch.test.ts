@@ -25,7 +25,7 @@ const sample = (...tokens: number[]) => ({
   versions: Int32Array.from(tokens, () => 3),
 });
 
-test("samples become columns; given tokens stand first, without values, and do not train", () => {
+test("samples become columns; prefilled tokens come first, without values, and do not train", () => {
   const batch = batchOfSamples([
     { record: record("a", 0), sample: sample(1, 2), context: Int32Array.of(9) },
     { record: record("b", 0), sample: sample(3), context: Int32Array.of(8, 7), given: Int32Array.of(5, 6) },
@@ -45,7 +45,7 @@ test("samples become columns; given tokens stand first, without values, and do n
   assert.deepEqual([...(batch.trainContext?.values ?? [])], [9, 8, 7, 4]);
 });
 
-test("selecting rows takes their part of every column, and numbers groups anew", () => {
+test("selecting rows takes their part of every column, and renumbers groups", () => {
   const batch = batchOf([
     row("a", 0, { tokens: [1, 2], logp_old: [-1, -2] }),
     row("b", 0, { tokens: [3], logp_old: [-3] }),

@@ -8,7 +8,7 @@ const scored = (total: readonly number[], errored: readonly number[]) => ({
   success: new Uint8Array(total.length),
 });
 
-test("a step's rewards are told with their extremes, which rollouts without a reward have no part in", () => {
+test("a step's rewards are reported with their extremes, which rollouts without a reward have no part in", () => {
   const metrics = describeRewards(scored([0.5, -1, 9, Number.NaN, 2], [0, 0, 1, 0, 0]));
   assert.deepEqual(
     [metrics["reward/total"], metrics["reward/total/min"], metrics["reward/total/max"]],

@@ -41,7 +41,7 @@ test("an improvement is more than min_delta on the best so far, either way", () 
   assert.equal(isMet(falling, []), false);
 });
 
-test("the reason is told with its numbers", () => {
+test("the reason is given with its numbers", () => {
   const plateau = { metric: "eval/greedy", window: 1, patience: 3, min_delta: 0.05 };
   assert.equal(
     whyMet(whole(plateau), [0.1, 0.54321, 0.55, 0.5, 0.4]),
@@ -53,7 +53,7 @@ test("the reason is told with its numbers", () => {
   );
 });
 
-test("what an end lacked is told of the conditions that do not hold", () => {
+test("what an end lacked is reported of the conditions that do not hold", () => {
   const conditions = [
     whole({ metric: "a", above: 0.9, window: 3 }),
     whole({ metric: "b", below: 1, window: 1 }),

@@ -112,7 +112,7 @@ test("a seed without a ratio is named", () => {
   assert.match(seedsText(found), /real, 2 of 3 \(without seed 2/);
 });
 
-test("only real runs show, and what stands in for a method has no verdict", () => {
+test("only real runs show, and what replaces a method has no verdict", () => {
   for (const claim of claims)
     for (const found of findingsOf(claim, latest(results), results))
       if (found.kind === "simulated") {

@@ -71,7 +71,7 @@ describe("gradus curriculum --history", () => {
 });
 
 describe("gradus validate", () => {
-  it("prints findings as file:line:column with the rule, and exits 1", async () => {
+  it("prints diagnostics as file:line:column with the rule, and exits 1", async () => {
     const { code, stderr } = await gradus(["validate", "bad.gradus.yaml"], folder);
     assert.equal(code, 1);
     assert.match(
@@ -221,7 +221,7 @@ describe("gradus resolve", () => {
 });
 
 describe("gradus init", () => {
-  it("writes a config without findings, a reward and its test, and overwrites nothing", async () => {
+  it("writes a config without diagnostics, a reward and its test, and overwrites nothing", async () => {
     const { files } = JSON.parse((await gradus(["init", "new", "--from", "dapo", "--json"], folder)).stdout);
     assert.deepEqual(files, [
       "new/countdown.gradus.yaml",
@@ -238,7 +238,7 @@ describe("gradus init", () => {
     assert.equal(readFileSync(join(folder, "new/countdown.gradus.yaml"), "utf8"), "mine\n");
   });
 
-  it("says what to do next, in lines that fit and characters that nobody mistakes", async () => {
+  it("says what to do next, in lines that fit and characters that cannot be mistaken", async () => {
     const { stdout } = await gradus(["init", "starter"], folder);
     for (const command of [
       "gradus validate starter/countdown.gradus.yaml",

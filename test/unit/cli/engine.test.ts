@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { gradus } from "../../support/cli.ts";
 
-test("engine status tells what computes, what is linked and what it is made of", async () => {
+test("engine status reports what computes, what is linked and what it is made of", async () => {
   const { code, stdout } = await gradus(["engine", "status", "--json"]);
   const value = JSON.parse(stdout);
   assert.equal(code, value.ok ? 0 : 1);

@@ -66,7 +66,7 @@ test("a pipe gets a step at most every two seconds and every 1 %, and always the
   assert.ok(stepsIn(told(1000)).length >= 95);
 });
 
-test("what else happens is told at once, behind the step that it follows", () => {
+test("what else happens is reported at once, after the step that it follows", () => {
   const lines = told(1);
   const evaluation = lines.findIndex((line) => line.includes("after 500 steps"));
   assert.match(lines[evaluation - 1]!, /^step 499 /);

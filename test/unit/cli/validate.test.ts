@@ -157,7 +157,7 @@ describe("when gradus validate fails", () => {
 });
 
 describe("gradus validate --fix", () => {
-  it("mends what has one sensible mend, in both kinds of files, and reports the rest", async () => {
+  it("fixes what has one sensible fix, in both kinds of files, and reports the rest", async () => {
     write("fix/mine.gradus.yaml", `${bad}rollout: { group: many }\n`);
     write("fix/run.sh", launch);
     const { files, code } = await validate("fix", "--fix");
@@ -239,7 +239,7 @@ describe("gradus validate --format sarif", () => {
     }
   });
 
-  it("names the release that a file of another framework was judged by", async () => {
+  it("names the release that a file of another framework was checked against", async () => {
     const { stdout } = await gradus(["validate", join(folder, "all/deep/launch.sh")]);
     assert.match(stdout, /errors? \(checked against verl \d+\.\d+\.\d+, the newest known\)\n$/);
     const json = await gradus([

@@ -58,7 +58,7 @@ describe("mends", () => {
     });
   }
 
-  it("every rule has a mend, but those that only a person can mend", () => {
+  it("every rule has a fix, but those that only a person can fix", () => {
     const mended = new Set(
       firing.flatMap((name) =>
         check(join(folder, name), textOf(name)).flatMap(({ rule, fixes }) =>

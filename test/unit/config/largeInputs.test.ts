@@ -46,7 +46,7 @@ function cpu<Value>(work: () => Value): { value: Value; milliseconds: number } {
 
 describe("aliases that multiply", () => {
   for (const levels of [6, 10])
-    it(`are one finding on their line, at once (10^${levels})`, () => {
+    it(`are one diagnostic on their line, at once (10^${levels})`, () => {
       const file = put("bomb.gradus.yaml", `${bomb(levels)}\n${config}`);
       const { value, milliseconds } = cpu(() => loadConfig(file));
       assert.equal(value.diagnostics.length, 1, JSON.stringify(value.diagnostics).slice(0, 500));
@@ -79,7 +79,7 @@ describe("aliases that multiply", () => {
     assert.equal(diagnostics.filter(({ message }) => /aliases expand to/.test(message)).length, 1);
   });
 
-  it("that stand for little are followed as before", () => {
+  it("that have few values are followed as before", () => {
     const text = `tasks: [{ env: arithmetic }]\nreward: { terms: { c: &c { use: exact_match }, d: *c } }\n`;
     assert.deepEqual(
       loadConfig(put("few.gradus.yaml", text)).diagnostics.filter(({ severity }) => severity === "error"),
@@ -98,7 +98,7 @@ describe("aliases that multiply", () => {
     assert.ok(read.milliseconds + laidOut.milliseconds < 2000);
   });
 
-  it("in another trainer's file are told by validate and refused by convert", () => {
+  it("in another trainer's file are reported by validate and refused by convert", () => {
     const text = `actor_rollout_ref: { model: { path: m } }\n${bomb(10)}\n`;
     const file = put("verl.yaml", text);
     const told = cpu(() => check({ file, found: false }, { set: [], skipOthers: false, fix: false }));
@@ -140,7 +140,7 @@ describe("long configs", () => {
       assert.ok(milliseconds < 15_000, `${milliseconds} ms`);
     });
 
-  it("beyond 2 MB, and with too many values, are one finding, on disk and in an editor", () => {
+  it("beyond 2 MB, and with too many values, are one diagnostic, on disk and in an editor", () => {
     const file = put("huge.gradus.yaml", "");
     truncateSync(file, 10 * 2 ** 20);
     const told = check({ file, found: false }, { set: [], skipOthers: false, fix: false });
@@ -171,7 +171,7 @@ describe("extends", () => {
     assert.ok(milliseconds < 2000, `${milliseconds} ms`);
   });
 
-  it("still tells a circle, and follows a chain of 3,000", () => {
+  it("still reports a circle, and follows a chain of 3,000", () => {
     put("circle.yaml", "extends: ./round.gradus.yaml\n");
     const round = loadConfig(put("round.gradus.yaml", `extends: ./circle.yaml\n${config}`));
     assert.match(round.diagnostics[0]!.message, /goes in a circle/);

@@ -63,7 +63,7 @@ test("courses of the learning rate are transformers', from the end of the warm-u
   }
 });
 
-test("words stand for their shapes; a warm-up longer than the run leaves a step", () => {
+test("words name their shapes; a warm-up longer than the run leaves a step", () => {
   const span = { steps: 40, warmup: 0, stage: false };
   assert.deepEqual(laidOut("wsd", span), {
     shape: "wsd",

@@ -82,7 +82,7 @@ describe("merging", () => {
     assert.deepEqual(Object.keys(value(loaded, "reward.terms") as object), ["correct"]);
   });
 
-  it("tells a key that no place has even where nothing stands behind it", () => {
+  it("reports a key that no place has even where nothing follows it", () => {
     const { diagnostics } = load({
       "a.gradus.yaml": `${start}curriculm:\nrollout: { grup: null }\ncurriculum: { sampler: { use: boltzmann, floor: null, tau: null } }\n`,
     });

@@ -6,7 +6,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 const rulesOf = (text: string): string[] =>
   loadConfig("findings.gradus.yaml", { text }).diagnostics.map(({ rule }) => rule);
 
-test("one misspelt method hides no finding elsewhere", () => {
+test("one misspelt method hides no diagnostic elsewhere", () => {
   const text = `tasks: [{ env: countdown, numbers: [3] }]
 rollout: { group: 1 }
 reward: { terms: { correct: { use: equatoin }, other: { use: format, pattern: x } } }
@@ -57,7 +57,7 @@ test("a rule that reads others speaks, in the stage as well as at the top", () =
   ]);
 });
 
-test("without its parent a config is not judged", () => {
+test("without its parent a config is not checked", () => {
   assert.deepEqual(rulesOf("extends: dapoo\nrollout: { group: 1 }\n"), ["extends"]);
 });
 
@@ -68,7 +68,7 @@ test("missing and superfluous pieces are looked past", () => {
   assert.deepEqual(rulesOf(`${start}tasks: [{ env: countdown, numbers: [3, x] }]\n`), ["group-size", "type"]);
 });
 
-test("a config that can be read is looked at once, with the same findings", () => {
+test("a config that can be read is looked at once, with the same diagnostics", () => {
   const text = `tasks: [{ env: countdown }]
 rollout: { group: 1 }
 reward: { terms: { correct: { use: equation } } }

@@ -56,7 +56,7 @@ const own: Readonly<Record<string, string>> = {
 
 describe("presets", () => {
   for (const { id } of listPresets()) {
-    it(`${id} resolves without a finding, or with that of a piece`, () => {
+    it(`${id} resolves without a diagnostic, or with that of a piece`, () => {
       const { diagnostics, config } = loadConfig(resolve("any.gradus.yaml"), {
         text: `extends: ${id}\n${making(id) ? mapped : rest}${own[id] ?? ""}`,
       });
@@ -72,7 +72,7 @@ describe("presets", () => {
   }
 
   for (const [id, { add }] of Object.entries(pieces))
-    it(`${id} with what it acts on has no such finding`, () => {
+    it(`${id} with what it acts on has no such diagnostic`, () => {
       const { diagnostics } = loadConfig(resolve("any.gradus.yaml"), {
         text: `extends: ${id}\n${rest}${add}`,
       });
@@ -114,7 +114,7 @@ describe("examples", () => {
   /** Its model is fetched by a script. */
   const instead = new Map([[join("smollm2", "smollm2.gradus.yaml"), ["model.base=tiny"]]]);
   for (const name of files) {
-    it(`${name} has no finding`, () =>
+    it(`${name} has no diagnostic`, () =>
       assert.deepEqual(
         loadConfig(resolve("examples", name), { set: instead.get(name) ?? [] }).diagnostics,
         [],

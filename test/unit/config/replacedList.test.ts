@@ -63,7 +63,7 @@ describe("a stage's own list of tasks", () => {
   const stage = (list: string, other = ""): string =>
     `extends: envgen\nreward: { terms: { right: { use: format, tags: [a] } } }\nstages:\n  - name: first\n    steps: 4\n${list}${other}`;
   for (const [style, { tasks, names }] of Object.entries(styles))
-    it(`${style}: it is told, and the mend keeps the preset's method in the stage`, () => {
+    it(`${style}: it is reported, and the fix keeps the preset's method in the stage`, () => {
       const list = tasks.replaceAll(/^(?=.)/gm, "    ");
       const text = stage(list);
       const [finding] = lists(load(text));
@@ -84,7 +84,7 @@ describe("a stage's own list of tasks", () => {
       ["info"],
     );
   });
-  it("is not told of a map, of a list with the method, or of a stage that does not roll out", () => {
+  it("is not reported of a map, of a list with the method, or of a stage that does not roll out", () => {
     for (const list of [
       "    tasks: { sums: { env: countdown } }\n",
       "    tasks: [countdown, { name: generated, generate: { selector: failures, transform: simplify, author: program } }]\n",
@@ -98,7 +98,7 @@ describe("a list over a preset's tasks", () => {
   it("the presets that make tasks are found", () => assert.ok(making.length >= 8, making.join(" ")));
   for (const preset of making)
     for (const [style, { tasks, names }] of Object.entries(styles))
-      it(`${preset}, ${style}: the mend keeps the method, and the tasks as they were written`, () => {
+      it(`${preset}, ${style}: the fix keeps the method, and the tasks as they were written`, () => {
         const made = [...named(load(`extends: ${preset}\n`), "tasks")].filter(
           ([, task]) => isObject(task) && task["generate"] !== undefined,
         );
@@ -152,7 +152,7 @@ describe("a list over a preset's stages", () => {
       }
     });
 
-  it("names of stages that the preset does not have get no mend that would not be read", () => {
+  it("names of stages that the preset does not have get no fix that would not be read", () => {
     const [finding] = lists(load("extends: mistral-c2f\nstages: [{ name: main, steps: 5 }]\n"));
     assert.equal(finding?.severity, "warning");
     assert.deepEqual(finding.fixes, []);

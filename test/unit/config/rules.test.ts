@@ -40,7 +40,7 @@ function annotated(source: string, file: string): { written: string; diagnostics
   return { written, diagnostics };
 }
 
-describe("findings in a config", () => {
+describe("diagnostics in a config", () => {
   for (const name of readdirSync(folder).filter((name) => name.endsWith(".gradus.yaml"))) {
     it(name.replace(".gradus.yaml", ""), () => {
       const file = join(folder, name);
@@ -59,7 +59,7 @@ describe("findings in a config", () => {
     });
   }
 
-  it("every kind of finding is seen in some fixture", () => {
+  it("every kind of diagnostic is seen in some fixture", () => {
     const all = readdirSync(folder)
       .map((name) => readFileSync(join(folder, name), "utf8"))
       .join("\n");

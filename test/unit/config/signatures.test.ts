@@ -18,7 +18,7 @@ describe("signatures of reward functions", () => {
     assert.equal(found.line, 9);
   });
 
-  it("tells what is taken from args, with types, defaults and words", () => {
+  it("finds what is taken from args, with types, defaults and words", () => {
     const text = `
 // function score(no) {}
 /**
@@ -39,7 +39,7 @@ export const score = async ({ response, args: { limit = 10, unit } }: {
     assert.equal(found.returns, "Promise<number | null>");
   });
 
-  it("tells which names a pattern takes, with and without a value of their own", () => {
+  it("finds which names a pattern takes, with and without a value of their own", () => {
     const text = `export function score({ response, task: { id }, args: { low = 0, high }, ...others }: Input) {}`;
     assert.deepEqual(scriptSignature(text, "score")?.taken, {
       names: ["response", "task", "args"],

@@ -33,9 +33,9 @@ describe("syntax errors", () => {
     assert.equal(told("steps: [1] 2\nname: a\nseed: 1\n").length, 1);
   });
 
-  it("still tell of two roots", () => assert.equal(told("steps: 1\nsteps: 2\nname: @a\n").length, 2));
+  it("still report two roots", () => assert.equal(told("steps: 1\nsteps: 2\nname: @a\n").length, 2));
 
-  it("tell a colon without a space, and fix each of them", () => {
+  it("report a colon without a space, and fix each of them", () => {
     const spaced = (text: string): string => {
       const { diagnostics } = parseSource("x.gradus.yaml", text, origin);
       for (const { message } of diagnostics) assert.match(message, /A space is missing after the colon/);

@@ -5,7 +5,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
 describe("origins", () => {
-  it("tell file, line and the way a value came", () => {
+  it("give file, line and the way a value came", () => {
     const { origins } = clean(
       load({
         "a.gradus.yaml": `extends: ./b.yaml\n${start}rollout:\n  prompts: 4\n`,

@@ -244,7 +244,7 @@ log.close()
   }
 });
 
-test("a column stands in the table and where it is computed or read, in no other list", () => {
+test("a column is in the table and where it is computed or read, in no other list", () => {
   const users = [
     "server/engine/passes/score.ts",
     "server/engine/transformer/head.ts",

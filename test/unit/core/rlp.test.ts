@@ -52,7 +52,7 @@ export const groupGain: Advantage = ({ total }, batch) => {
 // @ts-expect-error what does not apply is said so: a term never pays a bare number or undefined
 export const bareNumber: RewardTerm = { score: (batch) => Promise.resolve(batch.records.map(() => 0)) };
 
-test("RLP on plain text: a thought that makes the next token likelier is paid for it", async () => {
+test("RLP on plain text: a thought that makes the next token likelier is rewarded for it", async () => {
   const models = new FakeModels({ seed: 5 });
   const policy = models.get("policy");
   await policy.snapshot("ema");

@@ -38,7 +38,7 @@ const worker = { attempt: 0, startedAt: "2026-01-01T00:00:00Z", version: "0.1.0"
 const elsewhere = { ...ownPlace(), boot: "another-boot", pids: "pid:[1]", host: "devbox" };
 const old = new Date(Date.now() - 3_600_000);
 
-test("a process is one by pid and start time; an empty start time is nobody's", async () => {
+test("a process is one by pid and start time; an empty start time matches none", async () => {
   const pid = await living();
   assert.ok(isAlive(identity(pid)));
   assert.ok(isAlive({ pid, processStart: processStart(pid) }), "a file of an earlier version names no place");

@@ -32,7 +32,7 @@ const refused = (changes: Partial<typeof change>, message: RegExp): void =>
     },
   );
 
-test("a stage's number of steps is replaced where it stands, and nothing else", () => {
+test("a stage's number of steps is replaced in its place, and nothing else", () => {
   assert.equal(applied({}), "    steps: 310  # a while");
   assert.equal(applied({ stage: "full", was: 120, steps: 7 }), "  - { name: full, kind: rl, steps: 7 }");
 });

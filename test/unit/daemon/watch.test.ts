@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { paced } from "../../../server/daemon/watch.ts";
 
-test("a change is told at once; those that follow closely are told together, none is lost", (t) => {
+test("a change is reported at once; those that follow closely are reported together, none is lost", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const told: string[] = [];
   const touch = paced((name) => told.push(name), 250);

@@ -74,7 +74,7 @@ for (const [what, options] of [
     }
   });
 
-test("gains of the norm count, and angles are those of the weights as they stand", async () => {
+test("gains of the norm count, and angles are those of the present weights", async () => {
   const policy = await open({ optimizer: optimizer({ lr: 0.05 }) });
   try {
     stir(policy);

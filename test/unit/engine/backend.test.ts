@@ -25,7 +25,7 @@ after(() => {
 const open = (backend: "auto" | "native") =>
   openPolicy({ model: tinyModel(), optimizer: optimizer(), backend, seed: 1 });
 
-test("without the native library a run falls back to WebAssembly and says why and what mends it", async () => {
+test("without the native library a run falls back to WebAssembly and says why and what fixes it", async () => {
   const policy = await open("auto");
   assert.equal(policy.backend.name, "wasm");
   assert.match(policy.backend.reason, /addon is not built.*gradus engine install/);
@@ -37,7 +37,7 @@ test("without the native library a run falls back to WebAssembly and says why an
   );
 });
 
-test("asking for the native library where there is none is an error with the command that mends it", async () => {
+test("asking for the native library where there is none is an error with the command that fixes it", async () => {
   await assert.rejects(open("native"), (error: Error & { detail?: { action?: string } }) => {
     assert.match(error.message, /engine.backend is native, but the native TensorFlow addon is not built/);
     assert.match(error.detail?.action ?? "", /gradus engine install/);

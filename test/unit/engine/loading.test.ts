@@ -106,7 +106,7 @@ function drawn(shape: Shape, failing?: string): { open: OpenWeights; arrays: Set
 }
 
 for (const tied of [true, false])
-  test(`a model is loaded matrix by matrix: beside its folded form only one weight is there, tied ${tied}`, async () => {
+  test(`a model is loaded matrix by matrix: next to its folded form only one weight is there, tied ${tied}`, async () => {
     const shape = { ...large, tied };
     const { runtime: plain } = await openBackend("native", 2, 0);
     const before = plain.tensors();

@@ -22,7 +22,7 @@ const batch = batchOf(
 const other = optimizer({ lr: 1e-2 });
 const beside = plan(["logp"], { optimizer: { name: "sft", choice: other } });
 
-test("an optimiser beside the policy's own steps the same weights, remembers for itself, and leaks nothing", async () => {
+test("an optimiser other than the policy's own steps the same weights, remembers for itself, and leaks nothing", async () => {
   const policy = await open({ model: tinyModel() });
   try {
     const first = await policy.update(batch, beside, supervised);

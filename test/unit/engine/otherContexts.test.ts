@@ -47,7 +47,7 @@ async function pair(options: Partial<PolicyOptions> = {}): Promise<LanguageModel
   return policy;
 }
 
-test("a model scores the rows behind what it is shown", async () => {
+test("a model scores the rows after its teacher context", async () => {
   const policy = await pair();
   const channels: Channel[] = ["logp", "entropy"];
   const there = await policy.score(batch, { model: "teacher@sibling", channels });
@@ -70,7 +70,7 @@ const logSoftmax = (logits: Float64Array): Float64Array => {
   return logits.map((value) => value - lse);
 };
 
-test("the divergence is from the model behind its contexts, and only the policy moves", async () => {
+test("the divergence is from the model with its contexts, and only the policy moves", async () => {
   const channel: Channel = "kl:teacher@sibling:reverse";
   const policy = await pair();
   const publics = [policy.readWeights(), policy.readTrained("teacher")].map((values) =>

@@ -87,7 +87,7 @@ test("a policy that adopts published weights answers as the one that trained the
   }
 });
 
-test("what is no published file says so, and a follower that is told to end ends", async () => {
+test("what is no published file says so, and a follower that is asked to end ends", async () => {
   const folder = temporary();
   const file = join(folder, "policy.safetensors");
   try {

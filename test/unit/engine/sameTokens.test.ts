@@ -24,7 +24,7 @@ test("equal files, and equal answers without a file, are the same tokens", () =>
   assert.equal(tokenDifference(asked(), characters), undefined);
 });
 
-test("each way to differ is told by itself", () => {
+test("each way to differ is reported by itself", () => {
   const last = characters.size - 1;
   const cases: readonly (readonly [Partial<Tokenizer>, RegExp])[] = [
     [{ size: characters.size + 3 }, new RegExp(`${characters.size} and ${characters.size + 3} tokens`)],

@@ -72,7 +72,7 @@ test("a text file is learned from, a folder's tokenizer is taken, and a missing 
 
 const config = (text: string) => clean(load({ "a.gradus.yaml": `${start}${text}` })).config!;
 
-test("model.tokenizer: characters by default, by name, or with a vocabulary and a file beside the config", () => {
+test("model.tokenizer: characters by default, by name, or with a vocabulary and a file next to the config", () => {
   assert.deepEqual(config("").model.tokenizer, { use: "characters" });
   assert.deepEqual(config("model: { tokenizer: characters }\n").model.tokenizer, { use: "characters" });
   assert.deepEqual(config("model: { tokenizer: bpe }\n").model.tokenizer, {

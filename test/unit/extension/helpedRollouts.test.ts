@@ -41,7 +41,7 @@ test("pieces of a response", () => {
 
 test("the document brackets and marks what was given, over its lines", () => {
   const { text, marks } = rolloutDocument({ name: "run", step: 1, groups: [], rollouts: [row], total: 1 });
-  assert.match(text, /helped by solution, 50 % · 1 of 3 given tokens train, 1 written token trains\n/);
+  assert.match(text, /helped by solution, 50 % · 1 of 3 prefilled tokens train, 1 generated token trains\n/);
   assert.match(text, / {4}│ ⟦ab⏎\n {4}│ c⟧d\n/);
   const lines = text.split("\n");
   assert.deepEqual(
@@ -56,7 +56,7 @@ test("the document brackets and marks what was given, over its lines", () => {
   assert.equal(helpText({ use: "hint", share: 0, round: 0 }), "helped by hint, 0 %");
 });
 
-test("a branch says whom it left, and what it took over stands between brackets", () => {
+test("a branch says whom it left, and what it took over is between brackets", () => {
   const { help: _, ...plain } = row;
   const branch: RolloutRow = {
     ...plain,

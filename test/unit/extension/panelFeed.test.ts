@@ -181,7 +181,7 @@ const failure = {
   column: 1,
 };
 
-test("what rewards failed with is told beside errors of other kinds, and only its files are opened", async () => {
+test("what rewards failed with is reported next to errors of other kinds, and only its files are opened", async () => {
   const errors = { failures: [failure], kinds: 1, failed: { bad: 3 }, rollouts: 8, otherErrors: 1 };
   const events = [
     { severity: "error", name: "reward-error" },
@@ -289,7 +289,7 @@ test("a deleted run is said to be gone; another run's changes are none of its bu
   assert.equal(sent.at(-1)?.type, "gone");
 });
 
-test("rollouts of a step are told by group; a question that fails is told in the place of its answer", async () => {
+test("rollouts of a step are reported by group; a question that fails is reported in the place of its answer", async () => {
   const { feed, sent, failures } = rig();
   await feed.rollouts(7);
   await feed.why({ step: 7, group: "g", index: 0 });
@@ -317,7 +317,7 @@ test("rollouts of a step are told by group; a question that fails is told in the
   assert.deepEqual(failures, []);
 });
 
-test("what is marked on the lanes is asked for by steps and names, and told by step and group", async () => {
+test("what is marked on the lanes is asked for by steps and names, and answered by step and group", async () => {
   const { feed, sent, wheres, parts } = rig();
   await feed.brush(3, { by: "arm", from: 4, to: 9, names: ['a "b"', "c"] });
   await feed.brush(4, { by: "task", from: 4, to: 4, names: [] });

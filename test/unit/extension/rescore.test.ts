@@ -124,7 +124,7 @@ test("a sweep is a row a weight, with the present one marked", () => {
   assert.match(sweepText({ ...still, steps: 24 }, false), /the same value in all steps, so its weight/);
 });
 
-test("a reward's hint stands behind the line that exports it", () => {
+test("a reward's hint is at the end of the line that exports it", () => {
   assert.equal(exportLine("import a from 'b';\n\nexport function score() {}\n"), 2);
   assert.equal(exportLine("export const score = () => 1;"), 0);
   assert.equal(exportLine("export default async function (x) {}"), 0);

@@ -67,7 +67,7 @@ test("a group whose rewards failed is admitted, and not called in training", () 
   );
 });
 
-test("a term stands with the weight that it had, where that is not 1", () => {
+test("a term is shown with the weight that it had, where that is not 1", () => {
   const weights = { correct: 1, brevity: 0.7, odd: 0.5 };
   const { text, marks } = written([
     rollout("a", 0, { rewards: { correct: 1, brevity: -0.2, odd: null }, weights }),
@@ -77,7 +77,7 @@ test("a term stands with the weight that it had, where that is not 1", () => {
   assert.ok(mark !== undefined);
 });
 
-test("a long prompt stands behind the answers", () => {
+test("a long prompt comes after the answers", () => {
   const prompt = Array.from({ length: 240 }, (_, i) => `line ${i}`).join("\n");
   const { text } = written([rollout("a", 0, { prompt }), rollout("a", 1, { prompt })], [group("a")]);
   assert.match(
@@ -88,7 +88,7 @@ test("a long prompt stands behind the answers", () => {
   assert.match(text, / {2}The whole prompt:\n {2}\? line 0⏎\n/);
 });
 
-test("a helped rollout says what was given and behind what it trains", () => {
+test("a helped rollout says what was prefilled and with which prompt it trains", () => {
   const help = { use: "solution", share: 0.5, round: 1, given: 2, text: "3 " };
   assert.match(
     written([rollout("a", 0, { source: "guided", help })]).text,
@@ -128,7 +128,7 @@ test("an error is an error, not a reward of zero; missing and non-finite values 
   assert.equal(text.split("\n")[error.line]!.slice(error.from, error.to), "style failed: timeout after 2 s");
 });
 
-test("marks lie on the pieces whose sign they tell", () => {
+test("marks lie on the pieces whose sign they mark", () => {
   const { text, marks } = written([rollout("a", 0), rollout("a", 1, { advantage: -0.4, finish: "length" })]);
   const lines = text.split("\n");
   const marked = marks.map(({ line, from, to, sign }) => `${sign}: ${lines[line]!.slice(from, to)}`);
@@ -167,7 +167,7 @@ test("a step without rollouts says why; a cut list says so", () => {
   assert.match(written([rollout("a", 0)], [], 5_000).text, /The first 1 are shown/);
 });
 
-test("criteria stand below their term, folded to how many are met", () => {
+test("criteria are below their term, folded to how many are met", () => {
   const criteria = [
     { text: "names\nthe dose", points: 5, met: 1 },
     { name: "harm", text: "recommends harm", points: -4, veto: true, met: 1 },

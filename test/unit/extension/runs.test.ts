@@ -127,7 +127,7 @@ test("another daemon, or one that has forgotten, means asking for everything aga
   assert.ok(second.asked.includes("gradus/runs/list"));
 });
 
-test("an end is told once, even when it happened while disconnected", () => {
+test("an end is reported once, even when it happened while disconnected", () => {
   const model = new RunsModel();
   const ended: string[] = [];
   model.ended.on(({ id, status }) => ended.push(`${id} ${status}`));
@@ -207,7 +207,7 @@ test("live runs come first, then the newest; a deleted run is gone", () => {
   assert.equal(model.lastOf("/w/countdown.gradus.yaml")?.id, "old");
 });
 
-test("a row says in words and icon how a run stands", () => {
+test("a row says in words and icon how a run is doing", () => {
   const row = rowOf({ kind: "run", run: summary("a") }, now);
   assert.deepEqual(
     [row.icon, row.context, row.description],

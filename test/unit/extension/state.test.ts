@@ -78,7 +78,7 @@ test("a lost connection is sought again, longer each time, and found", async () 
   assert.equal(machine.session, sessions[1]);
 });
 
-test("what trying again cannot mend fails at once and says what does", async () => {
+test("what trying again cannot fix fails at once and says what does", async () => {
   const { machine, clock } = rig(() =>
     Promise.reject(new UserError("Compute is not set up.", { code: "set-up", action: "Set it up." })),
   );

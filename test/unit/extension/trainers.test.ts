@@ -29,11 +29,11 @@ const cases: readonly (readonly [string, string, Trainer | undefined])[] = [
   ["json", "trl grpo", undefined],
 ];
 
-test("a text is told by what it starts or imports, never by one key", () => {
+test("a text is recognised by what it starts or imports, never by one key", () => {
   for (const [language, text, expected] of cases) assert.equal(trainerIn(text, language), expected, text);
 });
 
-test("a text is told within 50 ms, whatever it holds and however long it is", () => {
+test("a text is recognised within 50 ms, whatever it holds and however long it is", () => {
   const texts = [
     `verl ${"a".repeat(5_000_000)}`,
     `trl\n${"from trl import (\n".repeat(20_000)}`,

@@ -20,7 +20,7 @@ const files: readonly [framework: string, text: string][] = [
   ["trl", `# trl grpo --config bomb.yaml\nnum_generations: 8\nmax_completion_length: 64\n${bomb}\n`],
 ];
 for (const [framework, text] of files)
-  it(`is told of a file of ${framework}, at the alias with which it is too much`, () => {
+  it(`is reported of a file of ${framework}, at the alias with which it is too much`, () => {
     const began = performance.now();
     const document = readFrameworkDocument("bomb.yaml", text);
     assert.ok(document);

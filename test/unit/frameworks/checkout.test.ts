@@ -33,7 +33,7 @@ describe("a checkout of verl", () => {
 
   it("says which release runs", () => assert.deepEqual(judged(file), ["0.7.0", "checkout"]));
 
-  it("is what keys are judged by", () => {
+  it("is what keys are checked against", () => {
     const found = (at: string): string[] =>
       checkFrameworkDocument(readFrameworkDocument(at, launch, { environment: "" })!).map(({ rule }) => rule);
     assert.ok(!found(file).includes("foreign-moved-key"));

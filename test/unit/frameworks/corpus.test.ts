@@ -64,7 +64,7 @@ describe("any text", () => {
       }
   });
 
-  it("has its findings at places that it has", () => {
+  it("has its diagnostics at places that it has", () => {
     const text = "python3 -m verl.trainer.main_ppo \\\r\n\ttrainer.nnodess=2 \\\r\n  data.trian_files=é $X";
     const document = readFrameworkDocument("/nowhere/run.sh", text, { environment: "" });
     assert.ok(document);

@@ -10,7 +10,7 @@ const keys = [`${actor}.megatron.param_offload=True`, "actor_rollout_ref.ref.meg
 const added = `+${actor}.megatron.override_transformer_config.apply_rope_fusion=True`;
 
 describe("keys of an engine that is not chosen", () => {
-  it("are one finding, with all their places and the word that is missing", () => {
+  it("are one diagnostic, with all their places and the word that is missing", () => {
     const text = launch(...keys, added);
     const [found, ...others] = check("run.sh", text);
     assert.deepEqual(others, []);
@@ -29,7 +29,7 @@ describe("keys of an engine that is not chosen", () => {
     assert.deepEqual(check("run.sh", mended("run.sh", text)), []);
   });
 
-  it("are judged one by one where the engine is chosen, and where no engine has them", () => {
+  it("are checked one by one where the engine is chosen, and where no engine has them", () => {
     assert.deepEqual(check("run.sh", launch("model_engine=megatron", ...keys, added)), []);
     const other = check("run.sh", launch(`${actor}.megatrom.param_offload=True`));
     assert.equal(other.length, 1);
@@ -37,7 +37,7 @@ describe("keys of an engine that is not chosen", () => {
   });
 });
 
-describe("a key that stands a section too deep", () => {
+describe("a key that is a section too deep", () => {
   it("is looked for in the sections above", () => {
     const [found] = check("run.sh", launch(`+${actor}.policy_loss.tau_pos=1.0`));
     assert.match(found?.message ?? "", /Did you mean `actor_rollout_ref\.actor\.tau_pos`\?/);

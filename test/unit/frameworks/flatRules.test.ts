@@ -80,7 +80,7 @@ for (const [framework, rules] of [
       }
     });
 
-    it("every mend mends its finding, and breaks nothing", () => {
+    it("every fix removes its diagnostic, and breaks nothing", () => {
       for (const name of firing) {
         const { file, text } = read(name);
         const found = diagnosed(file, text) ?? [];

@@ -63,7 +63,7 @@ describe("idioms of public examples", () => {
       assert.throws(() => convert(`/nowhere/${name}`, text), UserError);
     });
 
-  it("are all judged here", () => {
+  it("are all checked here", () => {
     assert.deepEqual(readdirSync(folder).sort(), [...Object.keys(verdicts), ...unknown].sort());
   });
 });

@@ -28,7 +28,7 @@ const found = (file: string): string[] =>
     .map(({ message }) => message);
 
 describe("trl-transformers", () => {
-  it("tells of a Transformers that is too old", () => {
+  it("reports a Transformers that is too old", () => {
     assert.deepEqual(found(project("old", "5.3.0")), [
       "`use_transformers_continuous_batching` needs Transformers 5.8.0 or newer, but 5.3.0 is installed: run `pip install --upgrade transformers`.",
     ]);

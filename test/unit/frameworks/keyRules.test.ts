@@ -31,7 +31,7 @@ describe("rules of keys and values", () => {
       assert.equal(written, source);
       assert.ok(found.some(({ rule }) => rule === id));
     });
-    it(`${id} is silent beside it`, () => {
+    it(`${id} is silent about its near miss`, () => {
       const file = fixtureOf(`${stem(id)}.ok`);
       assert.deepEqual(diagnosed(file, readFileSync(file, "utf8")), []);
     });

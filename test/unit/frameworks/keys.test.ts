@@ -58,7 +58,7 @@ describe("keys of verl", () => {
     ]);
   });
 
-  it("are not judged where other files or programs add to the tree", () => {
+  it("are not checked where other files or programs add to the tree", () => {
     assert.deepEqual(
       briefly("x.sh", "python3 -m recipe.x.main_x algorithm.mine=1 actor_rollout_ref.rollout.n=2\n"),
       [],
@@ -110,7 +110,7 @@ describe("values", () => {
     ]);
   });
 
-  it("are mended where they stand: where the variable is set", () => {
+  it("are fixed where they are: where the variable is set", () => {
     const text = `ADV=grop\n${verl("algorithm.adv_estimator=$ADV")}`;
     assert.equal(mended("x.sh", text), `ADV=grpo\n${verl("algorithm.adv_estimator=$ADV")}`);
   });
@@ -190,7 +190,7 @@ describe("settings that are written twice", () => {
 });
 
 describe("variables", () => {
-  it("that nothing sets are told, and slips mended", () => {
+  it("that nothing sets are reported, and slips fixed", () => {
     assert.deepEqual(briefly("x.sh", verl("trainer.nnodes=$NODES")), ["info foreign-unset-variable: $NODES"]);
     const text = `TRAIN_BATCH=8\n${verl("data.train_batch_size=$TRAIN_BTACH")}`;
     assert.deepEqual(briefly("x.sh", text), ["warning foreign-unset-variable: $TRAIN_BTACH"]);

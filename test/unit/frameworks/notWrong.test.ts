@@ -130,7 +130,7 @@ describe("a YAML file that no longer parses", () => {
       error,
     );
   });
-  it("is nobody's otherwise, and one that parses is no error", () => {
+  it("is no framework's otherwise, and one that parses is no error", () => {
     assert.deepEqual(broken("", '"model_name_or_path: a/b\n'), ["unknown"]);
     assert.deepEqual(broken(start, "model_name_or_path: a/b\nnum_generations: 8\n"), []);
   });

@@ -63,7 +63,7 @@ describe("a whole file that names no release", () => {
     assert.equal(named[0]?.severity, "error");
   });
 
-  it("has an error for every slip of the fingers, beside a moved key too", () => {
+  it("has an error for every slip of the fingers, next to a moved key too", () => {
     for (const slip of [
       "data.train_batchsize=8",
       "trainer.n_gpu_per_node=8",

@@ -10,7 +10,7 @@ import { briefly, check, isForeign, mended, read } from "./support.ts";
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;
 
 describe("TRL's trainers", () => {
-  it("are told by keys that others lack, by comments and by the file's name", () => {
+  it("are recognised by keys that others lack, by comments and by the file's name", () => {
     const general = "model_name_or_path: a/b\ndataset_name: c/d\noutput_dir: out\n";
     const cases: [name: string, text: string, wanted: string][] = [
       ["x.yaml", `${general}packing: true\n`, "sft"],
@@ -28,7 +28,7 @@ describe("TRL's trainers", () => {
     assert.equal(isForeign("sft.yaml", `${general}stage: sft\npacking: true\n`), false);
   });
 
-  it("are told by the program that a script starts", () => {
+  it("are recognised by the program that a script starts", () => {
     for (const name of ["grpo", "rloo", "dpo", "sft", "kto", "reward"])
       assert.equal(tree("x.sh", `trl ${name} --model_name_or_path a/b --dataset_name c/d\n`), name);
     assert.equal(tree("x.sh", "accelerate launch trl/scripts/reward.py --learning_rate 1e-5\n"), "reward");
@@ -103,7 +103,7 @@ describe("OpenRLHF's programs", () => {
     assert.equal(mended("x.sh", old), old.replace("lerning_rate", "learning_rate"));
   });
 
-  it("that a release lacks are not judged", () => {
+  it("that a release lacks are not checked", () => {
     const kd = "openrlhf.cli.train_kd --pretrain a/b --teacher_model c/d\n";
     assert.equal(read("x.sh", `python -m ${kd}`).incomplete, true);
   });
@@ -137,7 +137,7 @@ describe("verl's programs", () => {
     );
   });
 
-  it("that are recipes outside of the package are judged by nothing but slips", () => {
+  it("that are recipes outside of the package are checked for nothing but slips", () => {
     const recipe = "python -m recipe.dapo.main_dapo reward.mine=1 actor_rollout_ref.rollout.n=8\n";
     assert.deepEqual(briefly("x.sh", recipe), []);
     assert.equal(read("x.sh", recipe).incomplete, true);

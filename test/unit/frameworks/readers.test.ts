@@ -143,7 +143,7 @@ describe("YAML", () => {
     );
   });
 
-  it("is nobody's where it is somebody else's", () => {
+  it("is no framework's where it is another program's", () => {
     assert.equal(isForeign("x.yaml", "model_name_or_path: x\nlearning_rate: 1\noutput_dir: y\n"), false);
     assert.equal(isForeign("x.yaml", "tasks: []\nalgorithm: grpo\nnum_generations: 8\nbeta: 1"), false);
     assert.equal(isForeign("x.yaml", "base_model: x\nrl: grpo\nnum_generations: 8\nlearning_rate: 1"), false);

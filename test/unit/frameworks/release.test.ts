@@ -23,7 +23,7 @@ const rules = (release: string, more: string): string[] =>
 describe("a release between two tables", () => {
   const wrong = "    num_generation=8,\n";
 
-  it("is told of once, beside what was found", () => {
+  it("is reported once, next to what was found", () => {
     const found = checkFrameworkDocument(document("0.22.1", wrong));
     const told = found.filter(({ rule }) => rule === "foreign-release");
     assert.equal(told.length, 1);
@@ -34,7 +34,7 @@ describe("a release between two tables", () => {
     );
   });
 
-  it("is not told of where nothing was found, or the table is kept", () => {
+  it("is not reported where nothing was found, or the table is kept", () => {
     assert.deepEqual(rules("0.22.1", ""), []);
     const kept = tableOf("trl").versions[2] ?? "";
     assert.ok(!rules(kept, wrong).includes("foreign-release"));
@@ -55,7 +55,7 @@ describe("a release between two tables", () => {
     assert.equal(version("verl version: v0.8.0"), "file");
   });
 
-  it("is told of by every hover", () => {
+  it("is reported by every hover", () => {
     const at = { line: 4, character: 6 };
     assert.match(JSON.stringify(frameworkHover(document("0.22.1", ""), at)), /From the table of 0\.\d+\.\d+/);
     assert.doesNotMatch(JSON.stringify(frameworkHover(document("0.22.2", ""), at)), /From the table of/);
@@ -85,7 +85,7 @@ describe("a release that came after the tables", () => {
     assert.match(found("99.1.0", '    num_generations="many",\n')[0] ?? "", /^error: /);
   });
 
-  it("is named beside what was found", () => {
+  it("is named next to what was found", () => {
     assert.deepEqual(checkedAgainst(document("0.22.2", "")), {
       framework: "TRL",
       version: "0.22.2",
@@ -98,7 +98,7 @@ describe("a release that came after the tables", () => {
 });
 
 describe("words for learning-rate schedules", () => {
-  it("are told where the cursor is on one", () => {
+  it("are shown where the cursor is on one", () => {
     const shown = JSON.stringify(frameworkHover(document("0.22.2", ""), { line: 5, character: 25 }));
     assert.match(shown, /`cosine`: lr · ½ \(1 \+ cos/);
   });

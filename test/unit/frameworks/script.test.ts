@@ -52,7 +52,7 @@ describe("a launch script", () => {
     );
   });
 
-  it("runs what stands behind && and || only where the test before it says so", () => {
+  it("runs what follows && and || only where the test before it says so", () => {
     assert.deepEqual(words('A="a=1"\n[ -n "$DEBUG" ] && A="$A a=2"\nrun $A'), ["run", "a=1"]);
     assert.deepEqual(words('[ -z "$N" ] && N=8\n[[ "$N" == 8 ]] || N=9\nrun n=$N'), ["run", "n=8"]);
     assert.deepEqual(words("[ $# -ge 1 ] || { A=1; B=2; }\nfalse && { A=3; }\nrun $A$B"), ["run", "12"]);
@@ -75,7 +75,7 @@ describe("a launch script", () => {
     assert.deepEqual(words("read -r cmd <<'EOF'\nprog $N\nEOF\nx $cmd"), ["x", "prog", "$N"]);
   });
 
-  it("ends, whatever stands in the text", () => {
+  it("ends, whatever is in the text", () => {
     for (const text of [
       "",
       "(",

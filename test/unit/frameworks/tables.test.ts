@@ -84,7 +84,7 @@ describe("tables", () => {
   });
 });
 
-describe("the release that a file is judged by", () => {
+describe("the release that a file is checked against", () => {
   const text = "num_generations: 8\nreward_weights: [1]\nbeta: 0.1\n";
 
   it("is named in it, else the newest", () => {
@@ -104,7 +104,7 @@ describe("the release that a file is judged by", () => {
     );
   });
 
-  it("is that of an environment beside it, read from its sources where the tables lack it", () => {
+  it("is that of an environment next to it, read from its sources where the tables lack it", () => {
     const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
     const packages = join(folder, ".venv/lib/python3.12/site-packages");
     mkdirSync(join(packages, "trl-1.99.0.dist-info"), { recursive: true });
@@ -133,7 +133,7 @@ describe("the release that a file is judged by", () => {
 });
 
 describe("the model", () => {
-  it("has defaults behind what is written, with what they refer to", () => {
+  it("has defaults after what is written, with what they refer to", () => {
     const model = new DocumentModel(
       read("x.sh", "python3 -m verl.trainer.main_ppo data.max_response_length=99"),
     );

@@ -44,7 +44,7 @@ describe("rules of verl", () => {
     });
   }
 
-  it("every mend mends its finding, and breaks nothing", () => {
+  it("every fix removes its diagnostic, and breaks nothing", () => {
     for (const name of fixtures.filter((one) => !one.includes(".ok."))) {
       const file = join(folder, name);
       const bare = withoutMarkers(readFileSync(file, "utf8"));

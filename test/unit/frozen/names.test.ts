@@ -18,7 +18,7 @@ import { frameworkRules } from "../../../server/frameworks/index.ts";
 import { methods } from "../../../server/methods/index.ts";
 import { assertFrozen, missing, schemaLines } from "../../support/frozen.ts";
 
-test("a name that has gone is told, a new one is not", () => {
+test("a name that has gone is reported, a new one is not", () => {
   assert.deepEqual(missing(["a", "b"], ["b", "c"]), ["a"]);
 });
 

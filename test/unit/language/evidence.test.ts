@@ -66,7 +66,7 @@ const open = (client: ProtocolConnection): Promise<void> =>
   });
 
 describe("evidence from runs", () => {
-  it("stands beside the findings, and is published again when it changes", async () => {
+  it("is next to the diagnostics, and is published again when it changes", async () => {
     let message = "The last run gained nothing from this term.";
     let changed = (): void => undefined;
     const watched: string[][] = [];

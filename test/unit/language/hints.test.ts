@@ -61,14 +61,14 @@ const labels = async (content: string, last?: LastRun): Promise<Record<number, s
 };
 
 describe("hints", () => {
-  it("tell what a step is made of, for the run and for a stage that differs", async () => {
+  it("say what a step is made of, for the run and for a stage that differs", async () => {
     const found = await labels(text);
     assert.deepEqual(found[3], ["64 × 8 = 512 rollouts per step", "≤ 10,240 tokens per step"]);
     assert.deepEqual(found[11], ["8 optimiser steps per step"]);
     assert.deepEqual(found[18], ["64 × 16 = 1,024 rollouts per step", "≤ 20,480 tokens per step"]);
   });
 
-  it("tell a schedule at both ends, and where the last run stands", async () => {
+  it("give a schedule at both ends, and where the last run is", async () => {
     const before = await labels(text);
     assert.deepEqual(before[10], ["0 at the start, 0.100 at the end"]);
     assert.deepEqual(before[16], ["1 at the start, 0.500 at the end"]);
@@ -109,7 +109,7 @@ describe("lenses", () => {
       ({ command, range }) => `${range.start.line} ${command?.title ?? ""}`,
     );
 
-  it("run, validate and tell the last run, above the first key", () => {
+  it("run, validate and show the last run, above the first key", () => {
     assert.deepEqual(titles(undefined), ["1 ▶ Run", "1 Validate"]);
     assert.deepEqual(titles(run), ["1 ▶ Run", "1 Validate", "1 Last run: reward 0.412 ↑"]);
     assert.deepEqual(titles({ ...run, status: "running" }), [

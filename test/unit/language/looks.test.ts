@@ -47,7 +47,7 @@ describe("a hover", () => {
     assert.match(value, /From \[own\.gradus\.yaml:2\]\(file:.*#L2\)\./);
     assert.match(value, /Without this line: `32`, from \[base\.gradus\.yaml:4\]\(file:.*#L4\)/);
   });
-  it("has what runs have shown behind its first paragraph", () => {
+  it("has what runs have shown after its first paragraph", () => {
     const paragraphs = hover("clipped", { evidence: () => "seen", extra: "picture" }).split("\n\n");
     assert.match(paragraphs[0]!, /^\*\*clipped\*\*/);
     assert.deepEqual(paragraphs.slice(1, 3), ["seen", "picture"]);
@@ -74,12 +74,12 @@ describe("a list of completions", () => {
       client: { snippets: true, suggest: true, described },
     }).items;
 
-  it("says behind each key what holds without it, where the editor has a place for that", () => {
+  it("says after each key what holds without it, where the editor has a place for that", () => {
     const key = items(true).find(({ label }) => label === "max_tokens");
     assert.deepEqual(key?.labelDetails, { description: "default 64" });
     assert.equal(key?.detail, undefined);
   });
-  it("says it beside the chosen key elsewhere", () => {
+  it("says it next to the chosen key elsewhere", () => {
     const key = items(false).find(({ label }) => label === "max_tokens");
     assert.equal(key?.detail, "default 64");
     assert.equal(key?.labelDetails, undefined);

@@ -57,7 +57,7 @@ test("TSCL: the online teacher over 60 steps, with several groups of a task in a
   }
 });
 
-test("learning progress: an arm that stands still does not beat one that learns, with eight groups a step", () => {
+test("learning progress: an arm that does not move does not beat one that learns, with eight groups a step", () => {
   const more =
     "curriculum: { arms: difficulty, signal: learning_progress, estimator: { use: ema, alpha: 0.1 } }\n";
   for (const seed of [1, 2, 3, 4, 5]) {
@@ -93,7 +93,7 @@ test("learning progress: what is remembered of a step survives a checkpoint betw
   assert.deepEqual(other.probabilities(at(2)), one.probabilities(at(2)));
 });
 
-test("RLCS: unseen prompts have the quota 2, beside 1, 4 and 1 for those that fail, are between, and succeed", () => {
+test("RLCS: unseen prompts have the quota 2, next to 1, 4 and 1 for those that fail, are between, and succeed", () => {
   const curriculum = curriculumOf("rlcs", "curriculum: { arms: { use: prompt, pool: 10 } }\n");
   const rates = [0, 0, 0.5, 1, 1, 1];
   rates.forEach((rate, arm) => {

@@ -54,7 +54,7 @@ test("PRIME: log-ratios over the largest sum of those from a token on, whatever 
   }
 });
 
-test("PRIME: what learns after it has paid takes its labels from another term", async () => {
+test("PRIME: what learns after it has scored takes its labels from another term", async () => {
   const models = new FakeModels({ size: 10, models: ["prm"], lr: 2 });
   await models.get("prm").snapshot("reference");
   const term = made(implicitPrm, { model: "prm", update: "after" });
@@ -149,7 +149,7 @@ async function firstPaid(update: string): Promise<number[]> {
   }
 }
 
-test("PRIME: a step is paid by the process reward model as it was before it learned from the step", async () => {
+test("PRIME: a step is scored by the process reward model as it was before it learned from the step", async () => {
   const [after, online, never] = [
     await firstPaid("after"),
     await firstPaid("online"),

@@ -90,7 +90,7 @@ stages: [{ name: practice, steps: 1 }]
 evaluation: { every: 100, prompts: 2 }
 `;
 
-test("RuscaRL: what was written behind the rubric trains behind the task's own prompt", async () => {
+test("RuscaRL: what was generated from the rubric trains with the task's own prompt", async () => {
   const folder = temporary();
   const tasks = join(folder, "tasks.jsonl");
   const rows = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr", "st"].map((question) =>

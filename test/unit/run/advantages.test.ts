@@ -59,7 +59,7 @@ test("a critic's values are read of a head before anything trains, and kept with
   });
 });
 
-test("replayed rollouts are judged again, by heads of any name and by what was recorded of their writer", async () => {
+test("replayed rollouts are valued again, by heads of any name and by what was recorded of their writer", async () => {
   const replay = ["replay={ use: window, share: 0.5, rescore: recomputed }", "advantage.scale=none"];
   const critic = ["model.value_heads=[worth]", "advantage.baseline={ use: critic, head: worth }"];
   const replayed = (run: TestRun) => trained(run).filter(({ row }) => row.source === "replay");

@@ -32,7 +32,7 @@ test("a task that comes twice in a step is two groups with streams of their own"
   assert.equal(new Set(batch.records.map(({ response }) => response)).size, 6);
 });
 
-test("a rollout does not depend on what is generated beside it, nor on the order of finishing", async () => {
+test("a rollout does not depend on what is generated next to it, nor on the order of finishing", async () => {
   const policy = new FakeModels().get("policy");
   const all = draftsOf(namedGroups([drawn("a"), drawn("b")], new Set()), 2, policy, ["rollout", 0], "train", {
     chat: "auto",

@@ -14,7 +14,7 @@ const kept = (folder: string): number[] =>
     .map(Number)
     .sort((a, b) => a - b);
 
-test("the checkpoint of the best evaluation stays beside the latest", async () => {
+test("the checkpoint of the best evaluation stays next to the latest", async () => {
   // A rate that spoils what the warm-up taught: the first evaluation of practice, after step 9, is the best.
   const run = testRun([
     "checkpoint.best={ metric: eval/greedy }",

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { capLog } from "../../../server/run/loop/capLog.ts";
 
-test("a worker's log that has grown too large begins again, and what it held stands beside it", () => {
+test("a worker's log that has grown too large begins again, and what it held is next to it", () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-cap-"));
   const file = join(folder, "worker.log");
   // As the daemon opens it for the worker's output.

@@ -81,7 +81,7 @@ test("every line is acknowledged; one that says nothing known is refused with a 
   remove();
 });
 
-test("a paused run answers and waits until it is told to go on", async () => {
+test("a paused run answers and waits until it is asked to go on", async () => {
   const { folder, write, records, recorder, remove } = setting();
   write('{"id":"1","action":"pause"}\n');
   const commands = new Commands(openControl(folder, false), recorder, never);

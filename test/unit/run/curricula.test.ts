@@ -80,7 +80,7 @@ for (const [preset, own] of some(Object.entries(presets), 9))
     }
   });
 
-test("a look at many arms before the first draw is told while it goes on", async () => {
+test("a look at many arms before the first draw is reported while it goes on", async () => {
   const folder = temporary();
   const file = join(folder, "run.gradus.yaml");
   writeFileSync(

@@ -8,7 +8,7 @@ import { spansOf } from "../../../server/core/rows/tokenSpans.ts";
 import type { UpdateStats } from "../../../server/core/policy.ts";
 import { batchOf, near, row } from "../support.ts";
 
-test("the band of the first look: four standard errors of a later look above the mean, and never under what matters to nobody", () => {
+test("the band of the first look: four standard errors of a later look above the mean, and never under what does not matter", () => {
   const rows = Array.from({ length: 128 }, (_, i) => (i % 2 === 0 ? 0.001 : 0.003));
   const band = bandOf([...rows, Number.NaN])!;
   assert.ok(near(band.mean, 0.002) && band.rows === 128);
@@ -18,7 +18,7 @@ test("the band of the first look: four standard errors of a later look above the
   assert.equal(bandOf([Number.NaN]), undefined);
 });
 
-test("leaving the band is told once, again after it was entered again, and goes on after a resume", () => {
+test("leaving the band is reported once, again after it was entered again, and goes on after a resume", () => {
   const calibration = new Calibration();
   assert.equal(calibration.compare(1), undefined);
   const first = calibration.calibrate([1e-9, 2e-9]);

@@ -43,7 +43,7 @@ test("a step ends with its text, begins at a token's beginning, and none is an e
   assert.deepEqual(steps([], "\n"), [[0, 0]]);
 });
 
-test("spans are what a pattern finds or what stands between two texts; what a rollout has already stays", () => {
+test("spans are what a pattern finds or what is between two texts; what a rollout has already stays", () => {
   const batch = rows([1, 5, 7, 7, 6, 1], [1, 5, 7]);
   const { records } = divide(batch, tokenizer, undefined, {
     thought: { open: "<x>", close: "</x>" },
@@ -122,7 +122,7 @@ test("process supervision end to end: a reward by step, an advantage by step, a 
   }
 });
 
-test("a pattern that is none, and a name that is none, are told where they are written", () => {
+test("a pattern that is none, and a name that is none, are reported where they are written", () => {
   const wrong = (set: string): string => {
     const { diagnostics } = loadConfig(minimal, { set: [set] });
     return diagnostics

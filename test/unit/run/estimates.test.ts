@@ -28,7 +28,7 @@ const learned = [
   "rollout.temperature=0.0001",
 ];
 
-test("a greedy answer is paid by the model that learns beside the policy, as it is when it pays the rollouts", async () => {
+test("a greedy answer is scored by the model that learns next to the policy, as it is when it scores the rollouts", async () => {
   const run = testRun([...learned, "advantage.baseline=greedy"]);
   try {
     assert.equal(await run.work(), 0, run.ending());

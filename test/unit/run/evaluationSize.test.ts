@@ -46,14 +46,14 @@ test("the number is measured once in a run, and is the same when the run is resu
   }
 });
 
-test("only a number of tasks that nobody wrote is fitted", () => {
+test("only a number of tasks that is not written is fitted", () => {
   const base = "tasks: [{ env: countdown, numbers: [3, 4] }]\nreward: { terms: { correct: equation } }\n";
   assert.equal(load({ "a.gradus.yaml": base }).config?.evaluation.fits, true);
   const written = `${base}evaluation: { prompts: 128 }\n`;
   assert.equal(load({ "b.gradus.yaml": written }).config?.evaluation.fits, false);
 });
 
-test("a long evaluation tells every ten seconds how far it is and what is left; a short one tells nothing", () => {
+test("a long evaluation reports every ten seconds how far it is and what is left; a short one reports nothing", () => {
   const told: Told[] = [];
   let time = 0;
   const progress = new EvaluationProgress(

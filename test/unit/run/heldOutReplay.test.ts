@@ -112,7 +112,7 @@ test("`held_out: train` lets tasks that evaluation holds out train, and no measu
   });
 });
 
-test("demonstrations beside the objective leave out the same rows", async () => {
+test("demonstrations in addition to the objective leave out the same rows", async () => {
   const more = "auxiliary: [{ use: sft, data: file, path: log.jsonl, weight: 1 }]\n";
   await withRun(
     {},

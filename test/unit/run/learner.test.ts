@@ -21,7 +21,7 @@ async function finished(...set: readonly string[]): Promise<TestRun> {
   return run;
 }
 
-test("ArCHer's critic: its own weights, memory and slow copies, actions drawn anew; a resumed run is the same", async () => {
+test("ArCHer's critic: its own weights, memory and slow copies, actions drawn again; a resumed run is the same", async () => {
   const run = await finished(
     brief,
     critic("q1, q2, v1, v2"),
@@ -46,7 +46,7 @@ test("ArCHer's critic: its own weights, memory and slow copies, actions drawn an
   }
 });
 
-test("PPO's critic with weights of its own: behind the advantages, over the step's rollouts; a resumed run is the same", async () => {
+test("PPO's critic with weights of its own: after the advantages, over the step's rollouts; a resumed run is the same", async () => {
   const critics =
     "{ use: learner, model: critic, rollouts: step, each: token, rows: 8, updates: 2, objective:";
   const run = await finished(

@@ -98,7 +98,7 @@ const peaks: readonly (readonly [what: string, set: readonly string[]])[] = [
     ],
   ],
   [
-    "a reward model that learns beside the policy",
+    "a reward model that learns next to the policy",
     [
       ...wide,
       `models={ prm: { ${teacher}, trains: true, optimizer: { use: adamw, lr: 1.0e-4 } } }`,
@@ -226,7 +226,7 @@ test("replay and optimisers of auxiliary losses are counted, and the advice for 
   assert.match(memoryAdvice(config), /^Lower replay\.capacity to 500000 \(1000000 now\)/);
 });
 
-test("what losses beside the objective remember is counted, and the advice is the largest memory", () => {
+test("what auxiliary losses remember is counted, and the advice is the largest memory", () => {
   const kept = (auxiliary: string): number =>
     planMemory(load(countdown, [threads, auxiliary])).prediction.replay;
   for (const loss of ["use: corrections", "use: sft, data: successes"]) {
@@ -245,7 +245,7 @@ test("what losses beside the objective remember is counted, and the advice is th
   );
 });
 
-test("rollouts that are replayed, and demonstrations beside them, are rows of the update", () => {
+test("rollouts that are replayed, and demonstrations next to them, are rows of the update", () => {
   const activations = (...set: readonly string[]): number =>
     planMemory(load(minimal, [threads, "rollout.prompts=256", ...set])).prediction.activations;
   const half = "replay={ use: window, share: 0.5, updates: 2";

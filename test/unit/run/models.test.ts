@@ -185,7 +185,7 @@ async function sessionOf(config: RunConfig): Promise<{ session: Session; records
   return { session, records };
 }
 
-test("a learner trains on the batch before its term pays, and the policy after both", async () => {
+test("a learner trains on the batch before its term scores, and the policy after both", async () => {
   const judge = `models={ judge: { base: tiny, ${size}, trains: true, optimizer: { use: adamw, lr: 0.01 } } }`;
   const { session, records } = await sessionOf(withTerm(configOf(judge)));
   const trainer = new Trainer(session, undefined, undefined);
@@ -299,7 +299,7 @@ test("what the registry cannot do says so and what to write", async () => {
   }
 });
 
-test("the registry's errors stand on the key that is wrong", () => {
+test("the registry's errors are on the key that is wrong", () => {
   const wrong = (models: string): string[] =>
     loadConfig(minimal, { set: [`models=${models}`] })
       .diagnostics.filter(({ rule }) => rule === "model-registry")

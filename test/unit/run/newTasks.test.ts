@@ -56,7 +56,7 @@ for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
     }
   });
 
-test("made tasks that no arm has are told and counted; with arms that have them there are none", async () => {
+test("child tasks that no arm has are reported and counted; with arms that have them there are none", async () => {
   // Arms by a field are those of the tasks that were there at first.
   const runs = ["{ use: fields, fields: [text] }", "difficulty"].map((arms) =>
     testRun(set("gates: [builds]", `curriculum.arms=${arms}`, "curriculum.sampler=uniform")),
@@ -82,7 +82,7 @@ test("made tasks that no arm has are told and counted; with arms that have them 
   }
 });
 
-test("an author that does not answer, and one that writes what cannot be read, are told and the run goes on", async () => {
+test("an author that does not answer, and one that writes what cannot be read, are reported and the run goes on", async () => {
   const endpoint = "author: { use: endpoint, url: 'http://127.0.0.1:9/v1', model: m }";
   const policy = "author: { use: policy, max_tokens: 4 }, transform: { use: diversify, request: '{prompt}' }";
   const [away, odd] = [testRun(set(endpoint)), testRun(set(policy))];
@@ -102,7 +102,7 @@ test("an author that does not answer, and one that writes what cannot be read, a
   }
 });
 
-test("a request that fills its model's context is told with who is asked, and what to shorten or to set", async () => {
+test("a request that fills its model's context is reported with who is asked, and what to shorten or to set", async () => {
   const small = "width: 16, layers: 1, heads: 2, hidden: 32, context: 32";
   const long = "x".repeat(400);
   const make = (name: string, rest: string): string =>
@@ -142,7 +142,7 @@ test("a request that fills its model's context is told with who is asked, and wh
   }
 });
 
-test("critiques of the policy's own responses are made, drawn and paid; solutions are scored, the policy judges", async () => {
+test("critiques of the policy's own responses are made, drawn and scored; solutions are scored, the policy judges", async () => {
   const generate = (rest: string): string => `generate: { every: 2, parents: 4, tries: 2, ${rest} }`;
   const all = "selector: { use: success_band, low: 0, high: 1 }";
   const judge = "{ use: judges, request: '{prompt}', yes: '.*', max_tokens: 2 }";
@@ -183,7 +183,7 @@ test("critiques of the policy's own responses are made, drawn and paid; solution
   }
 });
 
-test("duplicates, answers that are none, concepts that nobody names: each is told, and the run goes on", async () => {
+test("duplicates, answers that are none, concepts that no task names: each is reported, and the run goes on", async () => {
   const server = await chatServer((_text, _times, model) => {
     if (model === "again") return "xyw>";
     if (model === "odd") return { raw: "<html>" };

@@ -121,7 +121,7 @@ test("stopped in the middle of a step, paused or not, a run goes on from the bou
   }
 });
 
-test("a value that is set in a pause holds for the whole of the step, which begins anew; the pause stays", async () => {
+test("a value that is set in a pause holds for the whole of the step, which begins again; the pause stays", async () => {
   const run = testRun(long);
   try {
     let goneOn = false;

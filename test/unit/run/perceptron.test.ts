@@ -89,7 +89,7 @@ async function trainerOf(config: RunConfig, models: RunModels): Promise<Trainer>
 const withoutTimes = (metrics: Readonly<Record<string, number>>): [string, number][] =>
   Object.entries(metrics).filter(([name]) => !name.startsWith("time/") && !name.startsWith("memory/"));
 
-test("a predictor learns beside the policy, and a resumed run goes on with it bit for bit", async () => {
+test("a predictor learns next to the policy, and a resumed run goes on with it bit for bit", async () => {
   const config = withTerm(
     configOf(`{ predictor: { ${small} }, slow: { ema: { of: predictor, decay: 0.5 } } }`),
   );

@@ -93,7 +93,7 @@ test("recomputed groups, recalibrated rewards, bursts of what selection left out
   }
 });
 
-test("rollouts of a file train beside fresh ones, read by the tokenizer where they have only text", async () => {
+test("rollouts of a file train next to fresh ones, read by the tokenizer where they have only text", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-replay-"));
   const file = join(folder, "demos.jsonl");
   const row = (index: number, more: object): string =>
@@ -137,7 +137,7 @@ test("rollouts of a file train beside fresh ones, read by the tokenizer where th
   }
 });
 
-test("replayed rollouts of which none has an advantage are told, once in ten steps, with what to set", async () => {
+test("replayed rollouts of which none has an advantage are reported, once in ten steps, with what to set", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-unusable-"));
   const file = join(folder, "log.jsonl");
   const written = (terms: (index: number) => object): void =>

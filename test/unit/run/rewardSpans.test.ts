@@ -13,7 +13,7 @@ import { batchOf, row } from "../support.ts";
 
 await rewardHost();
 
-test("characters become tokens, beside the spans that a rollout has", () => {
+test("characters become tokens, next to the spans that a rollout has", () => {
   const tokens = [...fakeTokenizer.encode("12+3"), fakeTokenizer.eos];
   const batch = batchOf([
     row("g", 0, { response: "12+3", tokens, spans: { error: [[0, 1]] } }),

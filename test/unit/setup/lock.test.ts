@@ -76,7 +76,7 @@ interface LockModule {
 }
 const load = async (): Promise<LockModule> => import(module);
 
-test("a lock is stale when its process is gone, is another one, or cannot be told and is old", async () => {
+test("a lock is stale when its process is gone, is another one, or cannot be known and is old", async () => {
   const { isStale, staleAfter } = await load();
   const holder = { pid: 42, start: "100", age: 0 };
   assert.equal(

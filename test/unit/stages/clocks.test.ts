@@ -64,7 +64,7 @@ test("every step has its stage and its clocks", () => {
   );
 });
 
-test("a recorded step is one of the rl stage that made it, or of the first behind it", () => {
+test("a recorded step is one of the rl stage that made it, or of the first after it", () => {
   const stages = load();
   const { config } = loadConfig(resolve("any.gradus.yaml"), { text });
   assert.ok(config);

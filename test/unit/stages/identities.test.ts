@@ -51,7 +51,7 @@ test("KDRL: the distillation's weight falls from 5e-3 to 1e-3", () => {
   [0.005, 0.003, 0.001, 0.001].forEach((value, i) => assert.ok(near(values[i], value)));
 });
 
-test("R1-Searcher: half for the form first; then a broken form costs 2 beside a whole one", () => {
+test("R1-Searcher: half for the form first; then a broken form costs 2 compared with a whole one", () => {
   const { stages } = configOf(`extends: r1-searcher\n${tasks}`);
   const weights = stages.map(({ body }) =>
     valueAt(body.reward.terms.find(({ name }) => name === "form")!.weight, at(0)),

@@ -83,7 +83,7 @@ test("an adapter of a higher rank than its matrix has room for is filled up with
   );
 });
 
-test("heads are averaged weight by weight beside the adapters; weights need not sum to 1", () => {
+test("heads are averaged weight by weight, like the adapters; weights need not sum to 1", () => {
   const values = (name: string, head: number): Record<string, Float32Array> => ({
     "0.q.A": Float32Array.from(adapter(name).a.values),
     "0.q.B": Float32Array.from(adapter(name).b.values),

@@ -96,7 +96,7 @@ test("RLP: the preset and the kind of stage are one", () => {
   assert.equal(a.body.objective.aggregate.declaration.name, "sequence_mean");
 });
 
-test("RMT: thoughts get shorter, the text itself is learnt beside", () => {
+test("RMT: thoughts get shorter, the text itself is learned as well", () => {
   const text = "tasks: [{ corpus: corpus.txt, predict: next_token, max_prompt: 40 }]\n";
   const { top } = preset("rmt", text);
   const at = (step: number): number =>

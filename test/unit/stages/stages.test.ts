@@ -44,7 +44,7 @@ async function resumes(run: TestRun, steps: readonly number[]): Promise<void> {
   }
 }
 
-test("plain text: next tokens, thoughts paid by what they add, segments foretold, thoughts that get shorter", async () => {
+test("plain text: next tokens, thoughts rewarded by what they add, segments predicted, thoughts that get shorter", async () => {
   await ran("text", (run) => {
     assert.deepEqual(stages(run), ["0 read pretrain", "3 think rl", "5 foretell rl", "7 middle rl"]);
     const loss = [...metric(run, "update/loss").values()];
@@ -61,7 +61,7 @@ test("plain text: next tokens, thoughts paid by what they add, segments foretold
   });
 });
 
-test("pairs: the first loss is ln 2, the head learns beside, own answers are pairs, the mean is between", async () => {
+test("pairs: the first loss is ln 2, the head learns as well, own answers are pairs, the mean is between", async () => {
   await ran("pairs", (run) => {
     assert.deepEqual(
       stages(run).map((line) => line.split(" ").slice(1).join(" ")),
@@ -107,7 +107,7 @@ test("turns, crossfades, carried tasks, merges and the matrix go on after a resu
   });
 });
 
-test("a crossfade draws from the stage before and pays by it, less and less", async () => {
+test("a crossfade draws from the stage before and scores by it, less and less", async () => {
   await ran("constructs", (run) => {
     const rows = ofKind(run.records(), "rollout").filter(
       ({ row, step }) => row.use === "train" && step >= 6 && step < 9,
@@ -164,7 +164,7 @@ test("a merge with a checkpoint of another run: all of it is the checkpoint, one
   }
 });
 
-test("adapters are merged as what they add, and what their rank leaves out is told", async () => {
+test("adapters are merged as what they add, and what their rank leaves out is reported", async () => {
   const stages =
     "stages=[{ name: one, steps: 2, on_enter: { snapshot: fresh } }, { name: two, steps: 2, on_enter: { snapshot: half } }, { name: same, kind: merge, merge: [{ model: policy }, { stage: two }] }, { name: mean, kind: merge, merge: [{ stage: one }, { stage: two, weight: 3 }] }, { name: after, steps: 1 }]";
   const adapter = "model.adapter={ rank: 2, alpha: 4, targets: [q, v] }";

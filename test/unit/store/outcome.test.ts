@@ -97,7 +97,7 @@ describe("the rules", () => {
   });
 });
 
-test("a failure's text is the error, and the line that threw it is told apart", () => {
+test("a failure's text is the error, and the line that threw it is separate", () => {
   const message = "/a b/bad.ts:score: threw TypeError: no (real) answer (at score (/a b/bad.ts:12:7))";
   assert.deepEqual(readFailure(message), {
     text: "threw TypeError: no (real) answer",
@@ -225,7 +225,7 @@ test("a finished run in which nothing trained says so in list, show and summary,
   assert.deepEqual(store.queries.summary("a")?.warnings, runs[0]?.warnings);
 });
 
-test("a warm-up that trained does not hide that rewards trained nothing, and a live run is not judged", () => {
+test("a warm-up that trained does not hide that rewards trained nothing, and a live run is not summed up", () => {
   const warm = metrics(0, { "tokens/trained": 900, "update/grad_norm": 1 });
   const starved: readonly Written[] = [
     metrics(1, { "groups/drawn": 4, "groups/admitted": 0, "tokens/trained": 0 }),

@@ -121,7 +121,7 @@ test("the two kinds never have a file together", async () => {
       assert.throws(
         () => open(driver, path),
         (error: unknown) => error instanceof UserError && error.message.includes(`${child.pid}`),
-        `${driver} beside ${kind}`,
+        `${driver} next to ${kind}`,
       );
     await end(child);
     open(driver, path).database.close();

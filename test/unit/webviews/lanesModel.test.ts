@@ -78,7 +78,7 @@ test("a brush finds its cells again, also where lanes have changed places or a c
   assert.deepEqual(areasOf(overview({ by: "family" }), brush), []);
 });
 
-test("all lanes of an arm or a family stand for it, those that are not shown included", () => {
+test("all lanes of an arm or a family represent it, those that are not shown included", () => {
   const whole = brushOf(overview(), at(0, 0), at(3, 0));
   assert.deepEqual(whole.names, []);
   assert.deepEqual(areasOf(overview(), whole), [{ from: at(0, 0), to: at(3, 0) }]);
@@ -115,7 +115,7 @@ test("in an opened family names are without what all begin with", () => {
   assert.deepEqual(names(null, "a/1", "a/2"), ["a/1", "a/2"]);
 });
 
-test("a made task tells its parents and its author, in its cell and in the table", () => {
+test("a child task names its parents and its author, in its cell and in the table", () => {
   const made = {
     source: "easier",
     parents: ["p", "q"],

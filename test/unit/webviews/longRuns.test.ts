@@ -98,7 +98,7 @@ for (const steps of [100, 5_000, 1_000_000])
     });
   });
 
-test("a line joins its points, however seldom it was recorded beside others", () => {
+test("a line joins its points, however seldom it was recorded next to others", () => {
   for (const steps of [100, 5_000]) {
     const { lines } = modelOf("update", wholeRun(steps));
     for (const line of lines)

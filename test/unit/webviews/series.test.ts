@@ -78,7 +78,7 @@ test("null is a gap, not a zero", () => {
   assert.equal(series.at("m"), 1, "the last finite value");
 });
 
-test("a stack stands on complete columns only", () => {
+test("a stack is of complete columns only", () => {
   assert.deepEqual(
     stack([
       [null, 1, 1, Number.NaN],
@@ -143,7 +143,7 @@ test("group outcomes stack to one and keep their own values for the legend", () 
   }
 });
 
-test("what the update says of itself has charts: clips beside effective samples, divergences together", () => {
+test("what the update says of itself has charts: clips next to effective samples, divergences together", () => {
   const names = (id: string): string[] => modelOf(id, warmUp + 60).lines.map(({ name }) => name);
   assert.deepEqual(names("clip"), ["low", "high", "both", "effective samples"]);
   assert.deepEqual(names("divergence"), ["from the reference", "from the old policy"]);
@@ -219,7 +219,7 @@ test("tiles: reward and its change, pass@1 first to last, the batch that teaches
   assert.equal(shown["Errors"]!.note, "2 rollouts not scored");
 });
 
-test("time left is told for what its pace is known of", () => {
+test("time left is given for what its pace is known of", () => {
   assert.equal(secondsLeft(viewAt(39))?.of, "warm-up");
   const left = secondsLeft(viewAt(warmUp + 60));
   assert.equal(left?.of, "run");
@@ -283,7 +283,7 @@ test("a state that another version left is read or refused, never trusted", () =
   assert.ok(wantedMetric("curriculum/countdown/3/share") && !wantedMetric("curriculum/countdown/3/loss"));
 });
 
-test("the theme's kind is told from the body's classes; high contrast is not dark", () => {
+test("the theme's kind follows from the body's classes; high contrast is not dark", () => {
   assert.equal(themeKind(["vscode-high-contrast", "vscode-reduce-motion"]), "high-contrast");
   assert.equal(themeKind(["vscode-high-contrast-light"]), "high-contrast-light");
   assert.equal(themeKind(["vscode-light"]), "light");
@@ -299,7 +299,7 @@ test("a chart colour that does not stand out is moved until it does, and others 
   assert.equal(Math.round(contrast("rgb(0, 0, 0)", white)), 21);
 });
 
-test("ticks have as many digits as tell them apart", () => {
+test("ticks have as many digits as distinguish them", () => {
   assert.deepEqual(formatTicks([0, 0.2, 0.4, 1], "number"), ["0", "0.2", "0.4", "1"]);
   assert.deepEqual(formatTicks([4.532, 4.534], "number"), ["4.532", "4.534"]);
   assert.deepEqual(formatTicks([-0.02, 0, 0.02], "number"), ["−0.02", "0", "0.02"]);

@@ -32,7 +32,7 @@ describe("a config in the editor", function () {
     await until(() => problems().length === 0, "no problems");
   });
 
-  it("has a squiggle on an unknown name, with a fix that mends it", async () => {
+  it("has a squiggle on an unknown name, with a fix that removes it", async () => {
     await replace("use: exact_match", "use: exact_mach");
     const [problem] = await until(() => (problems().length > 0 ? problems() : undefined), "a problem");
     assert.ok(problem);
@@ -138,7 +138,7 @@ describe("a config in the editor", function () {
     );
   };
 
-  it("has hints behind its lines, and not when the setting says so", async () => {
+  it("has hints at the ends of its lines, and not when the setting says so", async () => {
     const shown = await until(async () => {
       const all = await hints();
       return all.some((hint) => hint.includes("rollouts per step")) ? all : undefined;
@@ -154,7 +154,7 @@ describe("a config in the editor", function () {
     await until(async () => (await hints()).length > 0, "the hints to come back");
   });
 
-  it("leads from a name to where it stands, and renames it everywhere", async () => {
+  it("leads from a name to where it is, and renames it everywhere", async () => {
     const document = await vscode.workspace.openTextDocument(uri);
     const text = document.getText();
     const at = document.positionAt(text.indexOf("exact_match"));

@@ -25,7 +25,7 @@ describe("a run, from the editor", function () {
     await until(() => tabs().some((label) => label === "tiny" || label === run.id), "the run's panel");
   });
 
-  it("is followed: steps arrive, and the lens says where it stands", async () => {
+  it("is followed: steps arrive, and the lens says where it is", async () => {
     await until(() => (only()?.step ?? -1) >= 10, "ten steps", 60_000);
     await vscode.window.showTextDocument(uri);
     await until(async () => {

@@ -55,7 +55,7 @@ describe("what a run has shown, in the editor", function () {
     );
   };
 
-  it("stands on its lines as information, and behind them", async () => {
+  it("is on its lines as information, and at their ends", async () => {
     const [first] = await until(() => seen().length > 0 && seen(), "evidence");
     assert.equal(first?.severity, vscode.DiagnosticSeverity.Information);
     await until(async () => (await labels()).some((label) => /mean|solved/.test(label)), "a note");

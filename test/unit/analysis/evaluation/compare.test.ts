@@ -73,7 +73,7 @@ test("a task that one of the two says nothing of is in neither side of the diffe
   assert.throws(() => differences(first, [], [1], randomStream(1, "bootstrap")), /cannot be paired/);
 });
 
-test("the report has what each term paid the greedy answers, where it applied", () => {
+test("the report has what each term gave the greedy answers, where it applied", () => {
   const { metrics } = evaluationReport(
     [
       { arm: "a", samples: [], greedy: true, rewards: { total: 1.5, correct: 1, brevity: 0.5 } },

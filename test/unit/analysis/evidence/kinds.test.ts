@@ -134,7 +134,7 @@ describe("kinds of evidence", () => {
     );
   });
 
-  it("admission: a finding where most is thrown away, else a note", () => {
+  it("admission: a diagnostic where most is thrown away, else a note", () => {
     const rejecting =
       (every: number) =>
       (step: number): Written[] => [
@@ -156,7 +156,7 @@ describe("kinds of evidence", () => {
     assert.match(said(half, "run-admission", "note").join(), /admitted 50 %/);
   });
 
-  it("clip: a finding where it never acted, and why", () => {
+  it("clip: a diagnostic where it never acted, and why", () => {
     const never = shown(() => ({ "update/clip_fraction": 0, "tokens/trained": 100 }));
     assert.match(
       said(never, "run-clip").join(),
@@ -270,7 +270,7 @@ describe("kinds of evidence", () => {
     );
   });
 
-  it("memory: a note, and a finding where the prediction was far too small", () => {
+  it("memory: a note, and a diagnostic where the prediction was far too small", () => {
     const as = (peak: number) => shown(() => ({ "memory/peak": peak, "memory/predicted": 1e9 }));
     assert.match(said(as(1.1e9), "run-memory", "note").join(), /1\.1 GB/);
     assert.match(

@@ -37,7 +37,7 @@ test("a value's place: the stage's own, else the top level's, else what would ho
   assert.deepEqual(rangeOf(undefined, "rollout.group").start, { line: 0, character: 0 });
 });
 
-test("a note stands behind what is written, before a comment, and before a carriage return", () => {
+test("a note follows what is written, before a comment, and before a carriage return", () => {
   assert.deepEqual(endOfLine(text, 2), { line: 2, character: "  max_tokens: 64".length });
   assert.deepEqual(endOfLine("a: 1\r\nb: 2\r\n", 1), { line: 1, character: 4 });
   assert.deepEqual(endOfLine("", 7), { line: 7, character: 0 });

@@ -32,7 +32,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
   };
   const rules = (now: string): string[] => read(now).findings.map(({ rule, key }) => `${rule} ${key}`);
 
-  it("stands on the lines that it is about", () => {
+  it("is on the lines that it is about", () => {
     const lines = text.split("\n");
     const placed = read(text).findings.map(({ rule, range }) => [
       rule,
@@ -51,7 +51,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     ]);
   });
 
-  it("tells numbers that the run's own records have", () => {
+  it("gives numbers that the run's own records have", () => {
     const { findings, notes } = read(text);
     const said = (rule: string): string => findings.find((found) => found.rule === rule)?.message ?? "";
     assert.match(said("run-constant-term"), /^`correct` was 0 for 24 steps, .* no gradient/);
@@ -115,7 +115,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     assert.equal(read(text.replaceAll("\n", "\r\n")).findings.length, read(text).findings.length);
   });
 
-  it("is told in hovers, with the metric's course", () => {
+  it("is reported in hovers, with the metric's course", () => {
     const said = read(text).hover("reward.terms.format") ?? "";
     assert.match(said, /`format` was 0 .*\n\n`reward\/format` `[▁-█]+`/s);
     assert.equal(read(text).hover("seed"), undefined);
@@ -144,7 +144,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
 });
 
 describe("evidence of a run that trains", { timeout: 120_000 }, () => {
-  it("tells of the clip, the divergence, the gradient and the evaluation", async () => {
+  it("reports the clip, the divergence, the gradient and the evaluation", async () => {
     const run = await storedRun(text, {}, ["curriculum.admission=none", "rollout.max_tokens=8"]);
     try {
       const { record } = run.store.queries.fileRuns([run.file]);

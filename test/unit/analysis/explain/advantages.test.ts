@@ -19,7 +19,7 @@ test("a baseline that remembers knows the earlier steps of its run, and of no ot
   );
 });
 
-test("rollouts of use estimate tell what the state is worth that they left, and are not explained themselves", async () => {
+test("rollouts of use estimate say what the state is worth that they left, and are not explained themselves", async () => {
   const text = `${one}advantage: { baseline: monte_carlo, scale: none }`;
   const steps: RolloutRow["steps"] = [
     [0, 1],
@@ -37,7 +37,7 @@ test("rollouts of use estimate tell what the state is worth that they left, and 
   close(rollouts[0]!.advantages.slice(0, 2), [0.25, 0.25]);
 });
 
-test("what a baseline needs and the rollouts lack is told", async () => {
+test("what a baseline needs and the rollouts lack is reported", async () => {
   const lacking = async (advantage: string, message: RegExp): Promise<void> =>
     assert.rejects(explained(`${one}advantage: ${advantage}`, [row("g", 0, 1), row("g", 1, 0)]), (error) => {
       assert.ok(error instanceof UserError, String(error));

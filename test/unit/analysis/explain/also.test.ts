@@ -66,7 +66,7 @@ it("a stage of preferences has no critic's loss where it says so", () => {
   assert.equal(verifiable!.body.objective.value?.loss.declaration.name, "value_clipped");
 });
 
-it("what a loss beside the objective reads of the writers' log-probs must be there", async () => {
+it("what an auxiliary loss reads of the writers' log-probs must be there", async () => {
   const lacking = rows.map((one, i) => (i === 1 ? { ...one, logp_old: [-1, null] } : one));
   const told = (objective: string) => explained(`objective: { ${objective} }`, lacking);
   await assert.rejects(

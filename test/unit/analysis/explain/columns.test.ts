@@ -35,7 +35,7 @@ test("a term that is absent or null on a rollout does not apply there; one that 
   assert.equal(steps[0]!.metrics["reward/right/errors"], 0);
 });
 
-test("what a loss reads beside log-probs is taken from the row: heads, other models, under the channel's own name", () => {
+test("what a loss reads in addition to log-probs is taken from the row: heads, other models, under the channel's own name", () => {
   const rows: (RolloutRow & Record<string, unknown>)[] = [
     { step: 0, group: "g", index: 0, values: [1, null], "head:q1": [3, 4], "logp:teacher": [-1, "NaN"] },
     { step: 0, group: "g", index: 1, logp_ref: [-3], "head:q1": [1, 2], logsumexp: "no" },
@@ -53,7 +53,7 @@ test("what a loss reads beside log-probs is taken from the row: heads, other mod
   );
 });
 
-test("each rollout tells which of its tokens a rule touched", async () => {
+test("each rollout says which of its tokens a rule touched", async () => {
   const { rollouts } = await explained(
     `${one}advantage: { scale: none }\nobjective: { use: clipped, aggregate: token_mean }\n`,
     [row("g", 0, 1, { logp_old: [-1, -4] }), row("g", 1, 0, { logp_old: [-1, -2] })],

@@ -20,7 +20,7 @@ const helped = row("g", 1, {
 const then = [-0.4, -3, -0.8];
 const plainSlopes = [-Math.exp(0.1), -Math.exp(-0.1)];
 
-it("given tokens count against the weights that the step's updates began with, where the rollouts tell", async () => {
+it("prefilled tokens count against the weights that the step's updates began with, where the rollouts record it", async () => {
   for (const rows of [
     [plain, { ...helped, logp_proximal: then }],
     [plain, { ...helped, "logp:proximal": then }],

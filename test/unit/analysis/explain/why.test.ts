@@ -258,7 +258,7 @@ test("lines fit the terminal, whatever its width", () => {
   assert.deepEqual(wrapped("a bb ccc dddd", 6), ["a bb", "ccc", "dddd"]);
 });
 
-test("what a mask of the config took is told by its name and summary; a value loss has its own derivatives", () => {
+test("what a mask of the config took is reported by its name and summary; a value loss has its own derivatives", () => {
   const told = explained(`${two}mask: [{ use: overlong }]\n`, [
     row(0, { right: 1, short: 0 }, { finish: "length" }),
     row(1, { right: 0, short: 0 }),
@@ -306,7 +306,7 @@ test("a branch: compared with its whole group, and what it took over does not tr
   );
 });
 
-test("what terms said of the group criterion by criterion stands side by side, and in words", () => {
+test("what terms said of the group criterion by criterion is side by side, and in words", () => {
   const judged = (
     polite: number | null,
     harmful: number,

@@ -127,7 +127,7 @@ test("an unknown arm, a line that is no group and numbers that are none are name
   await assert.rejects(readHistory(`${file}.none`), /can't be read/);
 });
 
-test("a bare NaN or infinity, as Python writes it, is told as what it is, with what to write", async () => {
+test("a bare NaN or infinity, as Python writes it, is reported as what it is, with what to write", async () => {
   const file = join(temporary(), "h.jsonl");
   for (const [bare, key] of [
     ["NaN", "rewards"],
@@ -146,7 +146,7 @@ test("a bare NaN or infinity, as Python writes it, is told as what it is, with w
   }
 });
 
-test("null stands for a rollout without a reward, and steps are put in order", async () => {
+test("null means a rollout without a reward, and steps are put in order", async () => {
   const file = join(temporary(), "h.jsonl");
   writeFileSync(
     file,
@@ -286,7 +286,7 @@ test("supervised stages lie between, turns come again, and what an earlier stage
   assert.deepEqual(Object.keys(steps[3]!.probabilities), ["countdown/4"]);
 });
 
-test("a run's rollouts tell its history: groups that trained or were rejected, by their arms, in order", () => {
+test("a run's rollouts hold its history: groups that trained or were rejected, by their arms, in order", () => {
   const rollout = (group: string, index: number, more: Partial<RolloutRow> = {}): RolloutRow => ({
     step: 3,
     group,
@@ -364,7 +364,7 @@ curriculum: { arms: { box: { length: [1, 24], letters: [2, 26] }, start: 2 } }
     assert.throws(() => played(text, [group(0, other, [1, 0])]), /the config has no arm/);
 });
 
-test("replayed and measured rollouts are no groups of a history; what a run recorded stands with its step", () => {
+test("replayed and measured rollouts are no groups of a history; what a run recorded is with its step", () => {
   const row = (more: Partial<RolloutRow>): RolloutRow => ({
     step: 3,
     group: "g",

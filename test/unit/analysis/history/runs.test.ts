@@ -61,7 +61,7 @@ ${twoLengths}${tinyRun}stages:
   );
 });
 
-test("a history that lacks what the estimator measures beside the groups is refused, with what to do", async () => {
+test("a history that lacks what the estimator measures in addition to the groups is refused, with what to do", async () => {
   for (const [preset, lack] of [
     ["sari", /what `estimator: pass_rate` measures with pilot rollouts \(step 0\)/],
     ["gain-rl", /what `estimator: angle_concentration` reads from prompts with a model \(step 0\)/],

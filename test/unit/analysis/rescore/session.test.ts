@@ -78,7 +78,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     assert.ok(Math.abs(Number(mean.before) - expected) < 1e-9 && mean.now === mean.before);
   });
 
-  it("tells the last step first", async () => {
+  it("reports the last step first", async () => {
     const [first] = await all(text.replace("weight: 0.5", "weight: -2"));
     assert.deepEqual([first?.from, first?.to, first?.steps, first?.of], [33, 33, 1, 24]);
   });
@@ -141,7 +141,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     );
   });
 
-  it("runs the user's function as it stands in the editor, and keeps an error apart from 0", async () => {
+  it("runs the user's function as it is in the editor, and keeps an error apart from 0", async () => {
     const file = join(run.folder, "mine.ts");
     const doubled = await last(text, { unsaved: { [file]: reward.replace("length / 8", "length / 4") } });
     const mine = doubled.change.terms.find(({ term }) => term === "mine");
@@ -180,7 +180,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     }, /abort/i);
   });
 
-  it("ends a function that hangs, and what waits behind it is not tried for ever", async () => {
+  it("ends a function that hangs, and what waits after it is not tried for ever", async () => {
     const file = join(run.folder, "mine.ts");
     const hanging = text.replace("weight: 0.5 }", "weight: 0.5, timeout: 0.1 }");
     const [first] = await all(hanging, { unsaved: { [file]: "export const score = () => { for (;;); };" } });

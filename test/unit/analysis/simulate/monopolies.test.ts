@@ -144,7 +144,7 @@ const isTold = (preset: string, more: string): boolean =>
     ({ rule }) => rule === "failing-tasks",
   );
 
-test("curricula that seek what always fails are told, and on the page with what guards against it", () => {
+test("curricula that seek what always fails are reported, and on the page with what guards against it", () => {
   const text = readFileSync("docs/curriculum.md", "utf8");
   const [, section = ""] = text.split("## Why does my curriculum draw tasks that always fail?\n");
   const seeking = [...Object.keys(hardestFirst), "verified-prerequisites", "drive", "self", "gain-rl"];

@@ -47,7 +47,7 @@ test("labels order simulated tasks from easy to hard, as the sampler's order tak
   }
 });
 
-test("GAIN-RL begins with the easiest tasks and moves on: levels stand for the angles that nobody can take", async () => {
+test("GAIN-RL begins with the easiest tasks and moves on: levels replace the angles that cannot be measured", async () => {
   const body = bodyOf("gain-rl", "curriculum: { sampler: { width: 50, step: 40 } }\n");
   const steps = await simulate(body, world("ladder"), 1, 60);
   assert.ok(steps[0]!.mix[0]! > 0.9, String(steps[0]!.mix));

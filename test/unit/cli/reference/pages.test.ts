@@ -78,7 +78,7 @@ test("every slot with a method has a place in the config", () => {
   assert.equal(slotKeys().get("kl")?.path, "kl[].estimator");
 });
 
-test("a page tells a parameter's range, default and whether it takes a schedule", () => {
+test("a page gives a parameter's range, default and whether it takes a schedule", () => {
   const page = generatedPages().get("methods/sampler.md") ?? "";
   assert.match(page, /^\| `temperature` \| a number above 0 \| `1` \| yes \| τ; /m);
   assert.match(page, /^\| `floor` \| a number from 0 to 1 \| `0\.1` \| no \| /m);

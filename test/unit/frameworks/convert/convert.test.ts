@@ -52,7 +52,7 @@ describe("converted configurations", () => {
     ["trl.yaml", "trl"],
     ["openrlhf.sh", "openrlhf"],
   ] as const)
-    it(`${file} is told to be of ${peer}, and its conversion validates where the files exist`, () => {
+    it(`${file} is recognised as ${peer}'s, and its conversion validates where the files exist`, () => {
       const result = converted(file);
       assert.equal(result.framework, peer);
       const path = join(folder, `${peer}.gradus.yaml`);
@@ -90,7 +90,7 @@ describe("converted configurations", () => {
     );
   });
 
-  it("states the frameworks' defaults that nobody wrote", () => {
+  it("states the frameworks' defaults that are not written", () => {
     const verl = tree(of("python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo"));
     assert.deepEqual(verl["objective"], {
       use: "clipped",
@@ -157,7 +157,7 @@ describe("converted configurations", () => {
     assert.equal(reason(result, "actor_rollout_ref.actor.clip_ratio_high"), undefined);
   });
 
-  it("says that verl itself ignores clip_ratio beside its two sides", () => {
+  it("says that verl itself ignores clip_ratio next to its two sides", () => {
     const script =
       "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.actor.clip_ratio=0.3";
     assert.match(reason(of(script), "actor_rollout_ref.actor.clip_ratio") ?? "", /0\.2 unless written/);
@@ -167,7 +167,7 @@ describe("converted configurations", () => {
     assert.equal(reason(of(nulls), "actor_rollout_ref.actor.clip_ratio"), undefined);
   });
 
-  it("says what stands in for what nobody knows", () => {
+  it("says what replaces what is unknown", () => {
     const estimator = of("python -m verl.trainer.main_ppo algorithm.adv_estimator=mine");
     assert.match(reason(estimator, "algorithm.adv_estimator") ?? "", /is used instead/);
     const loss = of("num_generations: 8\nloss_type: mine\n", "grpo.yaml");
@@ -189,14 +189,14 @@ describe("converted configurations", () => {
       );
   });
 
-  it("reads settings that stand alone, on lines of their own", () => {
+  it("reads settings that are alone, on lines of their own", () => {
     const overrides = of("algorithm.adv_estimator=rloo\nactor_rollout_ref.rollout.n=6\n", "overrides.txt");
     assert.deepEqual([overrides.framework, tree(overrides)["rollout"]!["group"]], ["verl", 6]);
     const flags = of("--algo.advantage.estimator rloo\n--rollout.n_samples_per_prompt 6\n", "flags.txt");
     assert.deepEqual([flags.framework, tree(flags)["rollout"]!["group"]], ["openrlhf", 6]);
   });
 
-  it("is told by --from where the keys do not say whose it is", () => {
+  it("is chosen by --from where the keys do not say whose it is", () => {
     assert.equal(of("learning_rate: 1e-5\n", "x.yaml", "trl").framework, "trl");
     assert.equal(of("optim.lr=1", "x.sh", "verl").framework, "verl");
   });
@@ -204,7 +204,7 @@ describe("converted configurations", () => {
 
 describe("TRL's preference pairs", () => {
   const converted = (text: string): ReturnType<typeof convert> => convert("dpo.yaml", text);
-  it("several losses stand side by side, each with its weight", () => {
+  it("several losses are side by side, each with its weight", () => {
     const { config } = converted("loss_type: [sigmoid, bco_pair, sft]\nloss_weights: [0.8, 0.2, 1.0]\n");
     assert.match(config, /use: dpo\n {2}beta: 0\.1\n {2}factor: 0\.8/);
     assert.match(config, /use: bco, beta: 0\.1, factor: 0\.2/);
@@ -282,7 +282,7 @@ describe("what is read", () => {
       "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=6";
     assert.equal(tree(of(`srun bash -c "${verl}"\n`))["rollout"]!["group"], 6);
   });
-  it("keeps what the script knows of a value, and names the variable that nobody sets", () => {
+  it("keeps what the script knows of a value, and names the variable that nothing sets", () => {
     const result = of(
       "DATA=$ROOT/gsm8k\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.train_files=$DATA/train.jsonl\n",
     );
@@ -328,7 +328,7 @@ describe("spellings that the frameworks take", () => {
     assert.equal(tree(torchrun)["rollout"]!["prompts"], 4);
     assert.match(torchrun.config, /8 processes/);
   });
-  it("a least learning rate stands in a map of the file, on the command line, or as itself", () => {
+  it("a least learning rate is in a map of the file, on the command line, or as itself", () => {
     const shape = (text: string, file = "grpo.yaml"): unknown =>
       (tree(of(text, file))["update"]!["optimizer"] as Record<string, unknown>)["schedule"];
     const kind = "num_generations: 8\nlearning_rate: 2.0e-5\nlr_scheduler_type: cosine_with_min_lr\n";
@@ -387,7 +387,7 @@ describe("spellings that the frameworks take", () => {
     const geometric = of(`${verl} ${switched} algorithm.rollout_is_level=geometric\n`);
     assert.match(reason(geometric, "algorithm.rollout_is") ?? "", /earlier release/);
   });
-  it("a critic of verl aggregates as its actor does, unless told otherwise", () => {
+  it("a critic of verl aggregates as its actor does, unless set otherwise", () => {
     const each = (more: string): unknown =>
       (
         tree(of(`python3 -m verl.trainer.main_ppo algorithm.adv_estimator=gae ${more}\n`))[

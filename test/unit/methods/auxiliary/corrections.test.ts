@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { cutAt } from "../../../../server/run/stages/corrections.ts";
 import { essence, ofKind, testRun, type TestRun } from "../../../support/runFolder.ts";
 
-test("a response is cut where its thought stands", () => {
+test("a response is cut where its thought is", () => {
   assert.deepEqual(cutAt("so <think>2+2=5</think> 5", "think"), {
     before: "so <think>",
     thought: "2+2=5",

@@ -86,7 +86,7 @@ const againOf = (file: string, more = "", least = 0.1): (() => Curriculum) =>
 
 // ───────────────────────────────────────────────────────────────── what is recorded
 
-test("every mixture that is fitted is told, with what groups drawn from it have earned until the next", async () => {
+test("every mixture that is fitted is reported, with what groups drawn from it have earned until the next", async () => {
   const played = await play(with_(`{ use: gmm, ${small}, uniform: 0 }`)(), 8, inCorner);
   const past = pastCurriculumOf(
     "one",
@@ -239,7 +239,7 @@ test("a run follows the one that knew as much, draws where that learned, and goe
   );
 });
 
-test("past runs that have learned nothing are left out, and that is told", async () => {
+test("past runs that have learned nothing are left out, and that is reported", async () => {
   const [good, idle] = [await pastOf("good", inCorner), await pastOf("idle", () => 0)];
   const events = (await play(againOf(fileOf(idle, good))(), 4, inCorner)).flatMap(({ news }) => news);
   const [first] = events;

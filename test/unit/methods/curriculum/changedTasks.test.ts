@@ -41,7 +41,7 @@ const told = (curriculum: Curriculum): string =>
     .map(({ code, message }) => `${code}: ${message}`)
     .join();
 
-test("arms that are single tasks are forgotten with the file that they were of, and that is told once", async () => {
+test("arms that are single tasks are forgotten with the file that they were of, and that is reported once", async () => {
   const saved = (await taught("prompt")).save();
   const same = over("prompt");
   same.load(saved);

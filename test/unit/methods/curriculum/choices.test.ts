@@ -61,7 +61,7 @@ test("tiers share the draws by their quotas, whatever their sizes; empty ones gi
   );
 });
 
-test("greedy takes the largest, what nobody has looked at first; expected improvement weighs lead and doubt", () => {
+test("greedy takes the largest, what has not been looked at first; expected improvement weighs lead and doubt", () => {
   assert.deepEqual(
     sampling(greedy, {}).draw(poolOf([1, 3, 2], { once: true }), 2, randomStream(1), clock, []),
     [1, 2],
@@ -175,7 +175,7 @@ test("prerequisites: the frontier, a little of what is mastered and of what is l
   assert.deepEqual([...closed], [0, 0, 1, 0, 0]);
 });
 
-test("prerequisites among many prompts: those that require others are told apart, and the rest are alike", () => {
+test("prerequisites among many prompts: those that require others are distinguished, and the rest are alike", () => {
   const requires = { a: ["b"], c: ["d"] };
   const known = poolOf([0.5, 0.9, 0.05, 0.5, 0.05, 0.5, undefined]);
   const alike = { ...known, once: true };

@@ -170,7 +170,7 @@ test("a schedule that has come to 0 leaves the largest bounds, the best first", 
   );
 });
 
-test("values far apart leave nobody out: all open arms come, the best first", () => {
+test("values far apart leave no arm out: all open arms come, the best first", () => {
   const values = [1e9, -1e9, undefined, 3, 1e300];
   const closed = new Set([3]);
   const known = poolOf(values, {

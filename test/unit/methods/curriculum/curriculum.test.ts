@@ -76,7 +76,7 @@ test("one update per arm and step, on the mean over all its rollouts; saved stat
   assert.deepEqual([...other.pool(clock).groups], [2, 1, 0]);
 });
 
-test("a starved step is told with the success rates it saw", () => {
+test("a starved step is reported with the success rates it saw", () => {
   const told = starvation(
     [group([0, 0]), group([0, 0]), group([1, 1])],
     [0, 1, 2].map(() => ({ admitted: false, reason: "" })),
@@ -91,7 +91,7 @@ test("a starved step is told with the success rates it saw", () => {
   assert.equal(starvation([group([1, 0])], [{ admitted: true }], 1), null);
 });
 
-test("a signal that is no finite number is named with its task, and nothing of the arm is observed", () => {
+test("a signal that is not finite is named with its task, and nothing of the arm is observed", () => {
   const curriculum = curriculumOf("{ arms: difficulty, signal: regret, estimator: last }");
   const broken = group([Number.POSITIVE_INFINITY, 0.5], { arm: "countdown/3" });
   curriculum.observe([broken, broken, group([1, 0], { arm: "countdown/4" })], [], clock);

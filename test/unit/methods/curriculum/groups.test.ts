@@ -18,7 +18,7 @@ test("signals: mean absolute advantage and success, by rollout", () => {
   assert.deepEqual([...Array.from(made(successRate, {}).measure(one, 0, arms, []))].sort(), [0, 0, 1, 1]);
 });
 
-test("the success band includes its ends unless told otherwise, and DAPO's filter is the open unit band", () => {
+test("the success band includes its ends unless set otherwise, and DAPO's filter is the open unit band", () => {
   const rate = (successes: number): Group =>
     group(Array.from({ length: 10 }, (_, i) => (i < successes ? 1 : 0)));
   const admitted = (params: { low: number; high: number; inclusive?: boolean }): number[] => {

@@ -122,7 +122,7 @@ test("bands: of PRIME and balanced filtering with their ends, of MM-Eureka, and 
     assert.deepEqual(rightOf10(preset), [1, 2, 3, 4, 5, 6, 7, 8, 9], preset);
 });
 
-test("eva: prompts in proportion to best less worst, beside the floor", () => {
+test("eva: prompts in proportion to best less worst, next to the floor", () => {
   const p = samplerOf("eva-sampling").probabilities(poolOf([0.2, 0.6, 0]), clock);
   [0.25, 0.75, 0].forEach((share, arm) => assert.ok(near(p[arm], 0.1 / 3 + 0.9 * share)));
 });

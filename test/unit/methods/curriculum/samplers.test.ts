@@ -19,7 +19,7 @@ test("Boltzmann draws with softmax probabilities (chi-square over 100,000 draws)
   assert.ok(chi < 13.8, `χ² = ${chi}, 0.999 quantile with 2 degrees of freedom`);
 });
 
-test("Boltzmann stands huge estimates, a falling temperature and unknown arms", () => {
+test("Boltzmann bears huge estimates, a falling temperature and unknown arms", () => {
   const sampler = sampling(boltzmann, { temperature: { schedule: "linear", from: 1, to: 0, over: 10 } });
   assert.ok(near(sampler.probabilities(poolOf([1e6, 1e6]), clock)[0], 0.5));
   assert.deepEqual([...sampler.probabilities(poolOf([1, 2]), at(10))], [0, 1]);

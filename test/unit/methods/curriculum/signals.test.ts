@@ -118,7 +118,7 @@ test("progress against the nearest past task, once there are more than five, dis
   assert.ok(near(says(signal, [1], 6, box), 0.7), "nearest to (0, 1000), which earned 0.3");
 });
 
-test("distances in a scaled box, or as the parameters stand", () => {
+test("distances in a scaled box, or as the parameters are", () => {
   const points = [
     [10, 500],
     [0, 560],
@@ -148,7 +148,7 @@ test("distances in a scaled box, or as the parameters stand", () => {
   }
 });
 
-test("progress is told from the groups before it of the same step, too", () => {
+test("progress is computed from the groups before it of the same step, too", () => {
   const box: ArmSet = {
     size: 7,
     name: String,

@@ -46,7 +46,7 @@ for (const [what, models, params] of [
     { model: "value", head: "worth" },
   ],
 ] as const)
-  test(`${what} learns what prompts earn, and foretells it of those it is asked about`, async () => {
+  test(`${what} learns what prompts earn, and predicts it for those it is asked about`, async () => {
     const { config } = loadConfig(minimal, { set: [`models=${models}`] });
     assert.ok(config);
     const registry = await openModels(config);

@@ -47,7 +47,7 @@ const at = async (...degrees: readonly number[]) =>
     ),
   );
 
-test("what a concept is worth beside others: tasks that name both, and its cosine with their mean", async () => {
+test("what a concept is worth compared with others: tasks that name both, and its cosine with their mean", async () => {
   const table = new ConceptTable([
     ["a", "b"],
     ["a", "b", "c"],
@@ -184,7 +184,7 @@ test("concepts of weak tasks are asked for once, drawn within a kind, and the ch
   assert.deepEqual(resumed.concepts.of(third!.id), []);
 });
 
-test("data may name the concepts; an author who names none is told, as is one who writes no task", async () => {
+test("data may name the concepts; an author who names none is reported, as is one who writes no task", async () => {
   const named = made(concepts, { field: "left", size: 1 });
   const silent: Complete = (requests) => Promise.resolve(requests.map(() => ["I can't help with that."]));
   const byData = await round(sourceOf(named), recipeOf(named), contextOf(silent));

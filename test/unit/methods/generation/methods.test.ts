@@ -161,7 +161,7 @@ test("a critique shows a response and asks for its verdict, right and wrong ones
   assert.equal(transform.make?.(seen([1]), randomStream(1)), null, "nothing was remembered");
 });
 
-test("a request tells how often each kind of task is solved", () => {
+test("a request says how often each kind of task is solved", () => {
   assert.match(
     made(feedback, {}).ask([task], "countdown/4: 12 % solved"),
     /solved:\ncountdown\/4: 12 % solved\n/,

@@ -226,7 +226,7 @@ function seenAt(
   return source;
 }
 
-test("parents are of the skills that fail, in proportion; an author is told how often each succeeds", () => {
+test("parents are of the skills that fail, in proportion; an author's request says how often each succeeds", () => {
   const source = seenAt({ 1: 1, 2: 0.5, 3: 0 }, { selector: made(weakSkills, {}) });
   const counts = new Map<string, number>();
   for (let i = 0; i < 3000; i++) {
@@ -283,7 +283,7 @@ test("further parents of a child are those whose text is near, by letters or by 
   );
 });
 
-test("tasks that were made are arms by the difficulty that their environment tells", async () => {
+test("tasks that were made are arms by the difficulty that their environment reports", async () => {
   const harder = { transform: made(evolve, {}), depth: 2 };
   const source = sourceOf({ from: [made(arithmetic, { digits: [1, 2] })], ...harder });
   assert.deepEqual(source.values, ["2", "3", "4"]);

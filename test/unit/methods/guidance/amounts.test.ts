@@ -97,7 +97,7 @@ test("SEELE: the fit recovers a known logistic, and the next share is where it m
   assert.ok(hard > 0.55 && easy < 0.45, `${hard} and ${easy}`);
 });
 
-test("SEELE: least squares over the rates of the rounds, 0 at no help and 1 at all of it where nobody asked", () => {
+test("SEELE: least squares over the rates of the rounds, 0 at no help and 1 at all of it where none was asked", () => {
   const round = (share: number, successes: number): HelpedRound => ({ share, rollouts: 8, successes });
   const error = (curve: HelpCurve, points: readonly (readonly [number, number])[]): number =>
     points.reduce((sum, [share, rate]) => sum + (expected(curve, share) - rate) ** 2, 0);

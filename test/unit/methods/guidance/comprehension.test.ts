@@ -50,12 +50,12 @@ async function scored(where: Where, ...texts: readonly string[]): Promise<number
   );
 }
 
-test("behind: the reference answer stands behind all that the teacher wrote", async () => {
+test("behind: the reference answer follows all that the teacher wrote", async () => {
   assert.deepEqual(await scored({ ...between, answer_at: "behind" }, "so <answer>7</answer>"), [0.5]);
   assert.deepEqual(asked, [{ before: "so <answer>7</answer>", tokens: "12" }]);
 });
 
-test("tags: it stands where the teacher answered, behind the same blanks, and the form counts a tenth", async () => {
+test("tags: it is where the teacher answered, after the same blanks, and the form counts a tenth", async () => {
   const scores = await scored(
     between,
     "so <answer>\n7</answer>",

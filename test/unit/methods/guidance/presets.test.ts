@@ -106,7 +106,7 @@ function gradientsOf(preset: string, now: Float64Array): Float64Array {
 }
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
-test("RL-PLUS: 2π/(π_old + ½(π_old + 1)) times A (1 − π)^½ on the demonstration, plain ratio beside it", () => {
+test("RL-PLUS: 2π/(π_old + ½(π_old + 1)) times A (1 − π)^½ on the demonstration, plain ratio next to it", () => {
   const now = Float64Array.of(Math.log(0.9), Math.log(0.3), Math.log(0.7));
   const slopes = gradientsOf("rl-plus", now);
   near(slopes[0]!, 0.5 * (0.9 / 0.5));
@@ -196,7 +196,7 @@ test("Prefix-RFT: the prefix has an advantage of its own, a clip of its own, and
   near(gradients.logp![5]!, -0.5 / 12);
 });
 
-test("PPO++: the critic and the loss see what the policy wrote, behind what the guide gave", () => {
+test("PPO++: the critic and the loss see what the policy generated, after what the guide gave", () => {
   const body = bodyOf("rlgf");
   assert.equal(body.advantage.baseline.declaration.name, "critic");
   const rows = batchOf(

@@ -143,7 +143,7 @@ for (const [guidance, given] of cases)
     });
   });
 
-test("a given token that nobody can ask about is refused with what fits, and a plain row is as ever", () => {
+test("a prefilled token that no model can be asked about is refused with what fits, and a plain row is as ever", () => {
   assert.throws(
     () =>
       weigh(

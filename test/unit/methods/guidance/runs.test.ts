@@ -64,7 +64,7 @@ test("GHPO: groups that fail are written again with more and more of the solutio
   }
 });
 
-test("what given tokens are compared with is recorded: the weights that the step found", async () => {
+test("what prefilled tokens are compared with is recorded: the weights that the step found", async () => {
   const run = await finished(
     ...untaught,
     "guidance={ trigger: all_fail, source: { use: solution, by: character }, amount: { use: fixed, share: 0.5 }, trains: all }",
@@ -84,7 +84,7 @@ test("what given tokens are compared with is recorded: the weights that the step
   }
 });
 
-test("Guide: what was written behind a hint trains behind the bare prompt, against the log-probs it was written with", async () => {
+test("Guide: what was generated from a hint trains with the bare prompt, against the log-probs it was written with", async () => {
   const run = await finished(
     ...untaught,
     "model.context=64",

@@ -135,7 +135,7 @@ test("a guide begins and the policy finishes, or the other way round", async () 
   }
 });
 
-test("feedback goes behind the attempt, or into the prompt of another", async () => {
+test("feedback goes after the attempt, or into the prompt of another", async () => {
   const on = await rows(
     "{ trigger: { use: fraction, share: 1 }, source: { use: feedback, field: feedback, place: continue }, ratio: shaped, trains: all }",
   );
@@ -157,7 +157,7 @@ test("feedback goes behind the attempt, or into the prompt of another", async ()
   }
 });
 
-test("a probe is put behind a failed attempt, of two the likelier, and the mixture knows both", async () => {
+test("a probe is put after a failed attempt, of two the likelier, and the mixture knows both", async () => {
   const { helped, plain } = await rows(
     "{ trigger: wrong, source: { use: probe, pool: ['!!', '!?'], candidates: 2 }, ratio: mixture, trains: all, place: append }",
   );
@@ -200,7 +200,7 @@ test("of a step's probes the likeliest stay, as many as the plain rollouts allow
   }
 });
 
-test("rewrites of the expert's answer enter where they are right, and train behind the bare prompt", async () => {
+test("rewrites of the expert's answer enter where they are right, and train with the bare prompt", async () => {
   const { helped, plain } = await rows(
     "{ trigger: all_fail, source: { use: reformulate, show: answer, template: '{help}={prompt}' }, context: strip, ratio: recomputed, enter: successes }",
   );
@@ -208,7 +208,7 @@ test("rewrites of the expert's answer enter where they are right, and train behi
   assert.ok(helped.every(({ row }) => row.reward === 1));
 });
 
-test("rubrics, hints and instructions stand in the prompt, as much of them as the share says", async () => {
+test("rubrics, hints and instructions are in the prompt, as much of them as the share says", async () => {
   const rubric = await rows("{ trigger: always, source: rubric, amount: { use: group_gradient, slope: 0 } }");
   const lines = rubric.helped.map(({ row }) => (row.help!.prompt?.match(/^- /gm) ?? []).length);
   assert.deepEqual(lines.slice(0, 4), [2, 1, 1, 0], "round of half of 3, 2, 1 and 0 criteria");

@@ -84,7 +84,7 @@ describe("masks of the batch", () => {
     assert.throws(() => made(spans, {}), /either `name` \(recorded spans\) or `regex`/);
     assert.throws(() => made(spans, { regex: "(" }), /must be a regular expression/);
   });
-  it("without a tokenizer characters are tokens, or the user is told", () => {
+  it("without a tokenizer characters are tokens, or the user gets a message", () => {
     const read = made(spans, { regex: "b" });
     assert.deepEqual(keeps(read, batchOf([says([9, 9, 5], { record: { response: "ab" } })])), [0, 1, 0]);
     assert.throws(
@@ -120,7 +120,7 @@ describe("masks of the batch", () => {
     const old = batchOf([says([0, 0, 0])], { versions: Int32Array.of(1, 3, -1) }, { version: 4 });
     assert.deepEqual(keeps(made(stale, { max_lag: 1 }), old), [0, 1, 1]);
   });
-  it("given tokens train when the config says so, observed ones never", () => {
+  it("prefilled tokens train when the config says so, observed ones never", () => {
     const batch = batchOf([says([0, 0, 0], { origin: [1, 2, 0] })]);
     assert.deepEqual(keeps(made(given, {}), batch), [1, 0, 1]);
     assert.deepEqual(keeps(made(given, { train: "only" }), batch), [1, 0, 0]);
@@ -165,7 +165,7 @@ describe("masks of the loss", () => {
     assert.deepEqual([...mask.keep(input(batch, { now: { entropy } }))], [0, 1, 1, 0, 0, 1]);
     assert.throws(() => mask.keep(input(batch, {})), /needs the entropy/);
   });
-  it("drops negative advantages of rollouts that drifted, and takes tokens nobody scored as no evidence", () => {
+  it("drops negative advantages of rollouts that drifted, and takes tokens that were not scored as no evidence", () => {
     const batch = batchOf([says([0, 0]), says([0, 0]), says([0, 0])]);
     const mask = ofLoss(made(offPolicySequence, { threshold: 0.5 }));
     const now = { logp: Float64Array.of(-2, -2, -2, -2, -1, -1) };
@@ -173,7 +173,7 @@ describe("masks of the loss", () => {
     const advantages = Float64Array.of(-1, 1, -1, -1, -1, -1);
     assert.deepEqual([...mask.keep(input(batch, { now, old, advantages }))], [0, 1, 1, 1, 1, 1]);
   });
-  it("the normaliser counts what it is told to, and reports say who took a token", () => {
+  it("the normaliser counts what it is set to, and reports say who took a token", () => {
     const batch = batchOf([says([0, 0]), says([0, 0], { record: { finish: "length" } })]);
     const entropy = Float64Array.of(0, 1, 2, 3);
     const chain = (normaliser: string): MaskChain =>

@@ -182,7 +182,7 @@ describe("what a reward says", () => {
     );
   });
 
-  test("in an error is cut at 2 kB, and the cut is told", async () => {
+  test("in an error is cut at 2 kB, and the cut is reported", async () => {
     await using(
       "export function score() { throw new Error('ä'.repeat(10_000_000)); }",
       20,

@@ -125,7 +125,7 @@ test("where a criterion with a veto is broken the others earn nothing", () => {
   assert.equal(rubricScore([plain, harmful, cited], [0, 1, 0]), -0.5, "what costs points still does");
 });
 
-test("each verdict stands beside the score, also where one is missing", async () => {
+test("each verdict is next to the score, also where one is missing", async () => {
   const criteria: Json = [
     { name: "four", regex: "\\b4\\b", points: 3 },
     { criterion: "no swearing", regex: "damn", points: -1, veto: true },

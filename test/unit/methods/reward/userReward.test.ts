@@ -87,7 +87,7 @@ test("a reward gets the rollout and the task, may be asynchronous, may import, a
   });
 });
 
-test("null is not applicable; values may stand at token level; another export can be named", async () => {
+test("null is not applicable; values may be at token level; another export can be named", async () => {
   await using(
     term(
       "export const other = ({ response }) => (response === '' ? null : { level: 'token', values: [1, 2] });",
@@ -298,7 +298,7 @@ test("spans of a response come with a value, with values and with none; what is 
   assert.match(String(wrong[4]), /the string "1"; it must return a number/);
 });
 
-test("the turns of a conversation are told as texts, and each may be paid", async () => {
+test("the turns of a conversation are passed as texts, and each may be scored", async () => {
   const conversation = batchOf([
     {
       step: 0,
@@ -326,7 +326,7 @@ test("the turns of a conversation are told as texts, and each may be paid", asyn
   );
 });
 
-test("a reward tells what it made of each criterion; what it tells wrongly is an error", async () => {
+test("a reward reports what it made of each criterion; what it reports wrongly is an error", async () => {
   const source = `export const score = ({ response }) => ({
     good: { value: 0.5, criteria: { polite: true, short: 0.25, "names a source": { met: false, points: 2, veto: true }, odd: null } },
     none: { value: null, criteria: {} },

@@ -31,7 +31,7 @@ const places = (method: Branching, rollout = { tokens, entropy }): (number | und
 const sorted = (found: readonly (number | undefined)[]): number[] =>
   found.filter((at) => at !== undefined).sort((a, b) => a - b);
 
-test("one of the k tokens of highest entropy, of those with two characters and more behind the first", () => {
+test("one of the k tokens of highest entropy, of those with two characters and more after the first", () => {
   // Of highest entropy are the first token, single characters and the end: none of them counts among the k.
   assert.deepEqual(sorted(places(made("top_entropy", { k: 2 }))), [3, 6]);
   assert.deepEqual(sorted(places(made("top_entropy"))), [1, 3, 6, 8]);
@@ -53,7 +53,7 @@ test("uniform takes any token with a text, whatever its entropy", () => {
   assert.deepEqual(sorted(places(made("uniform", { min_characters: 1 }))), [1, 2, 3, 4, 5, 6, 8]);
 });
 
-test("there is nowhere to leave a response of one token, of short tokens, or whose entropy nobody measured", () => {
+test("there is nowhere to leave a response of one token, of short tokens, or whose entropy was not measured", () => {
   const short = { tokens: Int32Array.of(1, 9), entropy: Float64Array.of(1, 1) };
   const letters = { tokens: Int32Array.of(2, 4, 5), entropy: Float64Array.of(1, 1, 1) };
   const unknown = { tokens, entropy: entropy.map(() => Number.NaN) };

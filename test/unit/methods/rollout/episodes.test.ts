@@ -125,7 +125,7 @@ test("an episode that fills the context is cut off", async () => {
   }
 });
 
-test("evaluations tell success after each attempt, what is mended and what is spoiled", async () => {
+test("evaluations report success after each attempt, what is repaired and what is spoiled", async () => {
   const run = await finished(
     `rollout.shape=${attempts}`,
     "evaluation={ every: 99, prompts: 16, pass_at: [1], record: 64 }",

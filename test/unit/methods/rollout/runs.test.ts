@@ -22,7 +22,7 @@ function givenOf({ columns: { origin, tokens } }: RolloutRecordLog): number[] {
   const given = [...origin!].filter((kind) => kind === 1).length;
   assert.ok(
     origin!.subarray(0, given).every((kind) => kind === 1),
-    "what was given stands first",
+    "what was prefilled comes first",
   );
   return [...tokens!.subarray(0, given)];
 }
@@ -112,7 +112,7 @@ test("a resumed run branches where the first one did", async () => {
   }
 });
 
-test("`budget: rest` leaves a branch what its parent has not used, `whole` begins anew", async () => {
+test("`budget: rest` leaves a branch what its parent has not used, `whole` begins again", async () => {
   const lengths = async (budget: string): Promise<number> => {
     const run = await finished(
       "tasks=[{ env: reverse_text, lengths: [6] }]",

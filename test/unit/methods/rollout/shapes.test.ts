@@ -131,7 +131,7 @@ const letters = {
     ),
 };
 
-test("an attempt is a row of its own, behind all that stood before it", () => {
+test("an attempt is a row of its own, after all that came before it", () => {
   const batch = batchOfSamples([episode(["ab", "ok"]), episode(["cd"])]);
   const { batch: all, of } = attemptsIn(batch, "all");
   assert.deepEqual(
@@ -186,7 +186,7 @@ test("an attempt that a term does not apply to counts for nothing, and one that 
     assert.deepEqual(await scored(how, ["a", "!"]), ["error"]);
 });
 
-test("values by token of the last attempt stand at its tokens", async () => {
+test("values by token of the last attempt are at its tokens", async () => {
   const byToken = {
     score: (batch: Batch): Promise<TermValue[]> =>
       Promise.resolve(
@@ -219,7 +219,7 @@ test("spans that a term finds in an attempt count from the response's beginning"
   });
 });
 
-test("what is made of criteria is told of the last attempt", async () => {
+test("what is made of criteria is reported of the last attempt", async () => {
   const judged = {
     score: (batch: Batch): Promise<TermValue[]> =>
       Promise.resolve(
@@ -297,7 +297,7 @@ test("SCoRe: the second attempt earns its reward and ten times what it gained", 
   );
 });
 
-test("a success is what the last attempt is, also where each is paid", async () => {
+test("a success is what the last attempt is, also where each is scored", async () => {
   for (const attempts of ["last", "each"]) {
     const { success } = await paid(
       `{ terms: { correct: { use: exact_match, attempts: ${attempts} } } }`,

@@ -43,7 +43,7 @@ test("units are the text again, whichever they are", () => {
   );
 });
 
-test("what follows, what stands between, what was taken out: each is the text when it is put together", () => {
+test("what follows, what is between, what was taken out: each is the text when it is put together", () => {
   const whole = (task: Task): string =>
     `${String(task.data["before"])}${task.answer ?? ""}${String(task.data["after"])}`;
   for (const predict of ["next_segment", "middle_segment", "next_token", "masked_span"] as const) {

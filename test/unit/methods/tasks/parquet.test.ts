@@ -63,7 +63,7 @@ describe("a Parquet file", () => {
     ]);
   });
 
-  it("tells its form by its footer", () => {
+  it("has its form in its footer", () => {
     const { rows, columns, form } = parquetShape(fixture("verl"));
     assert.deepEqual([rows, columns.length, form["ability"]], [8, 5, ""]);
     assert.ok(hasField(form, "reward_model.ground_truth") && hasField(form, "prompt.1.content"));

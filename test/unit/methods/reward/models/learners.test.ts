@@ -45,7 +45,7 @@ const total = (value: TermValue | undefined): number =>
       ? value.value
       : Number.NaN;
 
-test("an implicit process reward model begins at nothing, learns what is right and pays every token of it", async () => {
+test("an implicit process reward model begins at nothing, learns what is right and scores every token of it", async () => {
   const models = new FakeModels({ size: 10, models: ["prm"], lr: 2 });
   await models.get("prm").snapshot("reference");
   const term = made(implicitPrm, { model: "prm", beta: 0.5 });

@@ -56,7 +56,7 @@ const number = (value: TermValue | undefined): number => (value?.kind === "value
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-12, `${a} is not ${b}`);
 
 describe("reference_probability", () => {
-  it("is the mean probability behind the reasoning less that behind the prompt", async () => {
+  it("is the mean probability after the reasoning less that after the prompt", async () => {
     const { values, models } = await scored({ least: null });
     const base = await mean(models, `${prompt} `);
     near(number(values[0]), (await mean(models, `${prompt}<think>so</think> <answer> `)) - base);
@@ -66,7 +66,7 @@ describe("reference_probability", () => {
     near(number(values[2]), (await mean(models, cut)) - base);
   });
 
-  it("pays no gain below `least`", async () => {
+  it("gives no reward for a gain below `least`", async () => {
     const all = (await scored({ least: null })).values.map(number);
     const paid = (await scored({})).values.map(number);
     paid.forEach((one, i) => near(one, Math.max(0, all[i]!)));
