@@ -62,8 +62,8 @@ interface TokenTally {
   readonly trained: number;
 }
 
-/** "4 given tokens do not train", "all 12 written tokens train", "2 of 4 given tokens train". */
-function trainsText(kind: Origin, { tokens, trained }: TokenTally): string {
+/** "4 prefilled tokens do not train", "all 12 generated tokens train", "2 of 4 prefilled tokens train". */
+function trainsText(kind: "prefilled" | "generated", { tokens, trained }: TokenTally): string {
   const all = plural(tokens, `${kind} token`);
   const verb = tokens === 1 ? "trains" : "train";
   if (trained === 0) return `${all} ${tokens === 1 ? "does" : "do"} not train`;
@@ -76,7 +76,7 @@ export function trainingText(help: NonNullable<RolloutRow["help"]>): string | un
   if (trains === undefined) return undefined;
   const { given, written } = trains;
   return [
-    ...(given.tokens > 0 ? [trainsText("given", given)] : []),
-    ...(written.tokens > 0 ? [trainsText("written", written)] : []),
+    ...(given.tokens > 0 ? [trainsText("prefilled", given)] : []),
+    ...(written.tokens > 0 ? [trainsText("generated", written)] : []),
   ].join(", ");
 }

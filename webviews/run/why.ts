@@ -132,7 +132,7 @@ function shares({ shares: found, advantage }: Why): HTMLElement[] {
       ? [["without a value of any term", "", formatChange(found.rest), bar(scaled(found.rest))]]
       : [];
   const sum: Cell[] = [element("b", {}, "sum"), "", element("b", {}, change(advantage)), ""];
-  return [table("Shares of the reward terms", ["term", "paid", "share", ""], [...rows, ...rest, sum])];
+  return [table("Shares of the reward terms", ["term", "scored", "share", ""], [...rows, ...rest, sum])];
 }
 
 /** Siblings that have a column: of a larger group the others are only in the count. */
