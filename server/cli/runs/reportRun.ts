@@ -101,24 +101,24 @@ function measured(evaluations: readonly EvaluationRow[]): string[] {
     `Always the same held-out tasks, after step ${first.step} and after step ${last.step}; ${evaluations.length} evaluations in total.`,
     "",
     ...table(
-      ["metric", "first", "last", "change", "course"],
+      ["metric", "first", "last", "change", "trend"],
       names.map((name) => {
         const [from, to] = [first.metrics[name], last.metrics[name]];
         const change = from === undefined || to === undefined ? undefined : to - from;
-        const course = evaluations.map(({ metrics }) => metrics[name] ?? Number.NaN);
+        const trend = evaluations.map(({ metrics }) => metrics[name] ?? Number.NaN);
         return [
           `\`${name}\``,
           number(from),
           number(to),
           change === undefined ? "" : `${change > 0 ? "+" : ""}${number(change)}`,
-          sparkline(course, sparkWidth),
+          sparkline(trend, sparkWidth),
         ];
       }),
     ),
   ];
 }
 
-function course(series: readonly Series[]): string[] {
+function progress(series: readonly Series[]): string[] {
   const rows = series.flatMap(({ metric, values }) => {
     const known = values.filter((value) => value !== null);
     if (known.length === 0) return [];
@@ -135,7 +135,7 @@ function course(series: readonly Series[]): string[] {
       ],
     ];
   });
-  return table(["metric", "first", "last", "least", "most", "course"], rows);
+  return table(["metric", "first", "last", "least", "most", "trend"], rows);
 }
 
 function answers({ before, after }: Report): string[] {
@@ -174,7 +174,7 @@ export function reportText(report: Report): string {
     "",
     "## Progress",
     "",
-    ...course(series),
+    ...progress(series),
     ...(problems.length === 0
       ? []
       : [
