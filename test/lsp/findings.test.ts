@@ -48,7 +48,10 @@ describe("diagnostics in an editor", { timeout: 60_000 }, () => {
     const text = `${start}curriculum: { sampler: boltzmann }\n`.replace("numbers: [3, 4]", "weight: 2");
     const { diagnostics } = await server.open(folder, "tags.gradus.yaml", text);
     const [found] = diagnostics;
-    assert.deepEqual([found?.code, found?.tags], ["task-weight", [DiagnosticTag.Unnecessary]]);
+    assert.deepEqual(
+      { code: found?.code, tags: found?.tags },
+      { code: "task-weight", tags: [DiagnosticTag.Unnecessary] },
+    );
   });
 
   it("offers the nearest sizes with their arithmetic, the nearest one first", async () => {

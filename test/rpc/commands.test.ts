@@ -42,14 +42,14 @@ test("follow --json reports every step once and in order, across a killed daemon
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  assert.deepEqual([lines[0]?.type, lines[0]?.run], ["started", run]);
+  assert.deepEqual({ type: lines[0]?.type, run: lines[0]?.run }, { type: "started", run });
   assert.deepEqual(
     lines.filter(({ type }) => type === "step").map(({ step, metrics }) => [step, metrics?.["reward/total"]]),
     Array.from({ length: 80 }, (_, step) => [step, step]),
   );
   assert.deepEqual(
-    [lines.at(-1)?.type, lines.at(-1)?.status, lines.at(-1)?.steps],
-    ["summary", "finished", 80],
+    { type: lines.at(-1)?.type, status: lines.at(-1)?.status, steps: lines.at(-1)?.steps },
+    { type: "summary", status: "finished", steps: 80 },
   );
 });
 

@@ -158,7 +158,10 @@ test("an idle older daemon is replaced, a busy one is kept and attached to", asy
   const run = await box.start(connection, 100_000, 20);
   await box.reach(connection, run, ({ step }) => step >= 1);
   const beside = await box.link({ version: "9.0.0" });
-  assert.deepEqual([beside.mode, beside.hello.instance], ["limited", replaced.hello.instance]);
+  assert.deepEqual(
+    { mode: beside.mode, instance: beside.hello.instance },
+    { mode: "limited", instance: replaced.hello.instance },
+  );
   const limited = beside.connection();
   assert.deepEqual(await ask(limited, daemonShutdown, {}), { accepted: false, reason: "a run is live" });
   await ask(limited, runsControl, { run, action: "stop" });

@@ -126,8 +126,13 @@ test("a run follows what an earlier one exported, though that is deleted meanwhi
   });
   const past = JSON.parse(readFileSync(file, "utf8"));
   assert.deepEqual(
-    [past.run, past.mixtures.length, past.knowledge.length, past.knowledge[0].points.length],
-    [first, 4, 3, 4],
+    {
+      run: past.run,
+      mixturesLength: past.mixtures.length,
+      knowledgeLength: past.knowledge.length,
+      pointsLength: past.knowledge[0].points.length,
+    },
+    { run: first, mixturesLength: 4, knowledgeLength: 3, pointsLength: 4 },
   );
   const told = join(folder, "history.jsonl");
   await exportRun(connection, await ask(connection, runsShow, { run: first }), { to: "history", out: told });

@@ -124,7 +124,10 @@ describe("a daemon with a recorded run", { timeout: 120_000 }, () => {
     const other = text.replace("weight: 0.5", "weight: -2");
     const asked = { uri: editor.uri, text: other, trusted: true };
     const { rescored } = await ask(editor.connection, rescore, asked);
-    assert.deepEqual([rescored?.from, rescored?.to, rescored?.steps, rescored?.of], [33, 33, 1, 24]);
+    assert.deepEqual(
+      { from: rescored?.from, to: rescored?.to, steps: rescored?.steps, of: rescored?.of },
+      { from: 33, to: 33, steps: 1, of: 24 },
+    );
     const whole = await ask(editor.connection, rescore, { ...asked, scope: "run" });
     assert.equal(whole.rescored?.steps, 24);
     const path = join(dirname(file), "mine.ts");

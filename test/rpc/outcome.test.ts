@@ -77,11 +77,21 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
     assert.deepEqual(failed, { bad: 24 });
     const [most, least] = failures;
     assert.deepEqual(
-      [most?.term, most?.message, most?.count, most?.first, most?.last, most?.line],
-      ["bad", "threw RangeError: no answer", 18, 0, 2, 4],
+      {
+        term: most?.term,
+        message: most?.message,
+        count: most?.count,
+        first: most?.first,
+        last: most?.last,
+        line: most?.line,
+      },
+      { term: "bad", message: "threw RangeError: no answer", count: 18, first: 0, last: 2, line: 4 },
     );
     assert.equal(most?.file, bad);
-    assert.deepEqual([least?.count, least?.line, least?.file], [6, 3, bad]);
+    assert.deepEqual(
+      { count: least?.count, line: least?.line, file: least?.file },
+      { count: 6, line: 3, file: bad },
+    );
     assert.match(least?.message ?? "", /^threw SyntaxError: /);
   });
 
@@ -111,7 +121,10 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
     assert.match(followed, /finished after 3 steps[\s\S]*⚠ warning Nothing was trained in the 3 steps/);
     const lines = (await output(box.spawn(["runs", "follow", "one", "--json"]))).trim().split("\n");
     const summary: { status: string; warnings: { reason: string }[] } = JSON.parse(lines.at(-1) ?? "");
-    assert.deepEqual([summary.status, summary.warnings[0]?.reason], ["finished", "nothing-trained"]);
+    assert.deepEqual(
+      { status: summary.status, reason: summary.warnings[0]?.reason },
+      { status: "finished", reason: "nothing-trained" },
+    );
     assert.match(
       await output(box.spawn(["runs", "export", "one", "--to", "report"])),
       /\*\*Warning:\*\* Nothing was trained/,
@@ -131,7 +144,10 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
       /`bad` failed on 24 of 24 rollouts in 3 steps, most recently in step 2: threw RangeError: no answer \(bad\.ts:4\), and 1 other message\./,
     );
     const [first, second] = found.relatedInformation ?? [];
-    assert.deepEqual([first?.location.uri, first?.location.range.start.line], [pathToFileURL(bad).href, 3]);
+    assert.deepEqual(
+      { uri: first?.location.uri, line: first?.location.range.start.line },
+      { uri: pathToFileURL(bad).href, line: 3 },
+    );
     assert.equal(second?.location.range.start.line, 2);
     assert.match(found.relatedInformation?.at(-1)?.location.uri ?? "", /^gradus-rollouts:/);
   });

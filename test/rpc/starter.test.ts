@@ -45,7 +45,10 @@ test("a dry run reports what each term gives an empty answer, and warns of one t
       "reward.terms.brevity={ use: ./short.ts, weight: { schedule: linear, from: 0, to: 0.1, over: 10 } }",
     );
     const empty = paid.probes.find(({ probe }) => probe === "empty");
-    assert.deepEqual([empty?.response, empty?.terms, empty?.reward], ["", { correct: 0, brevity: 1 }, 0.1]);
+    assert.deepEqual(
+      { response: empty?.response, terms: empty?.terms, reward: empty?.reward },
+      { response: "", terms: { correct: 0, brevity: 1 }, reward: 0.1 },
+    );
     assert.equal(paid.warnings.length, 1);
     assert.match(
       paid.warnings[0]!,
@@ -62,7 +65,7 @@ test("what TensorFlow says of itself does not reach the terminal", async () => {
   const workspace = new Workspace();
   try {
     const { code, stderr } = await workspace.finish("run", workspace.config, "--dry-run", "--json");
-    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
   } finally {
     if (before === undefined) delete process.env["TF_CPP_MIN_LOG_LEVEL"];
     else process.env["TF_CPP_MIN_LOG_LEVEL"] = before;

@@ -75,7 +75,7 @@ test("the daemon is killed in the middle of a run: the run goes on, nothing is l
   assert.ok(["running", "reading", "finished"].includes(status), status);
   await box.reach(second, run, (detail) => detail.status === "finished");
   const [reward] = await curve(second, run);
-  assert.deepEqual([reward?.steps, reward?.values], [upTo(60), upTo(60)]);
+  assert.deepEqual({ steps: reward?.steps, values: reward?.values }, { steps: upTo(60), values: upTo(60) });
   assert.equal((await ask(second, rolloutsQuery, { run, limit: 1 })).total, 120);
   const { changes, restart } = await ask(second, subscribe, { since: cursor });
   assert.equal(restart, false);

@@ -91,7 +91,10 @@ test("a daemon that hangs is reported and ended, also where no file of the runti
     output(box.spawn(["doctor", "--json"])),
   ]);
   const told = JSON.parse(status.stdout) as { running: boolean; reachable: boolean; pid: number };
-  assert.deepEqual([told.running, told.reachable, told.pid], [true, false, pid]);
+  assert.deepEqual(
+    { running: told.running, reachable: told.reachable, pid: told.pid },
+    { running: true, reachable: false, pid },
+  );
   const { checks } = JSON.parse(doctor.stdout) as {
     checks: { name: string; status: string; mend?: string }[];
   };

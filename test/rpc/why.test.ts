@@ -19,10 +19,13 @@ test("a rollout of a run is explained by the run's own config; what is not there
   const { group, index, rewards } = rollouts[1]!;
   const why = await ask(connection, rolloutsWhy, { run, step: 2, group, index });
   assert.deepEqual(
-    [why.type, why.step, why.group, why.index, why.reward],
-    ["why", 2, group, index, rewards?.["correct"]],
+    { type: why.type, step: why.step, group: why.group, index: why.index, reward: why.reward },
+    { type: "why", step: 2, group, index, reward: rewards?.["correct"] },
   );
-  assert.deepEqual([why.baseline, why.scale], ["group_mean", "group_std"]);
+  assert.deepEqual(
+    { baseline: why.baseline, scale: why.scale },
+    { baseline: "group_mean", scale: "group_std" },
+  );
   assert.ok(why.words.length > 0 && why.siblings.some((sibling) => sibling.index === index));
   await assert.rejects(
     ask(connection, rolloutsWhy, { run, step: 2, group: "nobody", index: 0 }),

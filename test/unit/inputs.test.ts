@@ -250,7 +250,7 @@ for (const [what, target, reason, name] of [
       assert.ok(error instanceof UserError);
       assert.match(error.message, new RegExp(`^reward term "correct": .*${name} cannot be read: ${reason}$`));
       const { file, line, character } = error.detail;
-      assert.deepEqual([file, line, character], [reward, 1, 20]);
+      assert.deepEqual({ file, line, character }, { file: reward, line: 1, character: 20 });
       return true;
     });
   });

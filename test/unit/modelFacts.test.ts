@@ -267,8 +267,8 @@ test("a model that no machine holds is an error of its line, and one sentence wh
     const [one, ...rest] = found(folder, model);
     assert.deepEqual(rest, []);
     assert.deepEqual(
-      [one?.rule, one?.severity, one?.key, one?.range.start.line],
-      ["model-memory", "error", "model.base", 4],
+      { rule: one?.rule, severity: one?.severity, key: one?.key, line: one?.range.start.line },
+      { rule: "model-memory", severity: "error", key: "model.base", line: 4 },
     );
     assert.match(one?.message ?? "", /needs about \d+ GiB at its peak/);
     assert.throws(

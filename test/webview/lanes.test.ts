@@ -201,7 +201,7 @@ test(
       .getByRole("button", { name: new RegExp(`^${arms[2]}`) })
       .click();
     const { by, family } = (await posted(panel, "curriculum")).at(-1)!.view;
-    assert.deepEqual([by, family], ["arm", arms[2]]);
+    assert.deepEqual({ by, family }, { by: "arm", family: arms[2] });
     await answer(panel, "single");
     assert.match((await lanes(panel).textContent())!, new RegExp(`Arms of ${arms[2]}`));
     assert.equal(await lanes(panel).locator(".label").count(), 7);

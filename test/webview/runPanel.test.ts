@@ -182,8 +182,8 @@ test("a reload restores the place: range, tables and scroll", { skip }, async ()
   const [ready] = await panel.posted();
   assert.ok(ready?.type === "ready" && ready.state !== null);
   assert.deepEqual(
-    [ready.state.run, ready.state.scroll, ready.state.tables],
-    [runAt(last).summary.id, 420, ["entropy"]],
+    { run: ready.state.run, scroll: ready.state.scroll, tables: ready.state.tables },
+    { run: runAt(last).summary.id, scroll: 420, tables: ["entropy"] },
   );
   await panel.send(show(last));
   assert.equal(

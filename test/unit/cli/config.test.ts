@@ -41,7 +41,7 @@ describe("gradus curriculum --history", () => {
     const words = ["curriculum", "range.gradus.yaml", "--history", "h.jsonl", "--json"];
     written(line(0, [1, 0]), line(1, [1e308, -1e308]), line(2, [1, 0]), line(3, [1e308, -1e308]));
     const { code, stdout, stderr } = await gradus(words, folder);
-    assert.deepEqual([code, stdout.trim().split("\n").length], [0, 4]);
+    assert.deepEqual({ code, stdoutLines: stdout.trim().split("\n").length }, { code: 0, stdoutLines: 4 });
     assert.match(
       stderr,
       /^h\.jsonl: warning: step 1 \(and so in 1 more step\): the signal reward_range is not finite for the task t1 of countdown\/3; .* choose another signal\. \[signal-not-finite\]\n$/,
@@ -154,7 +154,10 @@ describe("gradus validate", () => {
     );
     const { stdout, code } = await gradus(["validate", "sft.yaml", "--json"], folder);
     const [file] = JSON.parse(stdout).files;
-    assert.deepEqual([file.kind, file.diagnostics[0].rule, code], ["trl", "foreign-unknown-key", 1]);
+    assert.deepEqual(
+      { kind: file.kind, rule: file.diagnostics[0].rule, code },
+      { kind: "trl", rule: "foreign-unknown-key", code: 1 },
+    );
   });
 
   it("names the option where no file wrote the value", async () => {
@@ -211,11 +214,11 @@ describe("gradus resolve", () => {
 
   it("prints the errors of a broken config and no config", async () => {
     const { stdout, stderr, code } = await gradus(["resolve", "bad.gradus.yaml", "--json"], folder);
-    assert.deepEqual([stdout, code], ["", 1]);
+    assert.deepEqual({ stdout, code }, { stdout: "", code: 1 });
     assert.match(stderr, /bad\.gradus\.yaml:1:16: error/);
     assert.match(stderr, /a config with errors cannot be resolved/);
     const set = await gradus(["resolve", "good.gradus.yaml", "--set", "rollout.group=x"], folder);
-    assert.deepEqual([set.stdout, set.code], ["", 1]);
+    assert.deepEqual({ stdout: set.stdout, code: set.code }, { stdout: "", code: 1 });
     assert.match(set.stderr, /^--set rollout\.group=x: error: /m);
   });
 });
@@ -301,14 +304,14 @@ describe("the catalogue", () => {
     const presets = JSON.parse((await gradus(["presets", "--json"])).stdout);
     const sec = presets.find((preset: { id: string }) => preset.id === "sec");
     assert.deepEqual(
-      [sec.papers, sec.kind, sec.status, sec.slots, sec.extends],
-      [
-        [{ title: "Self-Evolving Curriculum for LLM Reasoning", arxiv: "2505.14970" }],
-        "method",
-        "exact",
-        ["curriculum"],
-        "grpo",
-      ],
+      { papers: sec.papers, kind: sec.kind, status: sec.status, slots: sec.slots, extends: sec.extends },
+      {
+        papers: [{ title: "Self-Evolving Curriculum for LLM Reasoning", arxiv: "2505.14970" }],
+        kind: "method",
+        status: "exact",
+        slots: ["curriculum"],
+        extends: "grpo",
+      },
     );
   });
 

@@ -61,7 +61,7 @@ test("a pipe gets a step at most every two seconds and every 1 %, and always the
   ] as const) {
     const steps = stepsIn(told(milliseconds));
     assert.ok(steps.length <= most, `${steps.length} lines at ${milliseconds} ms`);
-    assert.deepEqual([steps[0], steps.at(-1)], [0, 999]);
+    assert.deepEqual({ first: steps[0], last: steps.at(-1) }, { first: 0, last: 999 });
   }
   assert.ok(stepsIn(told(1000)).length >= 95);
 });

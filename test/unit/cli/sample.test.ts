@@ -63,7 +63,10 @@ void test("a chat model is asked in its own template, with --system before the p
   const asked = await gradus(["sample", file, "--prompt", "hi", "--system", "Be brief.", "--json", ...short]);
   assert.equal(asked.code, 0, asked.stderr);
   const { prompt, system, chat: chats, responses } = JSON.parse(asked.stdout);
-  assert.deepEqual([prompt, system, chats, responses.length], ["hi", "Be brief.", true, 1]);
+  assert.deepEqual(
+    { prompt, system, chats, responsesLength: responses.length },
+    { prompt: "hi", system: "Be brief.", chats: true, responsesLength: 1 },
+  );
   assert.equal(responses[0].response, await greedy(chat(tokenizer, ["system", "Be brief."], ["user", "hi"])));
 });
 

@@ -104,6 +104,6 @@ describe("a reader that leaves early", () => {
     child.stderr.on("data", (data: Buffer) => (stderr += data.toString()));
     child.stdout.destroy();
     const [code]: unknown[] = await once(child, "close");
-    assert.deepEqual([code, stderr], [0, ""]);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: "" });
   });
 });

@@ -135,7 +135,7 @@ describe("a file of a program that is not known", () => {
   it("is not converted either, and why is said", async () => {
     for (const name of some(names, 3)) {
       const { code, stdout, stderr } = await gradus(["convert", name], folder);
-      assert.deepEqual([code, stdout], [1, ""], name);
+      assert.deepEqual({ code, stdout }, { code: 1, stdout: "" }, name);
       assert.match(stderr, /error: .*\[(unknown-config|syntax)\]/, name);
     }
   });

@@ -35,7 +35,10 @@ describe("defaults", () => {
       config?.stages.map(({ kind, steps }) => [kind, steps]),
       [["rl", 100]],
     );
-    assert.deepEqual([config?.evaluation.pass_at, config?.evaluation.samples], [[1, 8], 8]);
+    assert.deepEqual(
+      { pass_at: config?.evaluation.pass_at, samples: config?.evaluation.samples },
+      { pass_at: [1, 8], samples: 8 },
+    );
   });
 
   it("draw as many samples as the largest k", () => {
@@ -122,8 +125,12 @@ describe("merging", () => {
       }),
     );
     assert.deepEqual(
-      [config?.top.kl[0]?.model, config?.top.kl[0]?.coefficient, config?.top.tasks[0]?.weight],
-      ["reference", 0.001, 1],
+      {
+        model: config?.top.kl[0]?.model,
+        coefficient: config?.top.kl[0]?.coefficient,
+        weight: config?.top.tasks[0]?.weight,
+      },
+      { model: "reference", coefficient: 0.001, weight: 1 },
     );
   });
 

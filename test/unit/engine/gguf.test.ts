@@ -176,7 +176,7 @@ void test("a tiny model with its characters becomes a file that any reader of by
     const text = "3 + 4 = 7\n~ it's";
     assert.deepEqual(again.encode(text), tokenizer.encode(text));
     assert.equal(again.decode(again.encode(text)), text);
-    assert.deepEqual([again.pad, again.bos, again.eos], [0, 1, 2]);
+    assert.deepEqual({ pad: again.pad, bos: again.bos, eos: again.eos }, { pad: 0, bos: 1, eos: 2 });
   }));
 
 void test("what GGUF has no place for is refused by name", () =>

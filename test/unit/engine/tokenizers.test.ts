@@ -157,9 +157,12 @@ void test("where the tokenizer's config names no end, the model's own does, or t
     assert.throws(() => readTokenizer(place), /does not name an end-of-sequence token/);
     write("config.json", { eos_token_id: [eos, end], bos_token_id: bos });
     assert.deepEqual(readTokenizer(place).eosAll, [eos, end]);
-    assert.deepEqual([readTokenizer(place).bos, readTokenizer(place).pad], [bos, eos]);
+    assert.deepEqual({ bos: readTokenizer(place).bos, pad: readTokenizer(place).pad }, { bos, pad: eos });
     write("generation_config.json", { eos_token_id: end, pad_token_id: 2 });
-    assert.deepEqual([readTokenizer(place).eosAll, readTokenizer(place).pad], [[end], 2]);
+    assert.deepEqual(
+      { eosAll: readTokenizer(place).eosAll, pad: readTokenizer(place).pad },
+      { eosAll: [end], pad: 2 },
+    );
     write("special_tokens_map.json", { eos_token: { content: "</s>" } });
     write("tokenizer_config.json", { eos_token: null });
     assert.deepEqual(readTokenizer(place).eosAll, [eos, end]);
@@ -217,8 +220,8 @@ void test("the characters' tokenizer.json gives the same ids in a pipeline that 
   assert.deepEqual(pipeline.encode(text), characters.encode(text));
   assert.equal(pipeline.decode(characters.encode(text)), text);
   assert.deepEqual(
-    [pipeline.pad, pipeline.bos, pipeline.eos, pipeline.size],
-    [characters.pad, characters.bos, characters.eos, characters.size],
+    { pad: pipeline.pad, bos: pipeline.bos, eos: pipeline.eos, size: pipeline.size },
+    { pad: characters.pad, bos: characters.bos, eos: characters.eos, size: characters.size },
   );
 });
 
@@ -237,7 +240,10 @@ void test("a trained vocabulary joins what occurs often, is the same every time 
   const other = "émoji 🙂\n\ttabs\u0000 日本";
   assert.equal(trained.decode(trained.encode(other)), other);
   assert.ok(trained.encode(texts[0]!).length < 0.75 * texts[0]!.length);
-  assert.deepEqual([trained.pad, trained.bos, trained.eos, trained.prefix], [0, 1, 2, []]);
+  assert.deepEqual(
+    { pad: trained.pad, bos: trained.bos, eos: trained.eos, prefix: trained.prefix },
+    { pad: 0, bos: 1, eos: 2, prefix: [] },
+  );
 });
 
 void test("the first pair that is joined is the most frequent one, of equals the first in the order of bytes", () => {

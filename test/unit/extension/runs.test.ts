@@ -210,8 +210,8 @@ test("live runs come first, then the newest; a deleted run is gone", () => {
 test("a row says in words and icon how a run is doing", () => {
   const row = rowOf({ kind: "run", run: summary("a") }, now);
   assert.deepEqual(
-    [row.icon, row.context, row.description],
-    ["play-circle", "run.running", "step 85 of 420 · r̄ 0.412"],
+    { icon: row.icon, context: row.context, description: row.description },
+    { icon: "play-circle", context: "run.running", description: "step 85 of 420 · r̄ 0.412" },
   );
   assert.match(row.spoken, /running/);
   const done = summary("b", {
@@ -244,13 +244,13 @@ test("a run that came to nothing has a warning sign and the words for it, in row
   });
   const row = rowOf({ kind: "run", run }, now);
   assert.deepEqual(
-    [row.icon, row.color, row.context, row.description],
-    [
-      "warning",
-      "problemsWarningIcon.foreground",
-      "run.finished",
-      "nothing trained, held-out got worse · pass@1 2.3 % → 0.0 % · 3 h ago",
-    ],
+    { icon: row.icon, color: row.color, context: row.context, description: row.description },
+    {
+      icon: "warning",
+      color: "problemsWarningIcon.foreground",
+      context: "run.finished",
+      description: "nothing trained, held-out got worse · pass@1 2.3 % → 0.0 % · 3 h ago",
+    },
   );
   assert.match(row.spoken, /nothing trained/);
   assert.match(runTooltip(run, now), /\$\(warning\) Nothing was trained in the 20 steps/);
@@ -284,7 +284,10 @@ test("while logs are read the view says how many, and their rows say so too", ()
   assert.equal(readingText({ left: 201, all: 201 }), "Reading 201 runs…");
   assert.equal(readingText({ left: 40, all: 201 }), "Reading runs: 40 of 201 left…");
   const row = rowOf({ kind: "run", run: summary("a", { status: "reading" }) }, now);
-  assert.deepEqual([row.icon, row.description], ["loading~spin", "reading its log"]);
+  assert.deepEqual(
+    { icon: row.icon, description: row.description },
+    { icon: "loading~spin", description: "reading its log" },
+  );
 });
 
 test("the tooltip does not let a run's name become markup", () => {

@@ -148,7 +148,10 @@ describe("verl's programs", () => {
     const key = "actor_rollout_ref.actor.megatron.grad_offload";
     for (const sign of ["", "+"]) {
       const [found, ...others] = check("x.sh", `${launch} ${sign}${key}=True\n`);
-      assert.deepEqual([found?.severity, found?.rule, others.length], ["error", "foreign-moved-key", 0]);
+      assert.deepEqual(
+        { severity: found?.severity, rule: found?.rule, othersLength: others.length },
+        { severity: "error", rule: "foreign-moved-key", othersLength: 0 },
+      );
       assert.match(found?.message ?? "", /^verl 0\.9\.1 dropped .*`param_offload` releases/);
     }
     assert.deepEqual(briefly("x.sh", `# verl 0.9.0\n${launch} ${key}=True\n`), []);

@@ -118,7 +118,10 @@ describe("the release that a file is checked against", () => {
       environment: "",
     });
     assert.ok(document);
-    assert.deepEqual([document.version.text, document.version.from], ["1.99.0", "installed"]);
+    assert.deepEqual(
+      { text: document.version.text, from: document.version.from },
+      { text: "1.99.0", from: "installed" },
+    );
     const found = checkFrameworkDocument(document).map(({ message }) => message);
     assert.equal(found.length, 1);
     assert.match(found[0] ?? "", /TRL 1\.99\.0 has no `loss_type`/);

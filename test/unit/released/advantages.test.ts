@@ -116,5 +116,8 @@ test("VinePPO: differences of values from step to step, standardised over the to
 
 test("VinePPO: two passes over each step in mini-batches of 64, nine continuations", () => {
   const { update, advantage } = bodyOf("vineppo");
-  assert.deepEqual([update.epochs, update.mini_batch, advantage.baseline.params["k"]], [2, 64, 9]);
+  assert.deepEqual(
+    { epochs: update.epochs, mini_batch: update.mini_batch, k: advantage.baseline.params["k"] },
+    { epochs: 2, mini_batch: 64, k: 9 },
+  );
 });

@@ -34,7 +34,7 @@ test("biases are named by id or by a text that is one token", () => {
       [tokenizer.encode("a")[0], 2.5],
     ],
   );
-  assert.deepEqual([min_tokens, lanes, stop], [2, 8, undefined]);
+  assert.deepEqual({ min_tokens, lanes, stop }, { min_tokens: 2, lanes: 8, stop: undefined });
   assert.equal(grammar!.allowed![tokenizer.encode("a")[0]!], 1);
   assert.equal(grammar!.allowed![tokenizer.encode("b")[0]!], 0);
   for (const [key, message] of [

@@ -41,7 +41,10 @@ for (const arms of ["difficulty", "{ use: prompt, pool: 8 }"])
       const taken = told.reduce((sum, text) => sum + Number(/^new: (\d)/.exec(text)?.[1]), 0);
       assert.equal(made.length, taken, "a record each, drawn or not");
       for (const { source, author, generation, parents, step } of made) {
-        assert.deepEqual([source, author, generation, parents.length], ["new", "program", 1, 1]);
+        assert.deepEqual(
+          { source, author, generation, parentsLength: parents.length },
+          { source: "new", author: "program", generation: 1, parentsLength: 1 },
+        );
         assert.ok(step === 22 || step === 24, String(step));
       }
       const families = new Set(ofKind(whole, "group").map(({ family }) => family));

@@ -53,7 +53,10 @@ test("the mean of adapters is that of what they add; what the rank leaves out is
   const parts = [adapter("one"), adapter("other"), adapter("third")];
   const weights = [0.5, 0.3, 0.2];
   const found = lowRankMean(parts, weights);
-  assert.deepEqual([found.a.rows, found.a.columns, found.b.rows, found.b.columns], [7, 2, 2, 5]);
+  assert.deepEqual(
+    { aRows: found.a.rows, aColumns: found.a.columns, bRows: found.b.rows, bColumns: found.b.columns },
+    { aRows: 7, aColumns: 2, bRows: 2, bColumns: 5 },
+  );
   const mean = meanOf(parts, weights);
   const apart = dense(found).values.map((value, i) => mean[i]! - value);
   assert.ok(near(found.whole, squared(mean), 1e-10));
@@ -76,7 +79,10 @@ test("an adapter merged with itself stays what it is, and nothing is lost", () =
 test("an adapter of a higher rank than its matrix has room for is filled up with zeros", () => {
   const wide: Product = { a: drawn(3, 4, "wA"), b: drawn(4, 3, "wB") };
   const { a, b, lost } = lowRankMean([wide, wide], [0.5, 0.5]);
-  assert.deepEqual([a.rows, a.columns, b.rows, b.columns], [3, 4, 4, 3]);
+  assert.deepEqual(
+    { aRows: a.rows, aColumns: a.columns, bRows: b.rows, bColumns: b.columns },
+    { aRows: 3, aColumns: 4, bRows: 4, bColumns: 3 },
+  );
   assert.ok(lost < 1e-20);
   product(a, b).values.forEach((value, i) =>
     assert.ok(near(value, product(wide.a, wide.b).values[i]!, 1e-12)),

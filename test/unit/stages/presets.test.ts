@@ -129,7 +129,7 @@ test("QwenLong-L1, Light-R1, policy refresh: what happens as a stage begins", ()
     [1, 1],
   );
   const { refreshReference, resetOptimizer } = preset("policy-refresh").stages[1]!.on_enter;
-  assert.deepEqual([refreshReference, resetOptimizer], [true, true]);
+  assert.deepEqual({ refreshReference, resetOptimizer }, { refreshReference: true, resetOptimizer: true });
 });
 
 test("released scripts: one example, QwenLong-L1 and Critique-Coder sample and clip as theirs do", () => {

@@ -42,7 +42,15 @@ const asked = (more: object = {}) =>
 test("all metrics share the borders of buckets, which hold what was recorded of their steps", () => {
   const [dense, seldom] = asked();
   assert.ok(dense !== undefined && seldom !== undefined);
-  assert.deepEqual([dense.width, seldom.width, dense.total, seldom.total], [16, 16, 3_000, 600]);
+  assert.deepEqual(
+    {
+      denseWidth: dense.width,
+      seldomWidth: seldom.width,
+      denseTotal: dense.total,
+      seldomTotal: seldom.total,
+    },
+    { denseWidth: 16, seldomWidth: 16, denseTotal: 3_000, seldomTotal: 600 },
+  );
   dense.steps.forEach((step, i) => {
     const begin = i * 16;
     const own = Array.from({ length: Math.min(16, last + 1 - begin) }, (_, k) => begin + k).filter(
@@ -79,15 +87,23 @@ test("the means of a stack are over the steps at which all its parts are known, 
 test("a part of the run comes as narrow as it can; few steps come as they were recorded", () => {
   const [dense] = asked({ from: 999, to: 1_510 });
   assert.deepEqual(
-    [dense?.width, dense?.steps[0], dense?.begins?.[0], dense?.steps.at(-1)],
-    [2, 1_001, 1_000, 1_510],
+    {
+      denseWidth: dense?.width,
+      steps0: dense?.steps[0],
+      begins0: dense?.begins?.[0],
+      stepsLast: dense?.steps.at(-1),
+    },
+    { denseWidth: 2, steps0: 1_001, begins0: 1_000, stepsLast: 1_510 },
   );
   const [points, , a, b] = asked({ from: 690, to: 709 });
   assert.deepEqual(
-    [points?.width, points?.steps.length, points?.values[9], points?.low],
-    [1, 19, null, undefined],
+    { width: points?.width, stepsLength: points?.steps.length, at9: points?.values[9], low: points?.low },
+    { width: 1, stepsLength: 19, at9: null, low: undefined },
   );
-  assert.deepEqual([a?.steps.length, b?.steps.length], [19, 17]);
+  assert.deepEqual(
+    { aStepsLength: a?.steps.length, bStepsLength: b?.steps.length },
+    { aStepsLength: 19, bStepsLength: 17 },
+  );
   const nothing = asked({ from: last });
   assert.ok(nothing.every(({ steps }) => steps.length === 0));
 });

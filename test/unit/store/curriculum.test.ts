@@ -56,7 +56,7 @@ test("groups are counted by arm and by steps, with what was spent on those that 
   write(folder, "a", 0, [[[start()], -1], ...steps()]);
   ingestWhole(store, "a");
   const { lanes, columns, reasons, more, width, to } = ask(store, { columns: 5 });
-  assert.deepEqual([width, to, more], [2, 9, 0]);
+  assert.deepEqual({ width, to, more }, { width: 2, to: 9, more: 0 });
   assert.deepEqual(
     lanes.map(({ name, groups, admitted, dead, exhausted, tokens, deadTokens, exhaustedTokens }) => [
       name,
@@ -91,7 +91,7 @@ test("an arm's tasks, and a part of the steps; what finds no lane is counted", (
   write(folder, "a", 0, [[[start()], -1], ...steps()]);
   ingestWhole(store, "a");
   const tasks = ask(store, { by: "task", arm: "easy", from: 3, to: 5 });
-  assert.deepEqual([tasks.from, tasks.to, tasks.width], [3, 5, 1]);
+  assert.deepEqual({ from: tasks.from, to: tasks.to, width: tasks.width }, { from: 3, to: 5, width: 1 });
   assert.deepEqual(
     tasks.lanes.map(({ name, columns }) => [name, columns]),
     [

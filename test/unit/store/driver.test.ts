@@ -36,7 +36,10 @@ test("values come back as they went in: rows hold their columns and nothing else
   const numbers = [0.1, Number.NEGATIVE_INFINITY, Number.MAX_VALUE];
   texts.forEach((text, index) => {
     const { changes, lastInsertRowid } = add.run(2 ** 52 + index, numbers[index], text, blob);
-    assert.deepEqual([changes, Number(lastInsertRowid)], [1, 2 ** 52 + index]);
+    assert.deepEqual(
+      { changes, lastInsertRowid: Number(lastInsertRowid) },
+      { changes: 1, lastInsertRowid: 2 ** 52 + index },
+    );
   });
   add.run(7, Number.NaN, null, Buffer.alloc(0));
   const all = database.prepare("SELECT * FROM t ORDER BY id").all();

@@ -200,8 +200,13 @@ test("a store groups a run's failures by term and message, and counts each rollo
     ],
   );
   assert.deepEqual(
-    [answer.kinds, answer.failed, answer.rollouts, answer.otherErrors],
-    [2, { bad: 8 }, 12, 0],
+    {
+      kinds: answer.kinds,
+      failed: answer.failed,
+      rollouts: answer.rollouts,
+      otherErrors: answer.otherErrors,
+    },
+    { kinds: 2, failed: { bad: 8 }, rollouts: 12, otherErrors: 0 },
   );
   assert.equal(store.queries.rewardErrors({ run: "a", limit: 1 }).failures.length, 1);
   assert.throws(() => store.queries.rewardErrors({ run: "none", limit: 1 }), /no run/);

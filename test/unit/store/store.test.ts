@@ -51,8 +51,14 @@ test("a run enters the store once, whatever the number of reads, and is shown as
   const detail = store.queries.show({ run: "a" });
   assert.equal(detail.status, "finished");
   assert.deepEqual(
-    [detail.step, detail.steps, detail.stage, detail.backend, detail.backendReason],
-    [3, 4, "warm-up", "wasm", "test"],
+    {
+      step: detail.step,
+      steps: detail.steps,
+      stage: detail.stage,
+      backend: detail.backend,
+      backendReason: detail.backendReason,
+    },
+    { step: 3, steps: 4, stage: "warm-up", backend: "wasm", backendReason: "test" },
   );
   assert.deepEqual(detail.first, { "eval/pass@1": 0.25, "eval/greedy": 0.5 });
   assert.deepEqual(detail.last, detail.first);
@@ -82,8 +88,12 @@ test("a run enters the store once, whatever the number of reads, and is shown as
   ]);
   const [stored] = store.queries.events({ run: "a", limit: 10 }).events;
   assert.deepEqual(
-    [stored?.name, stored?.action, stored?.data],
-    ["entropy-low", "Raise objective.entropy", { value: 1e-7, list: [1, 2.5e21, null, true] }],
+    { name: stored?.name, action: stored?.action, data: stored?.data },
+    {
+      name: "entropy-low",
+      action: "Raise objective.entropy",
+      data: { value: 1e-7, list: [1, 2.5e21, null, true] },
+    },
   );
   assert.deepEqual(
     store.queries.evaluations({ run: "a" }).evaluations.map(({ role }) => role),
@@ -104,8 +114,8 @@ test("a rollout comes back with its tokens, what does not exist as null", () => 
   assert.deepEqual(row?.logp_new, [null, -0.1, -1e-9, "-Infinity"]);
   assert.deepEqual(row?.rewards, { correct: 1, brevity: "NaN", bonus: null });
   assert.deepEqual(
-    [row?.run, row?.attempt, row?.response, row?.prompt],
-    ["a", 0, '3 + 4\u2028 "x" é 😀 1', "Make 7 from 3 and 4 →"],
+    { run: row?.run, attempt: row?.attempt, response: row?.response, prompt: row?.prompt },
+    { run: "a", attempt: 0, response: '3 + 4\u2028 "x" é 😀 1', prompt: "Make 7 from 3 and 4 →" },
   );
   assert.equal(
     store.queries.rollouts({ run: "a", step: 0, tokens: false, limit: 10 }).rollouts[0]?.tokens,
@@ -134,9 +144,12 @@ test("texts of a model and of a verifier come back whole, a NUL among them", () 
   ]);
   store.ingestAll("a");
   const [row] = store.queries.rollouts({ run: "a", tokens: false, limit: 1 }).rollouts;
-  assert.deepEqual([row?.prompt, row?.response, row?.errors], [text, text, { correct: text }]);
+  assert.deepEqual(
+    { prompt: row?.prompt, response: row?.response, errors: row?.errors },
+    { prompt: text, response: text, errors: { correct: text } },
+  );
   const [stored] = store.queries.events({ run: "a", limit: 1 }).events;
-  assert.deepEqual([stored?.message, stored?.action], [text, text]);
+  assert.deepEqual({ message: stored?.message, action: stored?.action }, { message: text, action: text });
   const where = 'response contains "after"';
   assert.equal(store.queries.rollouts({ run: "a", where, tokens: false, limit: 1 }).total, 1);
 });
@@ -177,7 +190,7 @@ test("a resumed attempt replaces the steps it trains again; the old tail stays i
   assert.deepEqual(values(store, "a")?.values.slice(4), [40, 50, 60]);
   assert.equal(store.queries.rollouts({ run: "a", tokens: false, limit: 1 }).total, 8);
   const { attempts, attempt, step, status } = store.queries.show({ run: "a" });
-  assert.deepEqual([attempt, step, status], [1, 6, "running"]);
+  assert.deepEqual({ attempt, step, status }, { attempt: 1, step: 6, status: "running" });
   assert.deepEqual(
     attempts.map(({ attempt, resumedAt, lastStep }) => [attempt, resumedAt, lastStep]),
     [

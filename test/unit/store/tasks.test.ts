@@ -109,11 +109,14 @@ test("arms that are single tasks are counted by their families, and a family ope
     ],
   );
   const opened = ask({ by: "arm", family: "easier" });
-  assert.deepEqual([opened.family, opened.columns.length], ["easier", 2]);
+  assert.deepEqual(
+    { family: opened.family, columnsLength: opened.columns.length },
+    { family: "easier", columnsLength: 2 },
+  );
   const [lane] = opened.lanes;
   assert.equal(lane?.name, "source/countdown 2 2");
   assert.deepEqual(lane.made?.parents, ["countdown 3 4"]);
-  assert.deepEqual([lane.made.author, lane.made.step], ["program", 1]);
+  assert.deepEqual({ author: lane.made.author, step: lane.made.step }, { author: "program", step: 1 });
   assert.equal(ask({ by: "arm", family: "countdown/3" }).lanes[0]?.made, undefined);
 });
 

@@ -84,7 +84,7 @@ test("all lanes of an arm or a family represent it, those that are not shown inc
   assert.deepEqual(areasOf(overview(), whole), [{ from: at(0, 0), to: at(3, 0) }]);
   const family = overview({ family: "easy" });
   const brush = brushOf(family, at(0, 0), at(3, 0));
-  assert.deepEqual([brush.by, brush.names], ["family", ["easy"]]);
+  assert.deepEqual({ by: brush.by, names: brush.names }, { by: "family", names: ["easy"] });
   assert.deepEqual(areasOf(family, brush), [{ from: at(0, 0), to: at(3, 0) }]);
   const above = overview({ by: "family", lanes: [lane("easy"), lane("hard")] });
   assert.deepEqual(areasOf(above, brush), [{ from: at(0, 0), to: at(0, 0) }]);

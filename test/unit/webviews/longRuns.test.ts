@@ -150,10 +150,17 @@ test("steps that are appended make the buckets that a load of all of them makes"
       for (let step = Math.max(0, loaded - 3); step < loaded + more; step++) live.merge(liveStep(run, step));
       const whole = new RunSeries(64);
       whole.load(answered(run, 0, loaded + more - 1, 64), 0);
-      assert.deepEqual([live.names, live.width, live.last], [whole.names, whole.width, whole.last]);
+      assert.deepEqual(
+        { names: live.names, width: live.width, last: live.last },
+        { names: whole.names, width: whole.width, last: whole.last },
+      );
       for (const name of whole.names) {
         const [one, other] = [live.column(name), whole.column(name)];
-        assert.deepEqual([one.steps, one.begins], [other.steps, other.begins], name);
+        assert.deepEqual(
+          { steps: one.steps, begins: one.begins },
+          { steps: other.steps, begins: other.begins },
+          name,
+        );
         for (const part of ["values", "low", "high"] as const) assert.ok(close(one[part], other[part]), name);
         assert.ok(close(live.latest(name, 10), whole.latest(name, 10)), name);
         assert.ok(close(live.firstPoints(name, 10).values, whole.firstPoints(name, 10).values), name);

@@ -55,8 +55,8 @@ describe("the reward's tile", () => {
   it("has no colour for a gain while held-out answers get worse", () => {
     const fell = reward([rising], { passes: [0.023, 0] });
     assert.deepEqual(
-      [fell.tone, fell.note],
-      [undefined, "mean of last 10 steps, +0.300 since start, while held-out fell"],
+      { tone: fell.tone, note: fell.note },
+      { tone: undefined, note: "mean of last 10 steps, +0.300 since start, while held-out fell" },
     );
     const warned = reward([rising], {
       summary: { warnings: [{ reason: "held-out-worse", label: "held-out got worse", message: "…" }] },
@@ -69,14 +69,17 @@ describe("the reward's tile", () => {
   it("is the mean of those that have one, and says of how many", () => {
     const some = [column("rollout/count", () => 64), column("rollout/scored", () => 3)];
     const tile = reward([rising, ...some]);
-    assert.deepEqual([tile.note, tile.tone], ["mean of 30 of 640 scored, last 10 steps", undefined]);
+    assert.deepEqual(
+      { note: tile.note, tone: tile.tone },
+      { note: "mean of 30 of 640 scored, last 10 steps", tone: undefined },
+    );
     const lately = [
       column("rollout/count", () => 64),
       column("rollout/scored", (step) => (step < 10 ? 3 : 64)),
     ];
     assert.deepEqual(
-      [reward([rising, ...lately]).note, reward([rising, ...lately]).tone],
-      ["mean of last 10 steps", undefined],
+      { note: reward([rising, ...lately]).note, tone: reward([rising, ...lately]).tone },
+      { note: "mean of last 10 steps", tone: undefined },
     );
   });
 
@@ -93,8 +96,8 @@ describe("the reward's tile", () => {
     assert.equal(reward([rising], { stages: late }).note, "mean of last 5 steps");
     const moved = column("reward/brevity/weight", (step) => 1 - step / 100);
     assert.deepEqual(
-      [reward([rising, moved]).note, reward([rising, moved]).tone],
-      ["mean of last 10 steps", undefined],
+      { note: reward([rising, moved]).note, tone: reward([rising, moved]).tone },
+      { note: "mean of last 10 steps", tone: undefined },
     );
     assert.equal(reward([rising, column("reward/brevity/weight", () => 0.1)]).tone, "good");
   });
@@ -117,8 +120,8 @@ describe("the errors' tile", () => {
     assert.equal(tile().note, "1,600 rollouts not scored");
     const told = tile({ failures: [failure], kinds: 1, failed: { bad: 1_600 }, rollouts: 2_000 });
     assert.deepEqual(
-      [told.value, told.note, told.tone],
-      ["1,600", "bad failed on 1,600 of 2,000 rollouts: threw Error: no answer", "bad"],
+      { value: told.value, note: told.note, tone: told.tone },
+      { value: "1,600", note: "bad failed on 1,600 of 2,000 rollouts: threw Error: no answer", tone: "bad" },
     );
     assert.equal(tiles(view([]), 0).at(-1)?.note, "none so far");
     assert.equal(tiles(view([]), 2).at(-1)?.note, "see the log");

@@ -20,7 +20,10 @@ test("the gain in pass@1 is what was within reach and what was not", () => {
   assert.ok(near(found.self_distillation.value, (2 / 4 - 1) / 3));
   assert.ok(near(found.capability.value, 1 / 4 / 3));
   assert.ok(near(found.total.value, found.self_distillation.value + found.capability.value));
-  assert.deepEqual([found.tasks, found.gained, found.lost], [3, 1, 1]);
+  assert.deepEqual(
+    { tasks: found.tasks, gained: found.gained, lost: found.lost },
+    { tasks: 3, gained: 1, lost: 1 },
+  );
   assert.ok(found.total.low <= found.total.value && found.total.value <= found.total.high);
 });
 
@@ -79,6 +82,6 @@ test("a probe supplies a text or asks the parts, and is compared on the same tas
     [1],
     random,
   );
-  assert.deepEqual([divided.tasks, divided.asked], [1, 2]);
+  assert.deepEqual({ tasks: divided.tasks, asked: divided.asked }, { tasks: 1, asked: 2 });
   assert.ok(near(divided.metrics["pass@1"]!.with, 0.75));
 });

@@ -126,8 +126,8 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     assert.ok(last);
     const { headline, secondsPerStep, tokensPerStep, step, status } = lastRunOf(last, seen.view.record);
     assert.deepEqual(
-      [headline?.metric, headline?.trend, step, status],
-      ["eval/pass@1", "level", 33, "finished"],
+      { metric: headline?.metric, trend: headline?.trend, step, status },
+      { metric: "eval/pass@1", trend: "level", step: 33, status: "finished" },
     );
     assert.ok(secondsPerStep !== null && secondsPerStep > 0 && tokensPerStep !== null && tokensPerStep >= 16);
   });
@@ -138,7 +138,10 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     assert.deepEqual(queries.fileRuns(["/nowhere"]), { last: null, record: null });
     assert.equal(queries.fileStamps([[run.file]])[0], queries.fileStamps([["/other", run.file]])[0]);
     const steps = queries.rolloutSteps("one");
-    assert.deepEqual([steps[0], steps.at(-1), steps.length], [10, 33, 24]);
+    assert.deepEqual(
+      { first: steps[0], last: steps.at(-1), stepsLength: steps.length },
+      { first: 10, last: 33, stepsLength: 24 },
+    );
     assert.equal(queries.rolloutPlaces("one", 33).length, 16);
   });
 });

@@ -211,7 +211,10 @@ test("tokens: who masked them, and which the clip held", () => {
     ),
     row(1, { right: 0, short: 0 }, { logp_new: [-1, -1] }),
   ]);
-  assert.deepEqual([told.tokens.total, told.tokens.trained, told.tokens.clips], [4, 2, "computed"]);
+  assert.deepEqual(
+    { total: told.tokens.total, trained: told.tokens.trained, clips: told.tokens.clips },
+    { total: 4, trained: 2, clips: "computed" },
+  );
   const rules = Object.fromEntries(told.tokens.rules.map(({ rule, spans }) => [rule, spans]));
   assert.deepEqual(rules["observed"], [[1, 2]]);
   assert.deepEqual(rules["given"], [[2, 3]]);

@@ -168,11 +168,8 @@ test("a rollout without a reward takes its advantage and length with it; lists o
   writeFileSync(file, JSON.stringify({ ...line, advantages: [0.5, 0, -0.5], lengths: [3, 4, 5] }));
   const [read] = await readHistory(file);
   assert.deepEqual(
-    [read!.advantages, read!.lengths],
-    [
-      [0.5, -0.5],
-      [3, 5],
-    ],
+    { advantages: read!.advantages, lengths: read!.lengths },
+    { advantages: [0.5, -0.5], lengths: [3, 5] },
   );
   for (const key of ["advantages", "lengths"]) {
     writeFileSync(file, JSON.stringify({ ...line, [key]: [1, 2] }));
@@ -388,6 +385,6 @@ test("replayed and measured rollouts are no groups of a history; what a run reco
   ]);
   assert.equal(lines.length, 1);
   const { successes, data, curriculum: told } = lines[0]!;
-  assert.deepEqual([successes, data], [1, { level: 2 }]);
+  assert.deepEqual({ successes, data }, { successes: 1, data: { level: 2 } });
   assert.deepEqual(told, { stage: "only", clock: { step: 1, stage_step: 1 }, seed: 5, told: [] });
 });

@@ -70,9 +70,12 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
 
   it("changes nothing where the config is the run's, and agrees with what the run recorded", async () => {
     const { change, most, notes, steps: scored, of } = await last(text);
-    assert.deepEqual([scored, of, most, notes], [24, 24, [], []]);
+    assert.deepEqual({ scored, of, most, notes }, { scored: 24, of: 24, most: [], notes: [] });
     const { rankFlips, signFlips, gained, lost, mean, rollouts } = change;
-    assert.deepEqual([rankFlips, signFlips, gained, lost, rollouts], [0, 0, 0, 0, rows().length]);
+    assert.deepEqual(
+      { rankFlips, signFlips, gained, lost, rollouts },
+      { rankFlips: 0, signFlips: 0, gained: 0, lost: 0, rollouts: rows().length },
+    );
     const recorded = rows().map(({ reward: total }) => Number(total));
     const expected = recorded.reduce((sum, value) => sum + value, 0) / recorded.length;
     assert.ok(Math.abs(Number(mean.before) - expected) < 1e-9 && mean.now === mean.before);
@@ -80,7 +83,10 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
 
   it("reports the last step first", async () => {
     const [first] = await all(text.replace("weight: 0.5", "weight: -2"));
-    assert.deepEqual([first?.from, first?.to, first?.steps, first?.of], [33, 33, 1, 24]);
+    assert.deepEqual(
+      { from: first?.from, to: first?.to, steps: first?.steps, of: first?.of },
+      { from: 33, to: 33, steps: 1, of: 24 },
+    );
   });
 
   it("counts as one does by hand when a weight is another", async () => {
@@ -107,8 +113,8 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     }
     assert.ok(rankFlips > 0 && signFlips > 0, "the edit must change something");
     assert.deepEqual(
-      [change.rankFlips, change.signFlips, change.gained, change.lost],
-      [rankFlips, signFlips, gained, lost],
+      { rankFlips: change.rankFlips, signFlips: change.signFlips, gained: change.gained, lost: change.lost },
+      { rankFlips, signFlips, gained, lost },
     );
     assert.ok(Math.abs(Number(change.mean.now) - sum / rows().length) < 1e-9);
     assert.equal(most.length, 5);
@@ -150,7 +156,7 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
       unsaved: { [file]: `export const score = () => { throw new Error("no"); };` },
     });
     const failed = failing.change.terms.find(({ term }) => term === "mine");
-    assert.deepEqual([failed?.errors, failed?.now], [rows().length, null]);
+    assert.deepEqual({ errors: failed?.errors, now: failed?.now }, { errors: rows().length, now: null });
     assert.equal(failing.change.mean.now, null);
     const broken = await last(text, { unsaved: { [file]: "export const score = (" } });
     assert.match(broken.notes.join(), /`mine` keeps its recorded values: reward term "mine"/);
@@ -191,11 +197,14 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     const swept = await sweep(session, load(text), steps, { term: "mine" }, options());
     assert.equal(swept.weight, 0.5);
     const here = swept.points.find(({ weight }) => weight === 0.5);
-    assert.deepEqual([here?.signFlips, here?.rankFlips, here?.gained, here?.lost], [0, 0, 0, 0]);
+    assert.deepEqual(
+      { signFlips: here?.signFlips, rankFlips: here?.rankFlips, gained: here?.gained, lost: here?.lost },
+      { signFlips: 0, rankFlips: 0, gained: 0, lost: 0 },
+    );
     const shares = swept.points.map(({ share }) => share);
     assert.equal(shares[0], 0);
     assert.ok(shares.every((share, index) => index === 0 || share > shares[index - 1]!));
-    assert.deepEqual([swept.from, swept.to], [steps[0], steps.at(-1)]);
+    assert.deepEqual({ from: swept.from, to: swept.to }, { from: steps[0], to: steps.at(-1) });
     assert.ok((swept.steps ?? 0) > 1 && swept.of === steps.length);
     assert.match(swept.picture, /^<svg .*<polyline .*<\/svg>$/);
     await assert.rejects(

@@ -69,7 +69,10 @@ describe("converted configurations", () => {
 
   it("counts verl's prompts as rollouts, and says so", () => {
     const { rollout, update } = body(converted("verl.sh"));
-    assert.deepEqual([rollout.prompts, rollout.group, rollout.max_tokens], [16, 4, 32]);
+    assert.deepEqual(
+      { prompts: rollout.prompts, group: rollout.group, max_tokens: rollout.max_tokens },
+      { prompts: 16, group: 4, max_tokens: 32 },
+    );
     assert.equal(update.mini_batch, 32);
     assert.match(
       converted("verl.sh").config,
@@ -81,8 +84,13 @@ describe("converted configurations", () => {
     const result = converted("trl.yaml");
     const { rollout, update } = body(result);
     assert.deepEqual(
-      [rollout.prompts, rollout.group, update.mini_batch, tree(result)["steps"]],
-      [8, 4, 16, 20],
+      {
+        prompts: rollout.prompts,
+        group: rollout.group,
+        mini_batch: update.mini_batch,
+        steps: tree(result)["steps"],
+      },
+      { prompts: 8, group: 4, mini_batch: 16, steps: 20 },
     );
     assert.match(
       result.config,
@@ -109,7 +117,10 @@ describe("converted configurations", () => {
       correction: [{ use: "mask", level: "sequence", low: null, high: 3 }],
       aggregate: "token_mean",
     });
-    assert.deepEqual([trl["kl"], trl["advantage"]!["scale"]], [[], { use: "group_std", epsilon: 1e-4 }]);
+    assert.deepEqual(
+      { kl: trl["kl"], scale: trl["advantage"]!["scale"] },
+      { kl: [], scale: { use: "group_std", epsilon: 1e-4 } },
+    );
     const openrlhf = tree(of("python3 -m openrlhf.cli.train_ppo_ray --train.seed 3"));
     assert.deepEqual(openrlhf["kl"], [
       { model: "reference", estimator: { use: "k1", clamp: 10 }, place: "reward", coefficient: 0.01 },
@@ -132,7 +143,10 @@ describe("converted configurations", () => {
 
   it("follows interpolations of a Hydra file", () => {
     const { rollout, update } = body(converted("verl.yaml"));
-    assert.deepEqual([rollout.prompts, rollout.max_tokens, update.mini_batch], [16, 32, 128]);
+    assert.deepEqual(
+      { prompts: rollout.prompts, max_tokens: rollout.max_tokens, mini_batch: update.mini_batch },
+      { prompts: 16, max_tokens: 32, mini_batch: 128 },
+    );
   });
 
   it("reads the file that a launch script builds on, and says when it is not there", () => {
@@ -144,7 +158,10 @@ describe("converted configurations", () => {
     const script =
       "python -m verl.trainer.main_ppo --config-path=conf --config-name=base algorithm.adv_estimator=rloo data.train_batch_size=4";
     const found = convert(join(folder, "run.sh"), script);
-    assert.deepEqual([tree(found)["rollout"]!["group"], tree(found)["rollout"]!["prompts"]], [16, 4]);
+    assert.deepEqual(
+      { group: tree(found)["rollout"]!["group"], prompts: tree(found)["rollout"]!["prompts"] },
+      { group: 16, prompts: 4 },
+    );
     assert.match(reason(of(script), "--config-name") ?? "", /not found/);
   });
 
@@ -191,9 +208,15 @@ describe("converted configurations", () => {
 
   it("reads settings that are alone, on lines of their own", () => {
     const overrides = of("algorithm.adv_estimator=rloo\nactor_rollout_ref.rollout.n=6\n", "overrides.txt");
-    assert.deepEqual([overrides.framework, tree(overrides)["rollout"]!["group"]], ["verl", 6]);
+    assert.deepEqual(
+      { framework: overrides.framework, group: tree(overrides)["rollout"]!["group"] },
+      { framework: "verl", group: 6 },
+    );
     const flags = of("--algo.advantage.estimator rloo\n--rollout.n_samples_per_prompt 6\n", "flags.txt");
-    assert.deepEqual([flags.framework, tree(flags)["rollout"]!["group"]], ["openrlhf", 6]);
+    assert.deepEqual(
+      { framework: flags.framework, group: tree(flags)["rollout"]!["group"] },
+      { framework: "openrlhf", group: 6 },
+    );
   });
 
   it("is chosen by --from where the keys do not say whose it is", () => {
@@ -317,7 +340,7 @@ describe("spellings that the frameworks take", () => {
       "trl grpo --num-generations=4 --learning-rate 1e-5 --use_vllm --no-vllm_importance_sampling_correction --no_remove_unused_columns --per-device-train-batch-size 8\n",
     );
     const { rollout, objective } = tree(result);
-    assert.deepEqual([rollout!["group"], rollout!["prompts"]], [4, 2]);
+    assert.deepEqual({ group: rollout!["group"], prompts: rollout!["prompts"] }, { group: 4, prompts: 2 });
     assert.equal(objective!["correction"], undefined);
     assert.match(reason(result, "remove_unused_columns") ?? "", /reads data/);
   });
@@ -368,7 +391,10 @@ describe("spellings that the frameworks take", () => {
         `${verl} data.max_response_length=1_024 data.train_batch_size=4 'actor_rollout_ref.rollout.n=\${data.train_batch_size}'\n`,
       ),
     );
-    assert.deepEqual([rollout!["max_tokens"], rollout!["group"]], [1024, 4]);
+    assert.deepEqual(
+      { max_tokens: rollout!["max_tokens"], group: rollout!["group"] },
+      { max_tokens: 1024, group: 4 },
+    );
     writeFileSync(join(folder, "based.yaml"), "actor_rollout_ref: { actor: { clip_ratio_high: 0.4 } }\n");
     const high = (more: string): unknown =>
       tree(convert(join(folder, "run.sh"), `${verl} --config-name=based${more}\n`))["objective"]!["high"];

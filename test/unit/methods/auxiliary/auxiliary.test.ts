@@ -65,7 +65,10 @@ describe("losses side by side", () => {
     const { loss, gradients, metrics } = weigh(now, batch);
     assert.ok(near(loss, 1.5 + 0.5 * 4.5));
     assert.deepEqual([...gradients.logp!], [-0.5, -0.5, -0.125, -0.125, -0.125, -0.125]);
-    assert.deepEqual([metrics!["loss/policy"], metrics!["loss/sft"]], [1.5, 4.5]);
+    assert.deepEqual(
+      { "loss/policy": metrics!["loss/policy"], "loss/sft": metrics!["loss/sft"] },
+      { "loss/policy": 1.5, "loss/sft": 4.5 },
+    );
     slopes(weigh, batch, now, "logp").forEach((slope, i) => assert.ok(near(gradients.logp![i], slope, 1e-8)));
     const [only] = parts;
     assert.equal(joinedLoss([only!]), only);

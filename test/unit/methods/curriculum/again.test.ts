@@ -197,7 +197,7 @@ test("only points that both have measured count, at the past run's measurement n
     knowledge(900, [0.5, 1, 1]),
   );
   const { chosen } = nearestPast(now, [past], 3)!;
-  assert.deepEqual([chosen.distance, chosen.score], [0, 0.5]);
+  assert.deepEqual({ distance: chosen.distance, score: chosen.score }, { distance: 0, score: 0.5 });
   assert.equal(nearestPast(now, [knowing("b", knowledge(400, [null, 1, null]))], 3), undefined);
   assert.equal(nearestPast(now, [knowing("c")], 3), undefined);
 });
@@ -243,7 +243,10 @@ test("past runs that have learned nothing are left out, and that is reported", a
   const [good, idle] = [await pastOf("good", inCorner), await pastOf("idle", () => 0)];
   const events = (await play(againOf(fileOf(idle, good))(), 4, inCorner)).flatMap(({ news }) => news);
   const [first] = events;
-  assert.deepEqual([first!.name, first!.data], ["past-runs-left-out", { runs: ["idle"] }]);
+  assert.deepEqual(
+    { name: first!.name, data: first!.data },
+    { name: "past-runs-left-out", data: { runs: ["idle"] } },
+  );
   assert.ok(events.some(({ message }) => message.includes("follows the run good")));
 });
 

@@ -30,7 +30,11 @@ test("arms can be single tasks: each is drawn once a step, and charts name them 
   const taken = new Set<number>();
   const first = await curriculum.draw(50, randomStream(5, "draw"), clock, taken);
   const rest = await curriculum.draw(50, randomStream(6, "draw"), clock, taken);
-  assert.deepEqual([first.length, rest.length], [50, 30], "the pool has no more");
+  assert.deepEqual(
+    { firstLength: first.length, restLength: rest.length },
+    { firstLength: 50, restLength: 30 },
+    "the pool has no more",
+  );
   assert.equal(new Set([...first, ...rest].map(({ arm }) => arm)).size, 80);
   for (const { arm, task } of first) {
     assert.equal(arm, `${task.source}/${task.id}`);

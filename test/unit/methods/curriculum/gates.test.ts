@@ -72,7 +72,10 @@ test("filters by best reward, advantage, balance and the greedy answer", () => {
   const groups = [group([1, 1, 1, 1]), group([1, 0, 0, 0]), group([1, 1, 0, 0]), group([1, 1, 1, 0])];
   assert.deepEqual(made(balanced, {}).prefer?.(groups), [2, 1, 3, 0]);
   const { screen } = made(greedyWrong, {});
-  assert.deepEqual([screen?.samples, screen?.temperature], [1, 0]);
+  assert.deepEqual(
+    { samples: screen?.samples, temperature: screen?.temperature },
+    { samples: 1, temperature: 0 },
+  );
   assert.deepEqual([screen?.admit(group([1])).admitted, screen?.admit(group([0])).admitted], [false, true]);
 });
 

@@ -74,7 +74,7 @@ test("by reward: on once the last few earn what they earned the past run; groups
   assert.equal(learn(Number.NaN), undefined);
   // 0.4, 0.6, 0.5: the mean is 0.5.
   assert.equal(learn(0.5), "advanced");
-  assert.deepEqual([replay.stage, replay.mixture[0]!.mean[1]], [1, 2]);
+  assert.deepEqual({ stage: replay.stage, second: replay.mixture[0]!.mean[1] }, { stage: 1, second: 2 });
   // A stage of which no reward is known lasts as long as the window is not full.
   assert.deepEqual(
     [learn(0, from(0)), learn(0), learn(0), learn(0)],

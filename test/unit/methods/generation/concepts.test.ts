@@ -188,7 +188,11 @@ test("data may name the concepts; an author who names none is reported, as is on
   const named = made(concepts, { field: "left", size: 1 });
   const silent: Complete = (requests) => Promise.resolve(requests.map(() => ["I can't help with that."]));
   const byData = await round(sourceOf(named), recipeOf(named), contextOf(silent));
-  assert.deepEqual([byData.parents, byData.taken], [0, []], "a number names nothing");
+  assert.deepEqual(
+    { parents: byData.parents, taken: byData.taken },
+    { parents: 0, taken: [] },
+    "a number names nothing",
+  );
   assert.deepEqual([...byData.refused], [["its parent's concepts are unknown", 4]]);
   const transform = made(concepts, { take: "`(.+)`" });
   const empty: Complete = (requests) => Promise.resolve(requests.map(() => [""]));

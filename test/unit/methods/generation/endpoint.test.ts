@@ -63,7 +63,10 @@ test("an endpoint writes tasks and votes; refusals and silence are errors that s
       ["12"],
     );
     const { text, body } = asked.at(-1)!;
-    assert.deepEqual([text, body["temperature"], body["max_tokens"]], ["1+1= Think.", 0.7, 7]);
+    assert.deepEqual(
+      { text, temperature: body["temperature"], max_tokens: body["max_tokens"] },
+      { text: "1+1= Think.", temperature: 0.7, max_tokens: 7 },
+    );
     const refused = made(endpoint, { url, model: "other" });
     assert.ok(refused.kind === "endpoint");
     await assert.rejects(refused.complete(["a"], how), /did not answer: 500/);

@@ -73,7 +73,7 @@ test("SwS: concepts at 0.2 by the base model's states, kinds by failure ratio; a
   assert.equal(initial!.steps, generate.first! + 1, "before its last step");
   assert.deepEqual(augmented!.on_enter.merge, [{ source: { kind: "model", name: "reference" }, weight: 1 }]);
   const { params } = augmented!.body.curriculum.admission;
-  assert.deepEqual([params["low"], params["high"]], [1 / 8, 7 / 8]);
+  assert.deepEqual({ low: params["low"], high: params["high"] }, { low: 1 / 8, high: 7 / 8 });
   const [, made] = openSources(top.tasks, context);
   assert.ok(made?.source instanceof GeneratedTasks);
 });

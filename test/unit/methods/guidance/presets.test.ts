@@ -49,13 +49,16 @@ test("parameters are the papers'", () => {
   assert.deepEqual(bodyOf("ghpo").guidance.amount.params["steps"], [0.25, 0.5, 0.75]);
   assert.equal(bodyOf("ghpo").guidance.source.params["place"], "prompt");
   const { slope, middle } = bodyOf("ruscarl").guidance.amount.params;
-  assert.deepEqual([slope, middle], [125, 0.2]);
+  assert.deepEqual({ slope, middle }, { slope: 125, middle: 0.2 });
   assert.equal(bodyOf("seele").guidance.amount.params["target"], 0.5);
   const { rollout, objective, kl } = bodyOf("luffy");
-  assert.deepEqual([rollout.group, rollout.temperature, kl], [8, 1, []]);
   assert.deepEqual(
-    [objective.entropy, objective.loss.params["low"], objective.loss.params["high"]],
-    [0.001, 1, 1e9],
+    { group: rollout.group, temperature: rollout.temperature, kl },
+    { group: 8, temperature: 1, kl: [] },
+  );
+  assert.deepEqual(
+    { entropy: objective.entropy, low: objective.loss.params["low"], high: objective.loss.params["high"] },
+    { entropy: 0.001, low: 1, high: 1e9 },
   );
   for (const preset of ["ampo", "luffy", "thinktuning"])
     assert.equal(bodyOf(preset).guidance.ratio.params["gamma"], 0.1);

@@ -98,7 +98,7 @@ test("teachers: a model's tokens come with its log-probs, a file's without", asy
   assert.ok(helped.length > 0);
   for (const { row, pattern, columns } of helped) {
     assert.match(pattern, /^G+$/);
-    assert.deepEqual([row.source, row.help!.by], ["teacher", "other"]);
+    assert.deepEqual({ source: row.source, by: row.help!.by }, { source: "teacher", by: "other" });
     assert.ok(columns.logp_old!.every((value) => value < 0));
   }
   const chosen = await rows(

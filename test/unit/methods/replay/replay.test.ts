@@ -82,7 +82,10 @@ describe("the memory", () => {
   });
   it("says of a rollout what the rules ask", () => {
     const one = pastOf([kept(2, "a", 1)], 5);
-    assert.deepEqual([one.age, one.length, one.success, one.advantage, one.task], [3, 3, 1, 1, "a"]);
+    assert.deepEqual(
+      { age: one.age, oneLength: one.length, success: one.success, advantage: one.advantage, task: one.task },
+      { age: 3, oneLength: 3, success: 1, advantage: 1, task: "a" },
+    );
     assert.ok(near(one.perplexity, Math.exp(2)));
     assert.deepEqual(paidBy(kept(0, "a", 0.5)), { correct: 0.5 });
   });
@@ -94,7 +97,10 @@ describe("the memory", () => {
       units.map(({ rows }) => rows.length),
       [2, 1],
     );
-    assert.deepEqual([units[0]!.past.reward, units[0]!.past.success], [0.5, 0.5]);
+    assert.deepEqual(
+      { reward: units[0]!.past.reward, success: units[0]!.past.success },
+      { reward: 0.5, success: 0.5 },
+    );
     const { rows, weights } = taken(units, [{ index: 0, weight: 0.5 }]);
     assert.deepEqual([rows.length, ...weights], [2, 0.5, 0.5]);
     assert.deepEqual(
@@ -157,8 +163,8 @@ describe("the memory", () => {
     for (const [i, row] of memory.rows.entries()) {
       const { batch, ...rest } = again.rows[i]!;
       assert.deepEqual(
-        [rest.reward, rest.success, rest.left, rest.draws],
-        [row.reward, row.success, row.left, row.draws],
+        { reward: rest.reward, success: rest.success, left: rest.left, draws: rest.draws },
+        { reward: row.reward, success: row.success, left: row.left, draws: row.draws },
       );
       assert.deepEqual([...rest.advantages], [...row.advantages]);
       assert.deepEqual(rest.terms, row.terms);

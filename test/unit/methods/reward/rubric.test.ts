@@ -85,14 +85,17 @@ test("a server judges each criterion once, greedily, and what it leaves open is 
     const judge = { url: server.url, model: "m", max_tokens: 3 };
     const batch = rows(["5 mg", "5 mg", "bleach", "silence", "down", "riddle"]);
     const [first, same, harmful, again, down, riddle] = await scores({ judge }, batch);
-    assert.deepEqual([first, same], [1, 1]);
+    assert.deepEqual({ first, same }, { first: 1, same: 1 });
     assert.equal(harmful, (1 - 4 + 2) / 8);
     assert.equal(again, (5 + 1 - 4 + 2) / 8, "a request that failed is made once more");
     assert.match(String(down), /The judge at .* did not answer: 500/);
     assert.match(String(riddle), /neither yes nor no/);
     const about = server.asked.filter(({ text }) => text.includes("5 mg"));
     assert.equal(about.length, 4, "two alike rollouts are one question a criterion");
-    assert.deepEqual([about[0]!.body["temperature"], about[0]!.body["max_tokens"]], [0, 3]);
+    assert.deepEqual(
+      { temperature: about[0]!.body["temperature"], max_tokens: about[0]!.body["max_tokens"] },
+      { temperature: 0, max_tokens: 3 },
+    );
     assert.match(about[0]!.text, /Question: .*Answer: 5 mg.*names the dose/s);
     assert.deepEqual(await scores({ judge, floor: 0 }, rows(["bleach"])), [0]);
   } finally {

@@ -25,7 +25,10 @@ describe("a Parquet file", () => {
   for (const name of ["snappy", "zstd", "gzip", "brotli", "lz4", "none", "pageV2"])
     it(`has its rows: ${name}`, () => {
       const rows = parquetRows(fixture(name));
-      assert.deepEqual([rows.length, rows[0], rows.at(-1)], [8, first, last]);
+      assert.deepEqual(
+        { rowsLength: rows.length, first: rows[0], last: rows.at(-1) },
+        { rowsLength: 8, first, last },
+      );
     });
 
   it("has nested rows, as verl's", () => {
@@ -65,7 +68,10 @@ describe("a Parquet file", () => {
 
   it("has its form in its footer", () => {
     const { rows, columns, form } = parquetShape(fixture("verl"));
-    assert.deepEqual([rows, columns.length, form["ability"]], [8, 5, ""]);
+    assert.deepEqual(
+      { rows, columnsLength: columns.length, ability: form["ability"] },
+      { rows: 8, columnsLength: 5, ability: "" },
+    );
     assert.ok(hasField(form, "reward_model.ground_truth") && hasField(form, "prompt.1.content"));
     assert.ok(!hasField(form, "reward_model.truth") && !hasField(form, "prompt.content"));
     assert.deepEqual(parquetSample(fixture("zstd"), 1), [first]);
