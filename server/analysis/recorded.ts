@@ -126,7 +126,7 @@ export const rowColumnsOf = (rows: readonly RolloutRow[]): Pick<Batch, "rowColum
       : undefined,
   );
 
-/** The rows as one batch. The mask is the recorded one, else the written tokens. */
+/** The rows as one batch. The mask is the recorded one, else the generated tokens. */
 export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskConfig[]): Batch {
   const offsets = offsetsOf(rows.map(lengthOf));
   const size = offsets.at(-1)!;

@@ -27,7 +27,7 @@ export interface HelpRecord {
   readonly stripped?: boolean;
   readonly error_rate?: number;
   readonly curve?: HelpCurve;
-  /** Of a recorded rollout: of its given and its written tokens, how many there are and how many train. */
+  /** Of a recorded rollout: of its prefilled and its generated tokens, how many there are and how many train. */
   readonly trains?: Readonly<Record<ResponseOrigin, { readonly tokens: number; readonly trained: number }>>;
 }
 

@@ -108,7 +108,7 @@ export interface Pause {
   readonly keep: (rest: readonly PartialSample[]) => void;
 }
 
-/** One finished generation; arrays are per written token. */
+/** One finished generation; arrays are per generated token. */
 export interface Sample {
   /** Position in the `prompts` given to `generate`. */
   readonly index: number;

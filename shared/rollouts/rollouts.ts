@@ -97,7 +97,7 @@ export interface RolloutRow extends RowLists {
     readonly error_rate?: number;
     /** Success by share of help, as fitted: chance + (1 − chance) / (1 + exp(−slope (share − middle))). */
     readonly curve?: { readonly chance: number; readonly slope: number; readonly middle: number };
-    /** Of its given and its written tokens, how many there are and how many train. */
+    /** Of its prefilled and its generated tokens, how many there are and how many train. */
     readonly trains?: Readonly<Record<ResponseOrigin, { readonly tokens: number; readonly trained: number }>>;
   };
   /** Of the step's rollouts that train the share that was helped, and of its plain ones the share that failed. */

@@ -5,7 +5,7 @@ import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Combined } from "../../core/reward.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 
-/** The row's given tokens, as a key; "": it has none. */
+/** The row's prefilled tokens, as a key; "": it has none. */
 function givenOf({ offsets, tokens, origin: origins, records }: Batch, row: number): string {
   if (records[row]!.help === undefined) return "";
   const given: number[] = [];

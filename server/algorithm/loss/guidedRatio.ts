@@ -56,7 +56,7 @@ export class GuidedRatio {
   /** undefined where no rollout is helped. */
   static of({ guidance, advantage }: StageBody, context: CreateContext): GuidedRatio | undefined {
     if (!helps(guidance)) return undefined;
-    // Its weights are the policy's probabilities, of given tokens too.
+    // Its weights are the policy's probabilities, of prefilled tokens too.
     const weighed = advantage.token_weights.some(({ declaration }) => declaration.name === "power");
     return new GuidedRatio(guidance, weighed, context);
   }

@@ -18,7 +18,7 @@ interface Plan {
   readonly distinct: Map<string, Job>;
   length: number;
 }
-/** All given tokens but the last, which is the first decoding step's input. */
+/** All prefilled tokens but the last, which is the first decoding step's input. */
 const cachedTokens = (job: Job): number => Math.max(1, job.given.length - 1);
 
 /** Jobs that wait for a lane, in order. */

@@ -75,7 +75,7 @@ function storedStats(batch: Batch, plan: UpdatePlan): Stats | undefined {
     if (column === undefined) return undefined;
     // A stripped context changes what the tokens are conditioned on: stored values are of the other one.
     if (batch.trainContext !== undefined) return undefined;
-    // Of a given token the stored value is that of whoever gave it.
+    // Of a prefilled token the stored value is its source's.
     for (let i = 0; i < column.length; i++)
       if (batch.mask[i] === 1 && (Number.isNaN(column[i]) || batch.origin[i] !== origin.written))
         return undefined;

@@ -15,7 +15,7 @@ export function notFinite(what: string, value: number, batch: Batch, token: numb
   );
 }
 
-/** @throws UserError where a token that trains has no finite number in the column */
+/** @throws UserError where a token that trains has a value in the column that is not finite */
 export function checkFinite(what: string, column: Float64Array, weights: Float64Array, batch: Batch): void {
   for (let t = 0; t < weights.length; t++)
     if (weights[t] !== 0 && !Number.isFinite(column[t]!)) throw notFinite(what, column[t]!, batch, t);

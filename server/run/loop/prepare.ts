@@ -28,7 +28,7 @@ export async function prepareReplay(
   return notes;
 }
 
-/** @returns what to tell of the files. @throws UserError naming the file and the line */
+/** @returns what to report of the files. @throws UserError naming the file and the line */
 export async function prepareAuxiliary(
   { demonstrations }: AuxiliaryLosses,
   reader: DemonstrationSetup,

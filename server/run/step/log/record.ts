@@ -40,7 +40,7 @@ function wireReward(term: RewardColumn, row: number): WireReward | undefined {
 const present = <Value>(entries: readonly (readonly [string, Value | undefined])[]): Record<string, Value> =>
   Object.fromEntries(entries.filter((entry): entry is readonly [string, Value] => entry[1] !== undefined));
 
-/** How many of a row's given and written tokens there are, and how many of each the masks leave. */
+/** How many of a row's prefilled and generated tokens there are, and how many of each the masks leave. */
 function trainsOf(
   { offsets, origin: origins, mask }: Batch,
   row: number,

@@ -29,7 +29,7 @@ export function bandOf(rows: readonly number[]): Omit<MismatchBand, "outside"> |
   return { mean, high: Math.max(negligible, mean + allowed * error), rows: known.length };
 }
 
-/** What a look has to tell: an event of the run. */
+/** What a look reports, as an event of the run. */
 export interface Finding {
   readonly severity: "info" | "warning";
   readonly name: "mismatch" | "mismatch-calibrated";
