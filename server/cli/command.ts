@@ -8,7 +8,7 @@ export interface Command {
   configure(program: Program): void;
 }
 
-/** Exit codes: 1 for a finding of severity error or a failure, 2 for wrong usage. */
+/** Exit codes: 1 for a diagnostic of severity error or a failure, 2 for wrong usage. */
 export const exit = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** stdout carries results only; everything else goes to stderr. Both show control characters and send none but our colours. */

@@ -44,7 +44,7 @@ export class Extender {
   inherited: MapNode | undefined;
   /** Where the main file extends several: each but the first, with what lies below it. */
   readonly mixed: { readonly below: MapNode; readonly over: MapNode; readonly at: Origin }[] = [];
-  /** A syntax error anywhere: what follows from the half-read tree would be its echo. */
+  /** A syntax error anywhere: what follows from an error-tolerant parse would be its echo. */
   broken = false;
   /** Files that were read, by layer and real path: what two of them extend is read once. */
   private readonly known = new Map<string, MapNode>();
@@ -98,7 +98,7 @@ export class Extender {
     });
   }
 
-  /** Each file alone may have as many: of those of many files one finding says that they are too many. */
+  /** Each file alone may have as many: of those of many files one diagnostic says that they are too many. */
   private isBeyond(aliased: number, at: Origin): boolean {
     this.aliased += aliased;
     if (aliased > mostAliased || this.aliased <= mostAliased) return false;

@@ -11,7 +11,7 @@ export const usualEvidence: EvidenceSettings = { enabled: true, window: 100 };
 
 /** Everything holds for the values that the run had: what is said of a line goes when its value changes, and comes back. */
 export interface Evidence {
-  /** Findings from this file's last run, placed in its text. */
+  /** Diagnostics from this file's last run, placed in its text. */
   diagnostics?(config: OpenConfig): readonly EvidenceDiagnostic[];
   notes?(config: OpenConfig): readonly EvidenceNote[];
   /** Markdown about a value, by its path (`reward.terms.brevity`), for hovers. */

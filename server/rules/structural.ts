@@ -1,4 +1,4 @@
-/** Findings that reading a config makes before any rule is asked: their pages. */
+/** Diagnostics that reading a config makes before any rule is asked: their pages. */
 import type { RulePage } from "./rule.ts";
 
 export const structural: readonly RulePage[] = [

@@ -22,7 +22,7 @@ export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.fi
   return visibleText(`${place}: ${severity}: ${message} [${rule}]`);
 };
 
-/** Prints findings on stderr; true when one is an error. */
+/** Prints diagnostics on stderr; true when one is an error. */
 export function complainAbout(diagnostics: readonly Diagnostic[], least: "error" | "info" = "info"): boolean {
   for (const diagnostic of diagnostics)
     if (least === "info" || diagnostic.severity === "error") complain(formatted(diagnostic));

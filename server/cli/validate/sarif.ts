@@ -87,7 +87,7 @@ function resultOf(finding: Diagnostic, ruleIndex: number, folder: string): JsonO
   };
 }
 
-/** The same finding, wherever lines above it have moved it. */
+/** The same diagnostic, wherever lines above it have moved it. */
 const fingerprint = (...words: readonly string[]): string =>
   createHash("sha256").update(words.join("\0")).digest("hex").slice(0, 32);
 

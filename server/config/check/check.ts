@@ -1,4 +1,4 @@
-/** Walks a merged config along the grammar: complaints, plain data with every default, origins, and chosen methods. */
+/** Walks a merged config along the grammar: diagnostics, plain data with every default, origins, and chosen methods. */
 import { resolve } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { methodOf, methods } from "../../methods/index.ts";

@@ -1,4 +1,4 @@
-/** One finding about a config file: what the editor underlines, `validate` prints and a run refuses to start over. */
+/** A diagnostic of a config file: what the editor underlines, `validate` prints and a run refuses to start over. */
 import type { Range } from "../../lib/lines.ts";
 export type Severity = "error" | "warning" | "info";
 
@@ -26,7 +26,7 @@ export interface Diagnostic {
   readonly fixes: readonly Fix[];
   /** Where no file wrote the value: the option of the command line that did, and `message` without it. */
   readonly option?: { readonly text: string; readonly message: string };
-  /** Other places that the finding is about. */
+  /** Other places that the diagnostic is about. */
   readonly related?: readonly {
     readonly file: string;
     /** In the place of the file: a document that lies on no disk. */

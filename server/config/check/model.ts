@@ -6,7 +6,7 @@ import type { Report } from "./report.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 
-/** A stage with its merged tree, so that a finding lands on whoever wrote the value. */
+/** A stage with its merged tree, so that a diagnostic is where the value was written. */
 export interface StageView {
   readonly config: StageConfig;
   readonly body: MapNode;

@@ -167,7 +167,7 @@ function walkList(
   if (clean && !schema.safeParse(toJson(node)).success) wrongType(schema, node, path, report);
 }
 
-/** The option whose form fits the written value; its complaints alone are worth reading. */
+/** The option whose form fits the written value; its diagnostics alone are worth reading. */
 function walkUnion(
   schema: z.ZodType,
   options: readonly z.ZodType[],

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Random } from "../../lib/random.ts";
 
-/** A stream for checks that draw a few examples: the same config gives the same findings. */
+/** A stream for checks that draw a few examples: the same config gives the same diagnostics. */
 export function keyedRandom(...key: readonly (string | number)[]): Random {
   let state = createHash("sha256").update(JSON.stringify(key)).digest().readUInt32LE(0);
   // mulberry32

@@ -61,9 +61,9 @@ export interface AdvantageBaseline extends Partial<Stateful> {
   /** `own`: it discounts and sums what comes later by itself. */
   readonly returns?: "own";
   readonly channels?: readonly AdvantageChannel[];
-  /** Whether the run has to write one greedy response a task, and pay it. */
+  /** Whether the run has to write one greedy response a task, and score it. */
   readonly greedy?: boolean;
-  /** The run has to write and pay `k` continuations from the beginning of each step; `split` ends one. */
+  /** The run has to generate and score `k` continuations from the beginning of each step; `split` ends one. */
   readonly branches?: { readonly k: number; readonly split: string };
   /** In an array of its own, or in the input's `column`. */
   centre(input: AdvantageInput): Float64Array;

@@ -1,7 +1,7 @@
 import { paidRange, scheduledRange, termRange } from "../ranges.ts";
 import { eachRlStage, placeOf, reportAt, type Rule } from "../rule.ts";
 
-/** `reward.success.at_least` lies within what the deciding terms pay. */
+/** `reward.success.at_least` lies within what the deciding terms can give. */
 export const successBound: Rule = {
   id: "success-bound",
   title: "Success threshold that is never or always reached",

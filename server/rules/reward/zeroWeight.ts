@@ -3,7 +3,7 @@ import { scheduledRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { at as nodeAt, isOwn, reportAt, type Rule } from "../rule.ts";
 
-/** Whether it decides what a success is: then it is worth computing without pay. */
+/** Whether it decides what a success is: then it is worth computing at weight 0. */
 const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTermConfig): boolean =>
   success.terms === undefined ? terms[0]?.name === name : success.terms.includes(name);
 

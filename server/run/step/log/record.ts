@@ -1,4 +1,4 @@
-/** A step's groups, rollouts and complaints as records of the log. */
+/** A step's groups, rollouts and warnings as records of the log. */
 import { columnOfAdvantages } from "../../../algorithm/advantages/advantageColumns.ts";
 import { rowValue } from "../../../algorithm/rewards/rewards.ts";
 import { starvation } from "../../../algorithm/curriculum/curriculumFaults.ts";

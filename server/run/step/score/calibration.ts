@@ -65,7 +65,7 @@ export class Calibration implements Stateful {
     };
   }
 
-  /** A finding as the band is left, and none until it has been entered again. */
+  /** An event as the band is left, and none until it has been entered again. */
   compare(k3: number): Finding | undefined {
     const { band } = this;
     if (band === undefined) return undefined;
