@@ -1,5 +1,5 @@
 /**
- * Every preset, run for a few steps as its page tells, beside what it extends: something of the training differs. In parts:
+ * Every preset, run for a few steps as its page says, and compared with what it extends: something of the training differs. In parts:
  * `node scripts/unit.mjs long/presetsAct --test-name-pattern='^[a-f]'`.
  */
 import assert from "node:assert/strict";

@@ -1,4 +1,4 @@
-/** What an editor is told of a finding, and what it is offered: pages, other places, tags, mends. */
+/** What an editor receives of a diagnostic, and what it is offered: pages, other places, tags, fixes. */
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -49,7 +49,7 @@ describe("another framework's configuration in the editor", () => {
     await server.connection.sendNotification(DidOpenTextDocumentNotification.type, {
       textDocument: { uri, languageId: "shellscript", version: 1, text: "echo no configuration\n" },
     });
-    // Answered in the order of arrival: what was to be said of it has been said before the next one's findings.
+    // Answered in the order of arrival: what was to be said of it has been said before the next one's diagnostics.
     await server.open(folder, "known.sh", script("    trainer.nnodes=2"), "shellscript");
     assert.ok(server.published.every((params) => params.uri !== uri));
   });

@@ -91,7 +91,7 @@ describe("the release that a file is checked by", () => {
         const registered = new Promise<RegistrationParams>((resolve) => {
           server.connection.onRequest(RegistrationRequest.type, (params) => resolve(params));
         });
-        // Asked once the editor has said that it is ready: said again, for the first time nobody listened yet.
+        // Asked once the editor has said that it is ready: said again, for the first time no one listened yet.
         await server.connection.sendNotification(InitializedNotification.type, {});
         const { registrations } = await registered;
         assert.ok(registrations.some(({ method }) => method === DidChangeWatchedFilesNotification.method));

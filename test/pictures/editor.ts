@@ -24,7 +24,7 @@ export class Editor {
   type(text: string): Promise<void> {
     return this.page.keyboard.type(text, { delay: 20 });
   }
-  /** Waits until something stands on the page. */
+  /** Waits until something is on the page. */
   async seen(what: string | Locator, within = 20_000): Promise<Locator> {
     const locator = typeof what === "string" ? this.page.locator(what) : what;
     await locator.first().waitFor({ state: "visible", timeout: within });
@@ -39,7 +39,7 @@ export class Editor {
     await this.seen(this.page.getByRole("tab", { name: new RegExp(`^${name.replaceAll(".", "\\.")}`) }));
     await this.seen(".editor-instance .view-line");
   }
-  /** Puts the cursor behind the first occurrence of `text` in a file as it is on disk, less `back` characters. */
+  /** Puts the cursor after the first occurrence of `text` in a file as it is on disk, less `back` characters. */
   async goTo(file: string, text: string, back = 0): Promise<void> {
     const whole = readFileSync(join(this.workbench.folder!, file), "utf8");
     const at = whole.indexOf(text);
@@ -56,7 +56,7 @@ export class Editor {
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
 
-  /** Suggestions, with the chosen one's text beside them. */
+  /** Suggestions, with the chosen one's text next to them. */
   async suggest(): Promise<void> {
     await this.keys("Control+Space");
     await this.seen(".suggest-widget.visible .monaco-list-row");
@@ -82,7 +82,7 @@ export class Editor {
     const titles = await rows.allTextContents();
     const index = titles.findIndex((title) => action.test(title.replaceAll("\u00a0", " ")));
     if (index < 0) throw new Error(`no such action among ${titles.join(", ")}`);
-    // The first is chosen when the menu opens. A click would hit what keeps the page behind it from clicks.
+    // The first is chosen when the menu opens. A click would hit what keeps the page from clicks.
     await this.keys(...Array.from({ length: index }, () => "ArrowDown"), "Enter");
   }
   /** Lets the mouse rest on something until its hover appears. */

@@ -1,4 +1,4 @@
-/** One scene, one picture: what a person does until a feature stands on the page. */
+/** One scene, one picture: what a person does until a feature is on the page. */
 import type { Locator } from "playwright-core";
 import type { Editor } from "./editor.ts";
 
@@ -10,7 +10,7 @@ export interface Scene {
 const config = "countdown.gradus.yaml";
 const mistakes = "mistakes.gradus.yaml";
 
-/** Completion with its documentation beside it, after the rest of a line was cut behind `text`. */
+/** Completion with its documentation next to it, after the rest of a line was cut after `text`. */
 const completion = (name: string, text: string, more = ""): Scene => ({
   name: `completion-${name}`,
   play: async (editor) => {
@@ -23,7 +23,7 @@ const completion = (name: string, text: string, more = ""): Scene => ({
   },
 });
 
-/** What stands beside the cursor, which is inside of `text`. */
+/** What is next to the cursor, which is inside of `text`. */
 const hover = (name: string, text: string, back = 1, file = config): Scene => ({
   name: `hover-${name}`,
   play: async (editor) => {
@@ -33,7 +33,7 @@ const hover = (name: string, text: string, back = 1, file = config): Scene => ({
   },
 });
 
-/** The menu of mends and other actions at a place. */
+/** The menu of fixes and other actions at a place. */
 const actions = (name: string, text: string, file = config): Scene => ({
   name: `actions-${name}`,
   play: async (editor) => {

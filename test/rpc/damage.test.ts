@@ -1,4 +1,4 @@
-/** Files that are damaged: the tables mend themselves, the log says what is missing. */
+/** Files that are damaged: the tables repair themselves, the log says what is missing. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ afterEach(() => box.end());
 const finished = async (connection: MessageConnection, run: string): Promise<unknown> =>
   box.reach(connection, run, ({ status }) => status === "finished");
 
-/** As a crash of the machine leaves it: nobody has the files open. */
+/** As a crash of the machine leaves it: no one has the files open. */
 async function endDaemon(): Promise<void> {
   const pid = box.discovery()?.pid ?? 0;
   kill(pid, "SIGTERM");

@@ -1,4 +1,4 @@
-/** Messages and frames that are none, sent to a real daemon over its own local socket, and a client beside that goes on asking. */
+/** Messages and frames that are none, sent to a real daemon over its own local socket, and another client that goes on asking. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createConnection, type Socket } from "node:net";

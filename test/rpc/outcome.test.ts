@@ -1,4 +1,4 @@
-/** A run whose reward throws, made by a real worker, as every client of a real daemon is told of it. */
+/** A run whose reward throws, made by a real worker, as every client of a real daemon hears of it. */
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";

@@ -32,7 +32,7 @@ afterEach(() => box.end());
 
 const old = new Date(Date.now() - 3_600_000);
 
-/** The daemon of the store, found anew by its files. */
+/** The daemon of the store, found again by its files. */
 const found = (pid: number) =>
   until(async () => {
     const link = await connectExisting(box.wish()).catch(() => null);

@@ -1,5 +1,5 @@
 /**
- * A person's path through the editor: a broken config, its mend, ▶ Run, the chart moves, rollouts of a step, a reload
+ * A person's path through the editor: a broken config, its fix, ▶ Run, the chart moves, rollouts of a step, a reload
  * without a gap, stop from the side bar. Pictures of the panel in a real editor in three themes.
  */
 import assert from "node:assert/strict";
@@ -164,7 +164,7 @@ test("the run is stopped from the side bar", { skip }, async () => {
   await row.hover();
   await workbench.screenshot("scenario-4-side-bar");
   const stopped = page.getByRole("treeitem", { name: /^tiny, (stopping|stopped)/ });
-  // Each step of the run draws the row anew: a click may fall between two of its buttons' lives.
+  // Each step of the run draws the row again: a click may fall between two of its buttons' lives.
   await until(
     async () => {
       if (await stopped.isVisible()) return true;

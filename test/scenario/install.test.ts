@@ -1,7 +1,7 @@
 /**
- * What a person gets from the packaged extension alone: it is installed into an empty editor, with no checkout beside
+ * What a person gets from the packaged extension alone: it is installed into an empty editor, with no checkout next to
  * it, and a run finishes. What was built for this user before (engine, SQLite) is taken from their data folder; the
- * native packages are installed anew.
+ * native packages are installed again.
  */
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawnSync } from "node:child_process";

@@ -99,7 +99,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "warm-start-prefill": {},
 };
 
-/** A preset's short run: config, values that are set, files beside it. */
+/** A preset's short run: config, values that are set, files next to it. */
 export function shortRun(
   preset: string,
   steps = 6,

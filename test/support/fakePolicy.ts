@@ -196,7 +196,7 @@ export class FakePolicy implements Policy {
     return Promise.resolve(texts.map((tokens) => mean(pooling === "last" ? tokens.slice(-1) : tokens)));
   }
 
-  /** A token's state is the row of logits behind it. */
+  /** A token's state is the row of logits after it. */
   angles(prompts: readonly Questioned[], model: Model = this.name): Promise<Angles> {
     const weights = this.models.of(model);
     const means = ({ tokens, from, to }: Questioned): { intra: number; inter: number } => {

@@ -16,7 +16,7 @@ export function diagnosed(file: string, text: string): readonly Diagnostic[] | u
   return document === undefined ? undefined : checkFrameworkDocument(document);
 }
 
-/** The text with the markers that its findings ask for. */
+/** The text with the markers that its diagnostics ask for. */
 export const annotated = (text: string, found: readonly Diagnostic[]): string =>
   text
     .split("\n")

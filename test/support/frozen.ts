@@ -41,7 +41,7 @@ const limits = [
   ...["minItems", "maxItems", "minLength", "maxLength", "pattern"],
 ];
 
-/** A JSON Schema as lines: each path with its type, values, default and limits. A schema inside itself is told once. */
+/** A JSON Schema as lines: each path with its type, values, default and limits. A schema inside itself is reported once. */
 export function schemaLines(root: Schema): string[] {
   const lines = new Set<string>();
   const walk = (node: Json | undefined, path: string, seen: readonly string[]): void => {

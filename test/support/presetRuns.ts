@@ -11,7 +11,7 @@ import { ofKind, testRun } from "./runFolder.ts";
 export interface Seen {
   readonly status: "finished" | "failed" | "refused";
   readonly message: string;
-  /** Rules of the findings beside errors. */
+  /** Rules of the diagnostics other than errors. */
   readonly findings: readonly string[];
   readonly trace: Trace;
   /** Tasks that it has made of others. */
@@ -20,7 +20,7 @@ export interface Seen {
   readonly events: readonly string[];
 }
 
-/** What training did, without what is only told of it. */
+/** What training did, without what is only reported of it. */
 export interface Trace {
   readonly rollouts: readonly string[];
   readonly metrics: readonly Readonly<Record<string, unknown>>[];
@@ -67,7 +67,7 @@ export function difference(a: Trace, b: Trace): string | undefined {
   return a.evaluations === b.evaluations ? undefined : `${a.evaluations} and ${b.evaluations} evaluations`;
 }
 
-/** @param url of a server, which `URL` stands for in what is set */
+/** @param url of a server, that takes the place of `URL` in what is set */
 export async function seen(
   text: string,
   { set: own = [], both = [], files = {} }: World,

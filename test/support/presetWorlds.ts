@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { curriculumPresets } from "./curriculumPresets.ts";
 import { twoLengths } from "./replayedRun.ts";
 
-/** What a preset needs beside the common run. */
+/** What a preset needs in addition to the common run. */
 export interface World {
   readonly tasks?: string;
   /** Without the preset, where its own tasks are added to or are what it is about. */

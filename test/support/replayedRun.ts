@@ -1,4 +1,4 @@
-/** A real run of a config, its history, and what a replay of that history says beside what the run has logged. */
+/** A real run of a config, its history, and what a replay of that history says, compared with what the run has logged. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -45,7 +45,7 @@ export async function historyOfLog(folder: string, records: readonly LogRecord[]
   return readHistory(file);
 }
 
-/** @param files by name, beside the config */
+/** @param files by name, next to the config */
 export async function replayedRun(
   text: string,
   set: readonly string[] = [],
@@ -75,7 +75,7 @@ export async function replayedRun(
   }
 }
 
-/** A column is longer than it has been written to: what stands behind is as it was made. */
+/** A column is longer than it has been written to: what follows is as it was made. */
 function written(values: ArrayLike<number>): number[] {
   const list = Array.from(values);
   const last = list.findLastIndex((value) => value !== 0 && !Number.isNaN(value));

@@ -26,11 +26,11 @@ const ticks = 100;
 /** What a process has computed so far. */
 function cpuOf(pid: number): number | undefined {
   try {
-    // The name in parentheses may hold spaces; user and system time are the 12th and 13th behind it.
+    // The name in parentheses may hold spaces; user and system time are the 12th and 13th after it.
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ");
     return (Number(fields[11]) + Number(fields[12])) / ticks;
   } catch {
-    // Not Linux, or it has ended meanwhile: what was read last stands.
+    // Not Linux, or it has ended meanwhile: what was read last stays.
     return undefined;
   }
 }

@@ -13,7 +13,7 @@ export interface StoredRun {
   remove(): void;
 }
 
-/** Makes the run `one` of a config's file in a store's folder; nobody has read it yet. */
+/** Makes the run `one` of a config's file in a store's folder; no one has read it yet. */
 export async function recordRun(
   store: string,
   file: string,
@@ -29,7 +29,7 @@ export async function recordRun(
   rmSync(join(folder, "worker.json"), { force: true });
 }
 
-/** @param files beside the config, by their paths */
+/** @param files next to the config, by their paths */
 export async function storedRun(
   config: string,
   files: Readonly<Record<string, string>> = {},

@@ -262,7 +262,7 @@ async function start(
     env,
   );
   cleanup.add(() => server.stop());
-  // An interrupted test must not leave a server behind.
+  // An interrupted test must not leave a server.
   const kill = (): void => server.signal("SIGKILL");
   process.once("exit", kill);
   cleanup.add(() => process.removeListener("exit", kill));

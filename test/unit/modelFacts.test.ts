@@ -63,7 +63,7 @@ ${more}`;
   return loadConfig(file, { models: modelFacts }).diagnostics.filter(({ severity }) => severity !== "info");
 }
 
-/** The one error, which stands on the line of the model's base. */
+/** The one error, which is on the line of the model's base. */
 function refused(folder: string, model: string): string {
   const [one, ...rest] = found(folder, model);
   assert.deepEqual(rest, []);

@@ -28,7 +28,7 @@ function at(tree: Json, path: string): Json | undefined {
   }, tree);
 }
 
-/** One test a preset: it implements these papers, resolves without a finding, and has these values. */
+/** One test a preset: it implements these papers, resolves without a diagnostic, and has these values. */
 export function presetsHave(table: Readonly<Record<string, Numbers>>): void {
   const papersOf = new Map(listPresets().map(({ id, papers }) => [id, papers]));
   for (const [id, { papers, text = plain, values }] of Object.entries(table))

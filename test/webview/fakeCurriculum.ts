@@ -9,7 +9,7 @@ import { numberStream } from "./random.ts";
 
 const reasons = { none: "all wrong", all: "all right" } as const;
 
-/** The easy arm is mastered, the middle one is learnt, the hard one hardly begins. */
+/** The easy arm is mastered, the middle one is learned, the hard one hardly begins. */
 function drawn(step: number, number: number): readonly Written[] {
   const noise = numberStream(step * 31 + number);
   const arm = number % 3;

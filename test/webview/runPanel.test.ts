@@ -112,7 +112,7 @@ test("a run of 10,000 steps and 40 metrics is on screen within a second of arriv
     total: 10_000,
   }));
   const run = { ...runAt(9_999, { steps: 10_000 }), stages: [{ step: 0, name: "full", kind: "rl" }] };
-  // Time of the page's own thread: how busy the machine is beside it says nothing of the panel.
+  // Time of the page's own thread: how busy the machine is otherwise says nothing of the panel.
   const session = await panel.page.context().newCDPSession(panel.page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });
   const worked = async (): Promise<number> => {

@@ -37,7 +37,7 @@ export async function config(name: string): Promise<vscode.Uri> {
   throw new Error(`${name} is not in the workspace`);
 }
 
-/** Every suite leaves no process behind: runs end, then the daemon. */
+/** Every suite ends its processes: runs end, then the daemon. */
 export async function stopEverything(api: Api): Promise<void> {
   for (const store of api.stores.all) {
     const session = store.machine.session;

@@ -22,7 +22,7 @@ for (const [name, text] of Object.entries(configs))
       `tasks: [{ env: countdown }]\nreward: { terms: { right: { use: equation } } }\n${text}\n`,
     );
     const step = mathStep(top, 1024, 512);
-    // Until the loops are compiled, and whenever they are compiled anew, every number that is not whole is an object: an
+    // Until the loops are compiled, and whenever they are compiled again, every number that is not whole is an object: an
     // object a token that the code asks for is there in every round.
     const rounds = Array.from({ length: 10 }, () => {
       const [before, start] = [process.memoryUsage().heapUsed, performance.now()];

@@ -66,7 +66,7 @@ const made = (side: string, seed: number, fingerprint: string, twelve: number): 
 const ghpo = claims.find(({ id }) => id === "ghpo")!;
 const realOf = (...[claim, now, all]: Parameters<typeof findingsOf>): Finding =>
   findingsOf(claim, now, all).find(({ kind }) => kind === "real")!;
-/** So many seeds of GHPO, whose effect is about 0.2, beside as many without. */
+/** So many seeds of GHPO, whose effect is about 0.2, and as many without. */
 const seedsOf = (count: number, fingerprint = "g"): Result[] =>
   Array.from({ length: count }, (_, i) => [
     made("hard", i + 1, "new", 0.1 * (i + 1)),

@@ -1,4 +1,4 @@
-/** A store that nobody may write to can be looked at, and stays as it is. */
+/** A store that no one may write to can be looked at, and stays as it is. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** A number that nobody means, typed or pasted: told within a moment, wherever it stands, and nothing is made of its size. */
+/** A number that no one means, typed or pasted: reported within a moment, wherever it is, and nothing is made of its size. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";

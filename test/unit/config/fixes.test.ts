@@ -1,6 +1,6 @@
 /**
- * Every mend of every fixture's findings, applied: the finding is gone and there is no error that was not there before.
- * And all sensible mends at once leave nothing that a second time would change.
+ * Every fix of every fixture's diagnostics, applied: the diagnostic is gone and there is no error that was not there before.
+ * And all sensible fixes at once leave nothing that a second time would change.
  */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -43,7 +43,7 @@ describe("mends", () => {
               one.severity === "error" &&
               !found.some(({ rule, key }) => rule === one.rule && key === one.key),
           );
-          // Where nothing but the mended value kept the rest from being looked at, the rest may have findings of its own.
+          // Where nothing but the fixed value kept the rest from being looked at, the rest may have diagnostics of its own.
           if (loadConfig(file, { text }).readable)
             assert.deepEqual(
               fresh.map(({ message }) => message),
@@ -72,7 +72,7 @@ describe("mends", () => {
       "environment",
       "eval-overlap",
       "grammar-regex",
-      // A person saves the model again, or chooses another; what would fit stands in the message.
+      // A person saves the model again, or chooses another; what would fit is in the message.
       "model-content",
       "model-memory",
       "untrained-reference",

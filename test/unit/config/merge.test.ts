@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { clean, folder, load, start, value } from "../../support/loaded.ts";
 
-/** Parameters of the clipped surrogate that nobody wrote. */
+/** Parameters of the clipped surrogate that no one wrote. */
 const unsaid = { anchor: "behaviour", clamp_log_ratio: null, delta: null, dual: null, ratio: "token" };
 
 describe("defaults", () => {

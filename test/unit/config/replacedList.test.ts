@@ -1,4 +1,4 @@
-/** A list of the user's that takes a preset's method away: it is reported, and the mend keeps both. */
+/** A list of the user's that takes a preset's method away: it is reported, and the fix keeps both. */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -19,7 +19,7 @@ const named = (loaded: LoadedConfig, key: "tasks" | "stages"): Map<string, Json>
     (Array.isArray(list) ? list : []).map((item: Json) => [isObject(item) ? String(item["name"]) : "", item]),
   );
 };
-/** The text after the one mend of its one finding. */
+/** The text after the one fix of its one diagnostic. */
 function mended(text: string): LoadedConfig {
   const [finding, ...others] = lists(load(text));
   assert.ok(finding !== undefined && others.length === 0, "one finding");

@@ -1,7 +1,7 @@
 /**
- * Each file in test/fixtures/config/rules says by itself what must be found in it: below a faulty line stands
+ * Each file in test/fixtures/config/rules says by itself what must be found in it: below a faulty line are
  * `#  ^^^ severity [rule] key: message`. Files called `*.ok.gradus.yaml` are near misses: nothing but infos.
- * GRADUS_GOLDEN=1 writes the markers anew, to be read before they are committed.
+ * GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";

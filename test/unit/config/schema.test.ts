@@ -54,7 +54,7 @@ describe("the JSON Schema and the reader agree on sizes of memory", () => {
     });
 });
 
-/** What can be told from the form of one file alone. */
+/** What can be found from the form of one file alone. */
 const structural = ["unknown-key", "unknown-value", "type", "missing-key"];
 
 describe("the JSON Schema refuses", () => {

@@ -1,6 +1,6 @@
 /**
  * PRIME: a reward model `prm` learns online from outcome rewards before the advantage is computed, by cross-entropy on
- * σ(Σ_t r_t), and pays every token r_t = β·(log π_prm − log π_ref). The term names its learner; terms without learners
+ * σ(Σ_t r_t), and scores every token r_t = β·(log π_prm − log π_ref). The term names its learner; terms without learners
  * (the outcome) are scored first.
  */
 import assert from "node:assert/strict";

@@ -21,7 +21,7 @@ const asked = (context: number, question: number, behind = 0): Questioned => {
   const [row] = randomRows([[context + question + behind, 0]]);
   return { tokens: Int32Array.from(row!.context), from: context, to: context + question };
 };
-/** Introductions of any length, none too; something behind the question; a question of one token. */
+/** Introductions of any length, none too; something after the question; a question of one token. */
 const prompts = [asked(1, 7), asked(5, 3), asked(0, 9), asked(12, 1), asked(6, 11, 4), asked(3, 6, 2)];
 
 function expected(policy: LanguageModel): Angles {

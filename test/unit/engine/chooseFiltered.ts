@@ -32,7 +32,7 @@ export interface Tally {
   readonly seen: ReadonlySet<number>;
   readonly counts: ReadonlyMap<number, number>;
 }
-/** A logit behind the penalties: first repetition, as transformers has it, then the two that count. */
+/** A logit after the penalties: first repetition, as transformers has it, then the two that count. */
 function penalised(
   logit: number,
   token: number,

@@ -17,7 +17,7 @@ import { initialWeights } from "../../support/initialWeights.ts";
 import type { LanguageModel } from "../../../server/engine/policy.ts";
 import { batchOf, largestDifference, open, tinyModel } from "./support.ts";
 
-/** Made by the gguf package and transformers: see generate.py beside it. */
+/** Made by the gguf package and transformers: see generate.py next to it. */
 const folder = "test/fixtures/gguf";
 const fixture = z
   .object({

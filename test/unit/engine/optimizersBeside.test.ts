@@ -1,4 +1,4 @@
-/** Optimisers beside the policy's own, and noise on the gradient. */
+/** Optimisers other than the policy's own, and noise on the gradient. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { randomStream } from "../../../server/lib/random.ts";

@@ -1,4 +1,4 @@
-/** A model that reads the rows behind other contexts: `<model>@<name>`. */
+/** A model that reads the rows after other contexts: `<model>@<name>`. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { toPublic } from "../../../server/engine/formats/huggingFace/layout.ts";

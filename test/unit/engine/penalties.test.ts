@@ -66,7 +66,7 @@ function promptsOf({ tokenizer }: LanguageModel): Prompt[] {
   }));
 }
 
-/** The model's own logits behind a context, token by token: from a log-prob and the normaliser. */
+/** The model's own logits after a context, token by token: from a log-prob and the normaliser. */
 async function logitsBehind(policy: LanguageModel, context: readonly number[]): Promise<Float32Array> {
   const rows = Array.from({ length: policy.vocabulary }, (_, token) => ({ context, tokens: [token] }));
   const stats = await policy.score(batchOf(rows), { model: "policy", channels: ["logp", "logsumexp"] });

@@ -36,7 +36,7 @@ function softmax(x: Vector): Vector {
 }
 const dot = (a: Vector, b: Vector): number => a.reduce((sum, value, i) => sum + value * b[i]!, 0);
 
-/** Final states, after the last norm, at every position of a row. `reads` is told what each feed-forward is given. */
+/** Final states, after the last norm, at every position of a row. `reads` gets what each feed-forward is given. */
 export function statesOf(
   shape: Shape,
   weights: Public,

@@ -1,4 +1,4 @@
-/** Whether two tokenizers mean the same by the same ids, and in what words the difference is told. */
+/** Whether two tokenizers mean the same by the same ids, and in what words the difference is reported. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";

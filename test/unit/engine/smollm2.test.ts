@@ -12,7 +12,7 @@ const file = process.env["GRADUS_SMOLLM2"] ?? join(dataFolder(), "models", "Smol
 const skip = existsSync(file) ? false : "the model is not here: node scripts/getSmolLm2.mjs fetches it";
 
 const folder = "test/fixtures";
-/** Made by transformers: see generate.py beside it. */
+/** Made by transformers: see generate.py next to it. */
 const expected = z
   .object({
     ids: z.array(z.array(z.int())),

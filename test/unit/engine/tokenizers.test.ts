@@ -19,7 +19,7 @@ import {
 import { solved } from "../../../server/run/stages/supervised.ts";
 import { LEAST_VOCABULARY, trainBytePairs } from "../../../server/engine/tokenizers/trainBytePairs.ts";
 
-/** Made by transformers: see generate.py beside it. */
+/** Made by transformers: see generate.py next to it. */
 const folder = "test/fixtures/tokenizers";
 const object = z.record(z.string(), z.json());
 const fixture = z

@@ -362,7 +362,7 @@ test("another policy's log-probability comes with the rest in one pass", async (
   teacher.close();
 });
 
-/** Why rows are sorted by length instead of packed behind one another: what is left to gain is a few per cent. */
+/** Why rows are sorted by length instead of packed one after another: what is left to gain is a few per cent. */
 test("sorting rows by length leaves little padding in ragged batches", () => {
   const random = new Stream("ragged");
   for (const [count, budget] of [

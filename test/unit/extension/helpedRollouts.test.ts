@@ -1,4 +1,4 @@
-/** A helped rollout in the document: what was given stands between brackets, and the line above says what trains. */
+/** A helped rollout in the document: what was given is between brackets, and the line above says what trains. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rolloutDocument } from "../../../extension/features/rollouts/document.ts";

@@ -159,7 +159,7 @@ test("an end of long ago is not announced when its log is read, and a run that i
   ]);
   assert.deepEqual(ended, ["live"]);
   assert.deepEqual(model.reading, { left: 0, all: 3 });
-  // One that ran before this window's eyes and whose end is then read is told of.
+  // One that ran before this window's eyes and whose end is then read is reported.
   model.apply([change(4, summary("plain"), "status")]);
   model.apply([change(5, summary("plain", { status: "reading" }), "status")]);
   assert.deepEqual(ended, ["live"]);

@@ -17,7 +17,7 @@ class FakeSession implements Session {
   }
 }
 
-/** Time that moves only when told. */
+/** Time that moves only when a test moves it. */
 class FakeClock {
   readonly waits: number[] = [];
   #next: (() => void) | undefined;

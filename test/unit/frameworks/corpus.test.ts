@@ -1,4 +1,4 @@
-/** Realistic configurations of every form: recognised, without an error, and every finding of theirs accounted for. */
+/** Realistic configurations of every form: recognised, without an error, and every diagnostic of theirs accounted for. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -5,7 +5,7 @@ import { check, mended, textAt } from "./support.ts";
 
 const head = "python3 -m verl.trainer.main_ppo \\\n  algorithm.adv_estimator=grpo";
 const rest = "  actor_rollout_ref.rollout.name=vllm \\\n  actor_rollout_ref.rollout.n=8\n";
-/** What stands between, and what is marked of it. */
+/** What is between, and what is marked of it. */
 const cuts: readonly (readonly [string, string, string])[] = [
   ["a backslash that was forgotten", "\n", "o"],
   ["a blank behind the backslash", " \\ \n", "\\ "],

@@ -1,4 +1,4 @@
-/** Settings of an engine that the launch does not choose: one finding, wherever they stand. */
+/** Settings of an engine that the launch does not choose: one diagnostic, wherever they are. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { check, mended, textAt } from "./support.ts";

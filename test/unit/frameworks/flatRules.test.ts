@@ -1,6 +1,6 @@
 /**
  * Files of test/fixtures/foreign/rules/{trl,openrlhf} say by themselves what must be found in them; those called
- * `*.ok.*` are near misses. GRADUS_GOLDEN=1 writes the markers anew, to be read before they are committed.
+ * `*.ok.*` are near misses. GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Rules that look at what is installed beside a file. */
+/** Rules that look at what is installed next to a file. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

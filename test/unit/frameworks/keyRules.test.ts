@@ -1,6 +1,6 @@
 /**
  * The files of test/fixtures/foreign/rules/keys, which the pages of the rules show, say by themselves what is found in
- * them. GRADUS_GOLDEN=1 writes the markers anew, to be read before they are committed.
+ * them. GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

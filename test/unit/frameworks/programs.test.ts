@@ -1,4 +1,4 @@
-/** Programs beside those that train by GRPO and PPO: told apart, and each judged by its own keys. */
+/** Programs other than those that train by GRPO and PPO: recognised, and each checked by its own keys. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

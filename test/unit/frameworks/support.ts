@@ -27,7 +27,7 @@ export const isForeign = (name: string, text: string): boolean =>
 export const check = (name: string, text: string): readonly Diagnostic[] =>
   checkFrameworkDocument(read(name, text)).filter(({ rule }) => rule.startsWith("foreign-"));
 
-/** What stands at a range. */
+/** What is at a range. */
 export function textAt(text: string, { start, end }: Range): string {
   const lines = text.split("\n");
   const offset = ({ line, character }: Range["start"]): number =>
@@ -38,7 +38,7 @@ export function textAt(text: string, { start, end }: Range): string {
 export interface Shown {
   readonly key: string;
   readonly value: Setting["value"];
-  /** What stands at its ranges. */
+  /** What is at its ranges. */
   readonly at: readonly (string | undefined)[];
 }
 
@@ -58,7 +58,7 @@ export const shown = (document: FrameworkDocument): Shown[] =>
 export const briefly = (name: string, text: string): string[] =>
   check(name, text).map(({ severity, rule, range }) => `${severity} ${rule}: ${textAt(text, range)}`);
 
-/** A text after the first fix of its first finding. */
+/** A text after the first fix of its first diagnostic. */
 export function mended(name: string, text: string): string {
   const [edit] = check(name, text)[0]?.fixes[0]?.edits ?? [];
   assert.ok(edit, "no fix");

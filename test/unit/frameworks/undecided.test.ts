@@ -1,4 +1,4 @@
-/** Branches of a script whose tests ask the machine: what stands in them is not taken for unset. */
+/** Branches of a script whose tests ask the machine: what is in them is not taken for unset. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkFrameworkDocument, DocumentModel } from "../../../server/frameworks/index.ts";

@@ -1,6 +1,6 @@
 /**
  * test/fixtures/foreign/verlAccepts.json: launches drawn at random, and whether verl 0.9.1 itself takes them, as far as
- * it can be asked without GPUs (verlAccepts.py beside it says what is asked).
+ * it can be asked without GPUs (verlAccepts.py next to it says what is asked).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

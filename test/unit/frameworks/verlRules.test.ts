@@ -1,7 +1,7 @@
 /**
- * Each file in test/fixtures/foreign/rules/verl says by itself what must be found in it: below a faulty line stands
+ * Each file in test/fixtures/foreign/rules/verl says by itself what must be found in it: below a faulty line are
  * `#  ^^^ severity [rule] key: message`, and below what the whole file lacks, at its head. Files called `*.ok.*` are near misses.
- * GRADUS_GOLDEN=1 writes the markers anew, to be read before they are committed.
+ * GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";

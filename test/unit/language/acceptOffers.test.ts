@@ -1,4 +1,4 @@
-/** Whatever is offered can be accepted: the file then still parses, and what was written stands where it was offered. */
+/** Whatever is offered can be accepted: the file then still parses, and what was written is where it was offered. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

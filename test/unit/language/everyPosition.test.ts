@@ -1,4 +1,4 @@
-/** Whatever stands in a config was worth offering: at each place the rest of the line is taken away, and what was there has to come. */
+/** Whatever is in a config was worth offering: at each place the rest of the line is taken away, and what was there has to come. */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -66,7 +66,7 @@ function tokensOf(node: SourceNode | undefined, path = ""): Token[] {
   });
 }
 
-/** Nobody but the person knows these; each with the reason. */
+/** Only the person knows these; each with the reason. */
 const unknowable: readonly (readonly [RegExp, "key" | "value", string])[] = [
   [/^name$/, "value", "what the run is called"],
   [/^stages\[\]\.name$/, "value", "what the stage is called"],

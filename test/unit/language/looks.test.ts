@@ -1,4 +1,4 @@
-/** How answers look in an editor: what stands first, what is set apart, what is not said twice. */
+/** How answers look in an editor: what is first, what is set apart, what is not said twice. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

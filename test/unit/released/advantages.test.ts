@@ -1,4 +1,4 @@
-/** Presets beside released code whose advantages are standardised over tokens: R1-Reward's StableReinforce and VinePPO. */
+/** Presets compared with released code whose advantages are standardised over tokens: R1-Reward's StableReinforce and VinePPO. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explained, close } from "../analysis/explain/support.ts";

@@ -1,4 +1,4 @@
-/** Curricula beside released code written out here: TSCL's online teacher, and tiers in which unseen prompts have a quota. */
+/** Curricula compared with released code written out here: TSCL's online teacher, and tiers in which unseen prompts have a quota. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contextOf } from "../../../server/algorithm/algorithm.ts";

@@ -1,4 +1,4 @@
-/** Presets beside the losses of released code, written out here in plain arithmetic. */
+/** Presets compared with the losses of released code, written out here in plain arithmetic. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { valueAt } from "../../../server/core/schedule.ts";

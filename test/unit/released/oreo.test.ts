@@ -1,4 +1,4 @@
-/** OREO's KL term beside that of its released scripts: exact, reverse, averaged over each response. */
+/** OREO's KL term compared with that of its released scripts: exact, reverse, averaged over each response. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Algorithm, contextOf } from "../../../server/algorithm/algorithm.ts";

@@ -1,4 +1,4 @@
-/** The estimator `pooled_beta` beside the formula that its page prints. */
+/** The estimator `pooled_beta` compared with the formula that its page prints. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { pooledBeta } from "../../../server/methods/curriculum/estimators/pooledBeta.ts";

@@ -1,4 +1,4 @@
-/** PRIME beside its released code: what a token is paid, when the process reward model learns, and the code's advantages. */
+/** PRIME compared with its released code: how a token is rewarded, when the process reward model learns, and the code's advantages. */
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ test("PRIME: the released code's advantages: each source against its group, summ
     rows,
   );
   const k = outcomes.length;
-  /** `r · n/(n − 1) − Σ_j mean_j/(n − 1)`, the mean of a response being that of its tokens that are paid. */
+  /** `r · n/(n − 1) − Σ_j mean_j/(n − 1)`, the mean of a response being that of its tokens that are rewarded. */
   const against = (value: number, means: readonly number[]): number =>
     (value * k) / (k - 1) - sum(means) / (k - 1);
   const means = process.map((own) => sum(own) / own.length);
@@ -128,7 +128,7 @@ stages: [{ name: only, steps: 1 }]
 evaluation: { every: 100, prompts: 2 }
 `;
 
-/** What the first step's tokens are paid by the process reward model. */
+/** The process reward model's rewards of the first step's tokens. */
 async function firstPaid(update: string): Promise<number[]> {
   const folder = temporary();
   const file = join(folder, "test.gradus.yaml");

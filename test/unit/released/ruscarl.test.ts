@@ -1,4 +1,4 @@
-/** RuscaRL beside the arithmetic of its released code: how much of the rubric, what a rollout trains behind, and what it counts against. */
+/** RuscaRL compared with the arithmetic of its released code: how much of the rubric, with which prompt a rollout trains, and what it counts against. */
 import assert from "node:assert/strict";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ test("RuscaRL: the ratio is of the bare prompt now to the bare prompt before the
     { context: [1], tokens: [5, 6, 7], record: { source: "guided", help } },
     { context: [1], tokens: [5] },
   ]);
-  // What they were written with behind the rubric is far from what the bare prompt says of them.
+  // The log-probs they were generated with, from the rubric, are far from what the bare prompt says of them.
   const logp = Float64Array.of(-0.01, -0.02, -0.03, -0.5);
   const proximal = Float64Array.of(-2, -1.5, -3, -0.5);
   const old: Stats = { logp, "logp:proximal": proximal };

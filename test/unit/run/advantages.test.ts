@@ -7,7 +7,7 @@ import { ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 
 const small = [
   "stages=null",
-  // Paid by length, even a model that has learnt nothing earns something.
+  // Rewarded by length, even a model that has learned nothing earns something.
   "reward.terms={ correct: null, short: { use: length, shape: linear, limit: 8 } }",
   "steps=3",
   "rollout.prompts=3",

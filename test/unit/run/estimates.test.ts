@@ -1,4 +1,4 @@
-/** Greedy answers and continuations: paid by everything that pays the rollouts, and given up as they are. */
+/** Greedy answers and continuations: scored by everything that scores the rollouts, and given up as they are. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadConfig } from "../../../server/rules/load.ts";

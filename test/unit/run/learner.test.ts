@@ -1,4 +1,4 @@
-/** Models that learn beside the policy from a memory of their own: what they learn, and that a resumed run is the same. */
+/** Models that learn with the policy from a memory of their own: what they learn, and that a resumed run is the same. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ test("PPO's critic with weights of its own: after the advantages, over the step'
   try {
     const steps = metricsOf(run);
     const [first, last] = [steps[0]!, steps.at(-1)!].map((values) => (name: string) => Number(values[name]));
-    // A head begins at 0: where nothing was paid either, the first advantages are 0, and the critic learns behind them.
+    // A head begins at 0: where there was no reward either, the first advantages are 0, and the critic learns after them.
     assert.ok(first!("tokens/trained") < first!("tokens/generated"));
     assert.equal(last!("tokens/trained"), last!("tokens/generated"));
     const nought = last!("learner/critic/value/return") ** 2 + last!("reward/total/std") ** 2;

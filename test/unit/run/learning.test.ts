@@ -3,7 +3,7 @@
  * of losses. The same runs with every derivative's sign flipped must not get there.
  *
  * ILQL's slow copies move by 0.005 an update, too little for 30 steps: here they follow faster, in four updates a step.
- * ArCHer is not among them. Its critic is linear in states of a model that has only learnt to write digits at random, and
+ * ArCHer is not among them. Its critic is linear in states of a model that has only learned to write digits at random, and
  * those hardly say which were written: after 1200 updates on the same policy Q − V is correlated with the reward by 0.2,
  * and until then the policy follows noise. That the regressions themselves come to rest where they should is shown
  * in tables: test/unit/methods/objective/fixedPoint.test.ts.

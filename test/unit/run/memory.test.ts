@@ -372,7 +372,7 @@ test("no handle is left behind by any step, and the run charts what it holds", a
   try {
     assert.equal(await run.work(), 0, run.ending());
     const steps = ofKind(run.records(), "metrics").map(({ values }) => values);
-    // The addon's own count: 10 supervised steps, then 10 of the policy with the reference beside it.
+    // The addon's own count: 10 supervised steps, then 10 of the policy with the reference next to it.
     for (const [from, to] of [
       [1, 10],
       [11, 20],
@@ -386,7 +386,7 @@ test("no handle is left behind by any step, and the run charts what it holds", a
       );
       assert.ok(rss! > 2 ** 26 && peak! >= rss! * 0.99 && predicted! > 2 ** 26);
     }
-    // A process that was killed without a word is told of with what was predicted.
+    // A process that was killed without a word is reported with what was predicted.
     assert.ok(existsSync(join(run.folder, "memory.json")));
     assert.match(interruption("test", run.folder), /about \d+ MiB\). If that happened: Lower /);
   } finally {

@@ -1,4 +1,4 @@
-/** The registry of models on the real engine: frozen, trained beside the policy, averaged. */
+/** The registry of models on the real engine: frozen, trained with the policy, averaged. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -110,7 +110,7 @@ const rows = () => {
   return batchOf([{ context: [5, 6], tokens: [...tokens] }]);
 };
 
-/** A reward model that learns which responses were right, and pays every token what it has learned. */
+/** A reward model that learns which responses were right, and scores every token by what it has learned. */
 const order: string[] = [];
 const learner: Learner = {
   model: "judge",

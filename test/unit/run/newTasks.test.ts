@@ -1,4 +1,4 @@
-/** Making tasks while the real policy trains: they are drawn, kept in checkpoints, and what fails is told. */
+/** Making tasks while the real policy trains: they are drawn, kept in checkpoints, and what fails is reported. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What is asked of a run in the middle of a step, on the real engine: the numbers are those of a run that nobody asked. */
+/** What is asked of a run in the middle of a step, on the real engine: the numbers are those of a run that no one asked. */
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";

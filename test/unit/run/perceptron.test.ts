@@ -1,4 +1,4 @@
-/** `kind: mlp` in `models`: taught beside the policy by a term's learner, kept in checkpoints, followed by copies. */
+/** `kind: mlp` in `models`: trained with the policy by a term's learner, kept in checkpoints, followed by copies. */
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ function featuresOf(batch: Batch): Features {
   });
   return { rows: batch.rows, values: Float64Array.from(values) };
 }
-/** Learns, by squares, what the first term paid for responses like these. */
+/** Learns, by squares, how the first term scored responses like these. */
 const learner: Learner = {
   model: "predictor",
   when: "before_advantage",

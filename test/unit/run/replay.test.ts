@@ -14,7 +14,7 @@ const metricsOf = (run: TestRun, from = 10): Values[] =>
     .filter(({ step }) => step >= from)
     .map(({ values }) => values);
 
-/** Something to be told apart by from the first step on: a response's length. */
+/** Something to be distinguished by from the first step on: a response's length. */
 const brief = "reward.terms={ brief: { use: length, shape: linear } }";
 
 async function finished(...set: readonly string[]): Promise<TestRun> {

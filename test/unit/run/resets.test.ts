@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { ofKind, testRun } from "../../support/runFolder.ts";
 
 const small = [
-  // Paid by length, even a model that has learnt nothing earns something.
+  // Rewarded by length, even a model that has learned nothing earns something.
   "reward.terms={ correct: null, short: { use: length, shape: linear, limit: 24 } }",
   "rollout={ prompts: 3, group: 4, max_tokens: 12 }",
   "evaluation={ prompts: 2, pass_at: [1] }",

@@ -140,7 +140,7 @@ test("a run whose folder was moved or copied goes on with what it knows, number 
   renameSync(join(still.place, "away"), join(still.place, "data"));
   const [start] = ofKind(readLog(copied.folder, 1), "start");
   assert.equal(start!.file, join(copied.place, "c.gradus.yaml"));
-  // Moved, of a version that did not note where the config lies beside the store.
+  // Moved, of a version that did not note where the config is, relative to the store.
   const earlier = copyOf(copied, "before", 5);
   rmSync(join(earlier.folder, "log", "1"), { recursive: true });
   const file = join(earlier.folder, "run.json");
@@ -211,7 +211,7 @@ test("state that nothing takes up any more is an error that names it, its checkp
   cpSync(join(models, "critic"), join(models, "judge"), { recursive: true });
   assert.equal(await attempt(folder, 1), 1);
   assert.match(ending(folder, 1), /holds the trained model judge, which the config no longer trains/);
-  // Stages that are over ask for nothing; weights and rates are read anew.
+  // Stages that are over ask for nothing; weights and rates are read again.
   assert.equal(await changed("over", 9, "capacity: 24", "capacity: 20"), "");
   assert.equal(await changed("rate", 5, "lr: 1.0e-3", "lr: 2.0e-3"), "");
 });

@@ -1,4 +1,4 @@
-/** What a thought is paid, on a real model: against log-probs of the whole text, scored by hand. */
+/** The reward of a thought, on a real model: against log-probs of the whole text, scored by hand. */
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";

@@ -34,7 +34,7 @@ function requestRows(): string[] {
 }
 const errorRows = (): string[] => Object.entries(errorCodes).map(([name, code]) => `| ${code} | ${name} |`);
 
-/** Replaces the rows behind a table's ruling line that follows a heading. */
+/** Replaces the rows after a table's ruling line that follows a heading. */
 function withRows(text: string, heading: string, rows: readonly string[]): string {
   const begin = text.indexOf("|---|---|\n", text.indexOf(heading)) + "|---|---|\n".length;
   const end = text.indexOf("\n\n", begin);

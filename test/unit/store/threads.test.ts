@@ -35,7 +35,7 @@ function reachedFrom(inputs: Inputs, entry: string, only: string): Set<string> {
 
 test("the command line, the daemon and the workers cannot reach SQLite: only the store's thread is built with it", async () => {
   const inputs = await reached("server/cli.ts");
-  // A store that nobody may write to is read by a command of its own process.
+  // A store that no one may write to is read by a command of its own process.
   const readOnly = "server/cli/runs/readOnly.ts";
   const main = reachedFrom(inputs, "server/cli.ts", readOnly);
   for (const { imports } of Object.values(inputs))

@@ -115,7 +115,7 @@ describe("what a run has shown, in the editor", function () {
       "the sweep",
     );
     assert.match(document.getText(), /^The weight of correct, over [\d,]+ rollouts/);
-    // A model that has hardly learned is paid alike in all groups: then no weight changes anything, and that is said.
+    // A model that has hardly learned is rewarded alike in all groups: then no weight changes anything, and that is said.
     assert.match(document.getText(), /\n▶ +1 {2}|its weight changes no advantage/);
     await vscode.window.showTextDocument(uri);
   });

@@ -1,4 +1,4 @@
-/** SRPO in a whole run of the tiny model: what the teacher is shown is kept, what it distils is told, and a resumed run is the same. */
+/** SRPO in a whole run of the tiny model: the teacher context is kept, what is distilled is reported, and a resumed run is the same. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

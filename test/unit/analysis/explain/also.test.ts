@@ -1,4 +1,4 @@
-/** Losses beside the objective: their sum is the sum of what each gives alone. */
+/** Losses in addition to the objective: their sum is the sum of what each gives alone. */
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { configOf, near, row } from "../../support.ts";

@@ -42,7 +42,7 @@ const steps: Readonly<Record<string, readonly RolloutRow[]>> = {
   "no reward at all": [made(0, 2, null), made(1, 2, null)],
 };
 
-/** Every number of a line, whatever it stands in; what does not exist is null. */
+/** Every number of a line, whatever it is in; what does not exist is null. */
 const numbers = (value: unknown): unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value).flatMap(numbers) : [value];
 const finite = (value: unknown): boolean =>

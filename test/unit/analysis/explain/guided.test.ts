@@ -7,7 +7,7 @@ import { explained, close } from "./support.ts";
 const config = (guidance: string): string =>
   `advantage: { baseline: none, scale: none }\nobjective: { low: 1, high: 1.0e+9, aggregate: token_sum }\nguidance: ${guidance}\n`;
 const plain = row("g", 0, { reward: 1, logp_old: [-1, -0.5], logp_new: [-0.9, -0.6] });
-/** Two tokens were given, whose writer's log-probs nobody knows, and one was written. */
+/** Two tokens were given, whose writer's log-probs no one knows, and one was written. */
 const helped = row("g", 1, {
   reward: 1,
   source: "guided",

@@ -42,7 +42,7 @@ export const close = (actual: readonly unknown[], expected: readonly number[], t
 /** A config's one reward term, whose values the rows record. */
 export const oneTerm = "reward: { terms: { right: { use: equation } } }\n";
 
-/** A rollout of two tokens with what that term paid it. */
+/** A rollout of two tokens with that term's reward. */
 export const paidRow = (
   group: string,
   index: number,

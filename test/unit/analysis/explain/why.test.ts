@@ -283,7 +283,7 @@ test("a baseline that remembers is explained with the earlier steps of the file 
   close(Number(first.advantage), 1);
   close(Number(second.advantage), 2 - 0.5);
   const { right, short } = sharesOf(second.shares);
-  // The earlier steps count as paid by the coalition's terms, too.
+  // The earlier steps count as scored by the coalition's terms, too.
   close(right!, 1.5);
   close(short!, 0);
   assert.ok(second.shares.kind === "exact" && second.shares.rest === 0);

@@ -256,7 +256,7 @@ test("supervised stages lie between, turns come again, and what an earlier stage
   const history = [
     group(0, "countdown/3", [1, 0]),
     group(1, "countdown/3", [1, 1]),
-    // `easy` ends here; the pairs' own rollouts are nobody's observations.
+    // `easy` ends here; the pairs' own rollouts are observations of no arm.
     group(2, "countdown/3", [1, 0]),
     group(3, "countdown/4", [1, 0]),
     group(4, "countdown/4", [1, 0]),

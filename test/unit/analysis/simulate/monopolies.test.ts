@@ -11,7 +11,7 @@ import { configOf } from "../../support.ts";
 import { some } from "../../../support/thorough.ts";
 
 interface Bounds {
-  /** Share by the method's own formula of an arm that always fails, beside one that half succeeds. */
+  /** Share by the method's own formula of an arm that always fails, next to one that half succeeds. */
   readonly fails: number;
   readonly succeeds: number;
   readonly more?: string;
@@ -20,12 +20,12 @@ interface Bounds {
 const levels = "curriculum: { arms: difficulty }\n";
 /** With two arms an even share of the draws is ½. */
 const presets: Readonly<Record<string, Bounds>> = {
-  // exp(0) beside exp(q/τ), q ≈ 0.95 the mean absolute advantage of the other, τ 0.5.
+  // exp(0) next to exp(q/τ), q ≈ 0.95 the mean absolute advantage of the other, τ 0.5.
   sec: { fails: 0.13, succeeds: 0.13 },
   "sec-released": { fails: 0.13, succeeds: 0.13 },
   // τ 0.1: e^−10, and the bonus falls with what was seen.
   dump: { fails: 0.01, succeeds: 0.01 },
-  // p(1 − p) is 0 beside ¼.
+  // p(1 − p) is 0 next to ¼.
   cures: { fails: 0.01, succeeds: 0.01, more: levels },
   // No floor: the posterior of the other lies at the target.
   mopps: { fails: 0.01, succeeds: 0.01, more: levels },
@@ -66,7 +66,7 @@ const alone: Readonly<Record<string, Bounds>> = {
   },
   // Each arm once a pass.
   sorted: { fails: 0.5, succeeds: 0.5, more: parts("difficulty", "success_rate", "ema", "sorted") },
-  // e^−2 beside 1, a rank of two widths away: the window waits where half succeeds, or a little beyond it by luck.
+  // e^−2 next to 1, a rank of two widths away: the window waits where half succeeds, or a little beyond it by luck.
   gaussian_window: {
     ...{ fails: 0.15, succeeds: 0.12 },
     more: parts("difficulty", "success_rate", "ema", "{ use: gaussian_window, width: 0.5, step: 0.5 }"),

@@ -1,4 +1,4 @@
-/** Whole configurations of other frameworks: what comes out, what is told to be lost, and that it loads and validates. */
+/** Whole configurations of other frameworks: what comes out, what is reported to be lost, and that it loads and validates. */
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ describe("converted configurations", () => {
       assert.equal(result.framework, peer);
       const path = join(folder, `${peer}.gradus.yaml`);
       writeFileSync(path, result.config);
-      // Their Python rewards have to be written in TypeScript: that is told on the line, and all that is.
+      // Their Python rewards have to be written in TypeScript: that is reported on the line, and all that is.
       const findings = allDiagnostics(path, {}).filter(
         ({ severity, rule }) => severity === "error" && rule !== "python-reward",
       );

@@ -1,4 +1,4 @@
-/** The vectors made anew: by a Python that has TRL, verl or OpenRLHF, named in GRADUS_PEER_PYTHON (PYTHONPATH counts). */
+/** The vectors made again: by a Python that has TRL, verl or OpenRLHF, named in GRADUS_PEER_PYTHON (PYTHONPATH counts). */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Corrected thoughts: where a thought stands, what is learned of it, and that all rounds are remembered. */
+/** Corrected thoughts: where a thought is, what is learned of it, and that all rounds are remembered. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

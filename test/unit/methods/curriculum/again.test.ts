@@ -105,7 +105,7 @@ test("every mixture that is fitted is reported, with what groups drawn from it h
       );
       assert.ok(covariance.every((row, a) => row[a]! > 0));
     }
-  // Nothing was drawn from a mixture before the first; afterwards every group was, and none after the last fit is told.
+  // Nothing was drawn from a mixture before the first; afterwards every group was, and none after the last fit is reported.
   assert.deepEqual(
     past.mixtures.map(({ earned }) => earned.length),
     [40, 40, 40, 0],

@@ -1,6 +1,6 @@
 /**
  * Curricula put together at random, of every part and of parameters from all of their ranges: what does not fit is a
- * finding that lists what does, and what fits goes through thirty simulated steps and goes on from saved state.
+ * diagnostic that lists what does, and what fits goes through thirty simulated steps and goes on from saved state.
  */
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -136,7 +136,7 @@ const through = (saved: Saved): Saved => ({
   ),
 });
 
-/** Two of the same life: the one goes on, the other is saved and made anew after every step. */
+/** Two of the same life: the one goes on, the other is saved and made again after every step. */
 class Twin {
   curriculum: Curriculum;
   private readonly learner: Learner;
@@ -181,7 +181,7 @@ class Twin {
   }
 }
 
-/** After how many steps it is made anew. */
+/** After how many steps it is made again. */
 function pauses({ estimator: { use } }: Parts): number {
   // A perceptron's weights lie with the models, not with the curriculum; a surrogate fits its pilots each time.
   return use === "value_head" ? Number.POSITIVE_INFINITY : use === "surrogate" ? 13 : 1;
@@ -220,7 +220,7 @@ function offered(message: string): { slot: string; names: string[] } {
 const misfits = (parts: Parts): Diagnostic[] =>
   load(parts).diagnostics.filter(({ rule }) => rule === "curriculum-parts");
 
-/** What is offered leaves no finding of its own. */
+/** What is offered leaves no diagnostic of its own. */
 function helps({ message }: Diagnostic, parts: Parts): void {
   const { slot, names } = offered(message);
   assert.ok(names.length > 0, `${say(parts)}: ${message}`);

@@ -103,7 +103,7 @@ for (const division of arms)
       for (const sampler of samplers) {
         const signal = signals.find((one) => one.name === "success_rate")!;
         if (!fits(division, signal, estimator, sampler)) continue;
-        // Arms of names have no numbers, and single tasks are told apart by their lengths.
+        // Arms of names have no numbers, and single tasks are distinguished by their lengths.
         const how =
           estimator.name !== "static"
             ? text(estimator)

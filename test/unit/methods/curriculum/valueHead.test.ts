@@ -65,7 +65,7 @@ for (const [what, models, params] of [
       const copy = made(valueHead, params, { models: registry });
       copy.load(estimator.save());
       assert.equal(copy.estimate(9), estimator.estimate(9));
-      // What a step's groups have earned bounds what is told, also after a resume.
+      // What a step's groups have earned bounds what is reported, also after a resume.
       estimator.model!.observeGroups!([group([1, 1, 0, 0]), group([1, 1, 1, 1, 1, 0, 0, 0])]);
       copy.load(estimator.save());
       await copy.model!.predict!(candidates);

@@ -174,7 +174,7 @@ test("concepts of weak tasks are asked for once, drawn within a kind, and the ch
     const request = asked.find((text) => drawn.every((concept) => text.includes(`. ${String(concept)}`)));
     assert.match(request ?? "", /Field: arithmetic\/\d\n[^]*Difficulty: hard/);
   }
-  // What was named is remembered, in a resumed source too; nobody is asked again.
+  // What was named is remembered, in a resumed source too; no one is asked again.
   const resumed = sourceOf(transform);
   resumed.load(structuredClone(source.save()));
   assert.deepEqual(resumed.save(), source.save());

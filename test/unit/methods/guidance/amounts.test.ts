@@ -123,7 +123,7 @@ test("SEELE: least squares over the rates of the rounds, 0 at no help and 1 at a
     fitCurve([round(0.4, 0), round(0.4, 8), round(0.8, 6)], "least_squares"),
     fitCurve([round(0.4, 4), round(0.4, 4), round(0.8, 6)], "least_squares"),
   );
-  // All succeed behind nearly all of it: between nothing and that the middle is taken.
+  // All succeed after nearly all of it: between nothing and that the middle is taken.
   const next = shareFor(fitCurve([round(0.999, 8)], "least_squares"), 0.5);
   assert.ok(next > 0.4 && next < 0.6, `${next}`);
   // All fail even so: only all of it is known to help.

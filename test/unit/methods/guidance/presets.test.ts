@@ -68,7 +68,7 @@ test("parameters are the papers'", () => {
   assert.deepEqual(bodyOf("srpo").route, [{ when: ["wrong", "sibling"], to: "distil" }]);
 });
 
-/** A demonstration of two tokens beside a token of the policy's own. */
+/** A demonstration of two tokens next to a token of the policy's own. */
 const batch: Batch = batchOf(
   [
     { context: [1], tokens: [2] },

@@ -44,7 +44,7 @@ test("the denominators are those of the papers", () => {
   near(denominator("multiple_importance"), (0.3 + 0.65) / 2);
   near(denominator("multiple_importance", { behaviour: Math.log(0.9) }), 0.6);
   near(denominator("multiple_importance", { given: false, behaviour: Math.log(0.2) }), 0.2);
-  // REX-RAG: an inserted token, a token of the attempt, one behind both.
+  // REX-RAG: an inserted token, a token of the attempt, one after both.
   const alpha = { alpha: 0.25 };
   near(denominator("mixture", { behaviour: Math.log(0.5) }, alpha), 0.75 * 0.3 + 0.25 * 0.5);
   const attempt = {

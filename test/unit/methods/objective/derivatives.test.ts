@@ -9,7 +9,7 @@ import { checkDerivatives, checkFinite, randomInput } from "./differences.ts";
 import { familyCases } from "./familyCases.ts";
 import { surrogateCases, type Case } from "./surrogateCases.ts";
 
-/** Parameters beside the defaults, and losses with constant parts; every declared objective is checked anyway. */
+/** Parameters other than the defaults, and losses with constant parts; every declared objective is checked anyway. */
 const cases: Readonly<Record<string, readonly Case[]>> = {
   ...surrogateCases,
   ...familyCases,

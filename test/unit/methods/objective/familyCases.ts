@@ -21,7 +21,7 @@ const rows = (input: ObjectiveInput): number[] =>
   [...Array(input.batch.rows).keys()].filter((row) => rowTokens(input, row).length > 0);
 const next = (input: ObjectiveInput, token: number): number =>
   rowTokens(input, rowOf(input, token)).find((other) => other > token) ?? -1;
-/** The rewards of `randomInput` are paid at the last trained token. */
+/** The rewards of `randomInput` are at the last trained token. */
 const reward = (input: ObjectiveInput, token: number): number =>
   next(input, token) < 0 ? input.rewards!.total[rowOf(input, token)]! : 0;
 

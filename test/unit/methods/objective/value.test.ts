@@ -1,4 +1,4 @@
-/** A value head's loss beside the objective: one update, the sum of both. */
+/** A value head's loss in addition to the objective: one update, the sum of both. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { withValue } from "../../../../server/algorithm/loss/objective.ts";

@@ -1,4 +1,4 @@
-/** What was foretold against what stands there. */
+/** What was predicted against what is there. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { editDistance, matched } from "../../../../server/methods/reward/segmentMatch.ts";

@@ -1,4 +1,4 @@
-/** Episodes of several attempts in whole runs of the tiny model: what is said, what trains, what is paid and measured. */
+/** Episodes of several attempts in whole runs of the tiny model: what is said, what trains, what is rewarded and measured. */
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -108,7 +108,7 @@ test("attempts that share their tokens end when those are used up", async () => 
 test("an episode that fills the context is cut off", async () => {
   const run = await finished(
     "rollout.shape={ use: self_correct, attempts: 9, instruction: 'and once more, please' }",
-    // Of a model that reads more than a character a token nobody knows before how long an episode may be.
+    // Of a model that reads more than a character a token no one knows before how long an episode may be.
     "model.tokenizer={ use: bpe, vocabulary: 270 }",
   );
   try {

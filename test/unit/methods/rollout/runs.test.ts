@@ -50,7 +50,7 @@ test("of a group of 8, 2 are written first and 3 branches leave each of them", a
         [...columns.origin!].map((kind) => (kind === 0 ? 1 : 0)),
         "what was taken over does not train",
       );
-      // Of the tokens behind the first that are more than a space, at most one is less certain.
+      // Of the tokens after the first that are more than a space, at most one is less certain.
       const words = [...above.row.response!].map((text, t) => ({ text, t }));
       const others = words.filter(({ text, t }) => t > 0 && text.trim() !== "");
       const entropies = above.columns.entropy!;

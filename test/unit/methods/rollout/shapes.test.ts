@@ -236,7 +236,7 @@ test("what is made of criteria is reported of the last attempt", async () => {
   }
 });
 
-/** What a reward pays episodes, and the advantages of a config without a baseline. */
+/** What a reward gives episodes, and the advantages of a config without a baseline. */
 async function paid(
   reward: string,
   rows: readonly (readonly string[])[],

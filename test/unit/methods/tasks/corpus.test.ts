@@ -1,4 +1,4 @@
-/** Plain text as tasks: nothing lost in cutting, nothing held out shown, what is hard to foresee told from what is not. */
+/** Plain text as tasks: nothing lost in cutting, nothing held out shown, what is hard to predict apart from what is not. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -99,7 +99,7 @@ test("bins are arms from low entropy on; `take` keeps a share of the places", ()
       const task = from.draw("train", value, keyedRandom("bin").fork(i));
       assert.equal(from.valueOf(task!), value);
     }
-  // In this text the word behind `The` is one of three animals, that behind `cat` one of four verbs, behind `.` anything.
+  // In this text the word after `The` is one of three animals, that after `cat` one of four verbs, after `.` anything.
   const followers = (take: readonly number[]): Set<string> =>
     new Set(
       drawn(source({ predict: "next_token", take, before: 1 }), 60).map(({ prompt }) =>

@@ -45,7 +45,7 @@ async function scored(
   return { values, models };
 }
 
-/** Mean probability of the answer's tokens behind a text. */
+/** Mean probability of the answer's tokens after a text. */
 async function mean(models: FakeModels, before: string): Promise<number> {
   const batch = batchOf([{ context: encode(before), tokens: encode(answer) }]);
   const { logp } = await models.get("policy").score(batch, { model: "policy", channels: ["logp"] });
