@@ -20,7 +20,7 @@ import { RunPanels } from "./features/panel/host.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
-import { registerRunCommands, tellEnd } from "./features/runs/commands.ts";
+import { registerRunCommands, showEnd } from "./features/runs/commands.ts";
 import { readingText } from "./features/runs/treeModel.ts";
 import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
@@ -28,7 +28,7 @@ import { SetUp } from "./features/setUp/setUp.ts";
 import { registerDaemonCommands } from "./features/status/daemonCommands.ts";
 import { registerTrainerCommands } from "./features/trainers/commands.ts";
 import { Status } from "./features/status/statusBar.ts";
-import { register, tell } from "./vscode/commands.ts";
+import { register, show } from "./vscode/commands.ts";
 import { coalesce } from "./vscode/coalesce.ts";
 import { setContext } from "./vscode/context.ts";
 import { output } from "./vscode/output.ts";
@@ -46,7 +46,7 @@ export async function activate(context: ExtensionContext): Promise<Api> {
     return build(context);
   } catch (error) {
     // The editor itself says nothing when an extension fails to start.
-    await tell(error, "activation");
+    await show(error, "activation");
     throw error;
   }
 }
@@ -180,7 +180,7 @@ function announceEnds(stores: Stores, panels: RunPanels): void {
     if (looking || !setting("notificationsRunEnded", true)) return;
     const mute = (): Thenable<void> =>
       workspace.getConfiguration().update(settings.notificationsRunEnded, false, ConfigurationTarget.Global);
-    tellEnd(run, () => panels.show(run.id, run.name), mute).catch((error: unknown) =>
+    showEnd(run, () => panels.show(run.id, run.name), mute).catch((error: unknown) =>
       output().warn(String(error)),
     );
   });

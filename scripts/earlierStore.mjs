@@ -46,9 +46,9 @@ async function play(name, step, how) {
   let run;
   let ended = false;
   for await (const line of createInterface({ input: child.stdout })) {
-    const told = JSON.parse(line);
-    run ??= told.run;
-    if (how === undefined || told.type !== "step" || told.step < step || ended) continue;
+    const printed = JSON.parse(line);
+    run ??= printed.run;
+    if (how === undefined || printed.type !== "step" || printed.step < step || ended) continue;
     ended = true;
     if (how === "stop") call("runs", "stop", run);
     else

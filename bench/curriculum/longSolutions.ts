@@ -145,7 +145,7 @@ export class LongSolutions {
   }
 
   private observe(groups: readonly Group[], clock: Clock): void {
-    const none = { tokens: new Int32Array(), entropy: new Float64Array(), begun: true };
+    const none = { tokens: new Int32Array(), entropy: new Float64Array(), prefilled: true };
     this.start.observe?.(
       groups.map((group) => ({
         ...group,

@@ -13,7 +13,7 @@ export function register(name: CommandName, act: (...words: readonly unknown[]) 
       return await act(...words);
     } catch (error) {
       // Not awaited: a message stays until the person answers, and the command's caller should not wait for that.
-      void tell(error, id);
+      void show(error, id);
       return undefined;
     }
   });
@@ -29,7 +29,7 @@ const fixesByCode: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Shows a failure once, with where it is and what to do. */
-export async function tell(error: unknown, where: string): Promise<void> {
+export async function show(error: unknown, where: string): Promise<void> {
   output().error(`${where}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const action = error instanceof UserError ? error.detail.action : undefined;
   const file =

@@ -12,7 +12,7 @@ export async function bundle() {
   say("bundling");
   await must(process.execPath, [join(home, "esbuild.mjs")], {
     what: "bundling",
-    mend: "fix the source named above",
+    fix: "fix the source named above",
     cwd: home,
   });
   // The state that was read, not the present one: an edit made meanwhile is bundled the next time.

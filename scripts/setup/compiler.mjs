@@ -45,7 +45,7 @@ export async function fetchZig(pip) {
 }
 
 /** The command that installs a compiler on this system. */
-export const compilerMend = () =>
+export const compilerFix = () =>
   process.platform === "darwin"
     ? "xcode-select --install"
     : process.platform === "win32"

@@ -16,13 +16,13 @@ export const unbundled = [
 ];
 
 const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-const mend = "check that the npm registry can be reached, then start again";
+const fix = "check that the npm registry can be reached, then start again";
 
 async function intoCheckout() {
   const reason = whyInstall(home);
   if (reason === undefined) return;
   say(`installing packages (${reason})`);
-  await must("npm", ["ci", "--include=dev", ...quiet], { what: "npm ci", mend, cwd: home });
+  await must("npm", ["ci", "--include=dev", ...quiet], { what: "npm ci", fix, cwd: home });
 }
 
 async function intoDataFolder() {
@@ -38,7 +38,7 @@ async function intoDataFolder() {
     join(root, "package.json"),
     `${JSON.stringify({ name: "gradus-native", private: true, version: manifest.version, dependencies: wanted }, null, 2)}\n`,
   );
-  await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", mend, cwd: root });
+  await must("npm", ["install", "--prefix", root, ...quiet], { what: "npm install", fix, cwd: root });
 }
 
 export const installPackages = () => (isCheckout ? intoCheckout() : intoDataFolder());
@@ -52,5 +52,5 @@ export async function installWebGpu() {
   const wanted = webGpuPackages.map((name) => `${name}@${manifest.devDependencies[name]}`);
   say(`installing ${wanted.join(" and ")} into ${root}`);
   const args = ["install", "--no-save", "--prefix", root, ...quiet, ...wanted];
-  await must("npm", args, { what: "npm install", mend, cwd: root });
+  await must("npm", args, { what: "npm install", fix, cwd: root });
 }

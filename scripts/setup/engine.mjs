@@ -15,7 +15,7 @@ import {
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { compilerMend, fetchZig, findCompiler, findPip } from "./compiler.mjs";
+import { compilerFix, fetchZig, findCompiler, findPip } from "./compiler.mjs";
 import {
   chosenVariant,
   dataFolder,
@@ -196,12 +196,12 @@ function takeAddon(folder, variant) {
 async function buildEngine(root, variant, confirm) {
   const pip = findPip();
   if (pip === undefined)
-    throw new SetupError("no Python with pip to fetch TensorFlow's library with", compilerMend());
+    throw new SetupError("no Python with pip to fetch TensorFlow's library with", compilerFix());
   const target = engineFolder(variant);
   const other = isBuilt(variant === "gpu" ? "cpu" : "gpu");
   const compiler = other ? undefined : (findCompiler() ?? (await fetchZig(pip)));
   if (compiler === undefined && !other)
-    throw new SetupError("no C++ compiler to build the addon with", compilerMend());
+    throw new SetupError("no C++ compiler to build the addon with", compilerFix());
   mkdirSync(dirname(target), { recursive: true });
   for (const name of readdirSync(dirname(target)))
     if (name.startsWith(".building-")) rmSync(join(dirname(target), name), { recursive: true });
@@ -259,7 +259,7 @@ const never = () => Promise.resolve(false);
  */
 export async function setUpEngine(root, { variant, confirm = never } = {}) {
   const wish = variant ?? chosenVariant();
-  let failure = { message: "", mend: undefined };
+  let failure = { message: "", fix: undefined };
   try {
     if (!isBuilt(wish)) await buildEngine(root, wish, confirm);
     linkEngine(root, wish);
@@ -283,9 +283,9 @@ export async function setUpEngine(root, { variant, confirm = never } = {}) {
   say(`no native engine from PyPI: ${failure.message}`);
   const own = process.env.GRADUS_WITHOUT === undefined ? await ownInstallScript(root) : undefined;
   if (own !== undefined) return own;
-  const mend = `${failure.mend ?? compilerMend()}, then npm run setup`;
-  say(`training will run on WebAssembly, ten to twenty times slower. To fix it: ${mend}`);
-  return { backend: "wasm", reason: failure.message.split("\n")[0], mend };
+  const fix = `${failure.fix ?? compilerFix()}, then npm run setup`;
+  say(`training will run on WebAssembly, ten to twenty times slower. To fix it: ${fix}`);
+  return { backend: "wasm", reason: failure.message.split("\n")[0], mend: fix };
 }
 
 /** Whether a later set-up could do better than the WebAssembly it recorded. */

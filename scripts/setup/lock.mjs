@@ -91,10 +91,10 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
  * The lock is released on return, on an error and on an exit of the process.
  */
 export async function withLock(file, work, { say = () => undefined, every = 100 } = {}) {
-  let told = false;
+  let said = false;
   while (!tryLock(file)) {
-    if (!told) say(`another set-up is running (process ${holderOf(file)?.pid ?? "unknown"}); waiting for it`);
-    told = true;
+    if (!said) say(`another set-up is running (process ${holderOf(file)?.pid ?? "unknown"}); waiting for it`);
+    said = true;
     await pause(every);
   }
   const release = () => rmSync(file, { force: true });

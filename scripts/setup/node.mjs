@@ -49,7 +49,7 @@ export async function installAside(folder, spec, what) {
       "--loglevel=error",
       spec,
     ],
-    { what, mend: "check that the npm registry can be reached" },
+    { what, fix: "check that the npm registry can be reached" },
   );
 }
 

@@ -44,10 +44,10 @@ export const say = (text) => void process.stderr.write(`gradus set-up: ${standin
 
 /** A step failed for a reason the person can act on: `fix` is the command or sentence that does. */
 export class SetupError extends Error {
-  constructor(message, mend) {
+  constructor(message, fix) {
     super(message);
     this.name = "SetupError";
-    this.mend = mend;
+    this.fix = fix;
   }
 }
 
@@ -84,10 +84,10 @@ export function attempt(command, args, { cwd, env, timeout = 20 * 60_000 } = {})
 }
 
 /** Like `attempt`, but a status other than 0 throws with the last lines of the output. */
-export async function must(command, args, { what, mend, ...options }) {
+export async function must(command, args, { what, fix, ...options }) {
   const { status, output } = await attempt(command, args, options);
   if (status !== 0)
-    throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, mend);
+    throw new SetupError(`${what} failed (${command} ended with ${status})\n${bothEnds(output)}`, fix);
   return output;
 }
 

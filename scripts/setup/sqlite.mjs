@@ -1,7 +1,7 @@
 // SQLite: better-sqlite3 built once per version and ABI and kept for every checkout, else libsql from npm.
 import { copyFileSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { compilerMend, findCompiler } from "./compiler.mjs";
+import { compilerFix, findCompiler } from "./compiler.mjs";
 import { headers, installAside } from "./node.mjs";
 import { dataFolder, modulesOf, sqliteFolder, versions } from "./places.mjs";
 import { SetupError, attempt, lastLines, say } from "./process.mjs";
@@ -59,12 +59,12 @@ async function fallBack(root, output) {
   if (status !== 0)
     throw new SetupError(
       `no SQLite: libsql does not open a database\n${lastLines(said)}`,
-      `${compilerMend()}, then npm run setup`,
+      `${compilerFix()}, then npm run setup`,
     );
   return {
     driver: "libsql",
     reason: "better-sqlite3 could not be built: no working C++ compiler",
-    mend: compilerMend(),
+    mend: compilerFix(),
   };
 }
 

@@ -31,7 +31,7 @@ export async function resolveWheels(pip, requirement, platforms, folder) {
   const into = ["--target", join(folder, "nowhere"), "--report", report];
   await must(pip[0], [...pip.slice(1), ...args, ...target(platforms), ...into, requirement], {
     what: `asking PyPI for ${requirement}`,
-    mend: unreachable,
+    fix: unreachable,
   });
   const { install } = JSON.parse(readFileSync(report, "utf8"));
   return install.map(({ metadata, download_info: { url, archive_info } }) => ({
@@ -65,7 +65,7 @@ export async function fetchWheels(pip, wheels, platforms, folder) {
   const args = ["download", "-q", "--disable-pip-version-check", "--no-deps", "-d", folder];
   await must(pip[0], [...pip.slice(1), ...args, ...target(platforms), "-r", requirements], {
     what: `fetching ${wheels.map(({ name }) => name).join(", ")}`,
-    mend: unreachable,
+    fix: unreachable,
   });
   return readdirSync(folder)
     .filter((name) => name.endsWith(".whl"))

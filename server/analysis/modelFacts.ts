@@ -96,8 +96,8 @@ const isWithin = (file: string | undefined, base: string): boolean =>
 function longestPrompt(base: string, prompts: readonly string[]): number {
   const { lengths, tokenizer: kept } = knownOf(base);
   const key = prompts.join("\0");
-  const told = lengths.get(key);
-  if (told !== undefined) return told;
+  const known = lengths.get(key);
+  if (known !== undefined) return known;
   const tokenizer = kept?.deref() ?? openBase(base).tokenizer;
   const counts = prompts.map((prompt) => tokenizer.prefix.length + tokenizer.encode(prompt).length);
   const longest = Math.max(0, ...counts);

@@ -5,7 +5,7 @@ import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
 import type { Framework } from "../frameworks/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
-import { shownPath } from "./text/findings.ts";
+import { pathText } from "./text/diagnostics.ts";
 
 interface Options {
   readonly from?: Framework;
@@ -26,8 +26,8 @@ function read(path: string): string {
 }
 
 const line = ({ key, value, reason }: Unmapped): string => {
-  const shown = value === null ? "" : ` = ${typeof value === "string" ? value : JSON.stringify(value)}`;
-  return `  ${key}${shown.length > 60 ? `${shown.slice(0, 59)}…` : shown}: ${reason}`;
+  const valueText = value === null ? "" : ` = ${typeof value === "string" ? value : JSON.stringify(value)}`;
+  return `  ${key}${valueText.length > 60 ? `${valueText.slice(0, 59)}…` : valueText}: ${reason}`;
 };
 
 function run(file: string, { from, json }: Options): void {
@@ -39,7 +39,7 @@ function run(file: string, { from, json }: Options): void {
   }
   process.stdout.write(config);
   if (unmapped.length === 0) return;
-  complain(`${shownPath(path)}: ${unmapped.length} without a counterpart:`);
+  complain(`${pathText(path)}: ${unmapped.length} without a counterpart:`);
   for (const entry of unmapped) complain(line(entry));
 }
 

@@ -15,7 +15,7 @@ import {
   simulationLines,
   whatIfLines,
 } from "./text/curriculumText.ts";
-import { collect, shownPath } from "./text/findings.ts";
+import { collect, pathText } from "./text/diagnostics.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {
@@ -46,7 +46,7 @@ async function imagined(config: RunConfig, file: string, json: boolean): Promise
 }
 
 function warn(file: string, faults: ReplayFaults): void {
-  for (const fault of faults.all()) complain(faultLine(shownPath(file), fault));
+  for (const fault of faults.all()) complain(faultLine(pathText(file), fault));
 }
 
 async function simulated(config: RunConfig, options: Options): Promise<void> {

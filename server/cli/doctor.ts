@@ -25,9 +25,9 @@ const marks = {
 
 function printChecks(checks: readonly Check[]): void {
   const width = Math.max(...checks.map(({ name }) => name.length));
-  for (const { name, status, detail, mend } of checks) {
+  for (const { name, status, detail, fix } of checks) {
     print(`${marks[status]}  ${name.padEnd(width)}  ${detail}`);
-    if (mend !== undefined && status !== "ok") print(`${" ".repeat(width + 12)}→ ${mend}`);
+    if (fix !== undefined && status !== "ok") print(`${" ".repeat(width + 12)}→ ${fix}`);
   }
 }
 
@@ -60,11 +60,11 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
       ok,
       backend: { name: engine.backend, reason: engine.detail },
       node: setupRecord()?.node ?? null,
-      checks: checks.map(({ name, status, detail, mend }) => ({
+      checks: checks.map(({ name, status, detail, fix }) => ({
         name,
         status,
         detail,
-        ...(mend === undefined ? {} : { mend }),
+        ...(fix === undefined ? {} : { mend: fix }),
       })),
     });
   else {

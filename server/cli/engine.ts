@@ -133,7 +133,7 @@ async function status(options: { json?: boolean; verify?: boolean }): Promise<vo
     return printJson({ ok, ...found, computes: { backend: native.backend, detail: native.detail, webgpu } });
   const { node, addon } = found;
   print(`computes  ${native.detail}`);
-  if (native.mend !== undefined && !ok) print(`          → ${native.mend}`);
+  if (native.fix !== undefined && !ok) print(`          → ${native.fix}`);
   print(`linked    ${linkText(found)}`);
   print(
     `addon     @tensorflow/tfjs-node-gpu ${addon.package ?? "is not installed"}, Node-API ${addon.nodeApi}: one build for every Node from 20 on`,
@@ -159,7 +159,7 @@ async function ask(question: string): Promise<boolean> {
 }
 
 interface SetupFailure extends Error {
-  readonly mend?: string;
+  readonly fix?: string;
 }
 interface SetUpOptions {
   readonly again: boolean;
@@ -183,10 +183,10 @@ async function install(options: {
     }
   } catch (error) {
     if (!(error instanceof Error) || error.name !== "SetupError") throw error;
-    const { mend }: SetupFailure = error;
+    const { fix }: SetupFailure = error;
     throw new UserError(error.message, {
       code: "engine-install",
-      ...(mend === undefined ? {} : { action: mend }),
+      ...(fix === undefined ? {} : { action: fix }),
       cause: error,
     });
   }

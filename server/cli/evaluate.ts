@@ -14,7 +14,7 @@ import { evaluationRecord } from "../run/step/log/record.ts";
 import { rowOf } from "../store/queries/rolloutRow.ts";
 import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
-import { collect, collectPairs, complainAbout } from "./text/findings.ts";
+import { collect, collectPairs, complainAbout } from "./text/diagnostics.ts";
 import { whole } from "./options.ts";
 import { fixed } from "./text/terminal.ts";
 
@@ -92,7 +92,7 @@ function probeOf(text: string): EvaluationProbe {
 
 const range = ({ low, high }: Interval): string => `[${fixed(low)}, ${fixed(high)}]`;
 
-function tell(
+function printMetrics(
   tasks: number,
   own: Measured,
   other: Measured | undefined,
@@ -116,7 +116,7 @@ function tell(
 
 const signed = (value: number): string => `${value < 0 ? "" : "+"}${fixed(value)}`;
 
-function tellProbes({ checkpoint, probes = [] }: Measured): void {
+function printProbes({ checkpoint, probes = [] }: Measured): void {
   for (const { name, field, tasks, asked, metrics } of probes) {
     print(`\n${checkpoint} with ${name} (${field}): ${asked} questions instead of ${tasks} tasks`);
     for (const [metric, { with: own, without, difference, ...interval }] of Object.entries(metrics))
@@ -126,7 +126,7 @@ function tellProbes({ checkpoint, probes = [] }: Measured): void {
   }
 }
 
-function tellGains({ k, tasks, total, self_distillation, capability, gained, lost }: Gains): void {
+function printGains({ k, tasks, total, self_distillation, capability, gained, lost }: Gains): void {
   const line = (name: string, one: Gain, what: string): void =>
     print(`  ${name.padEnd(18)}  ${signed(one.value)} ${range(one)}   ${what}`);
   print(`\nThe gain in pass@1 over ${tasks} tasks, by what the other solves within ${k} samples`);
@@ -166,10 +166,10 @@ async function run(checkpoint: string, file: string, options: Options): Promise<
       ...(other && { compare: { ...other, difference, ...(gained && { gains: gained }) } }),
     });
   else {
-    tell(tasks, own, other, difference);
-    tellProbes(own);
-    if (other !== undefined) tellProbes(other);
-    if (gained !== undefined) tellGains(gained);
+    printMetrics(tasks, own, other, difference);
+    printProbes(own);
+    if (other !== undefined) printProbes(other);
+    if (gained !== undefined) printGains(gained);
   }
 }
 

@@ -5,7 +5,7 @@ import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { collect } from "./text/findings.ts";
+import { collect } from "./text/diagnostics.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { whyText } from "./text/whyText.ts";
 
@@ -54,7 +54,7 @@ function text(explained: Explained, started: Set<number>): void {
     print(`  ${visibleText(name)} ${short(value)}`);
 }
 
-function tellWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string, json: boolean): void {
+function printWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string, json: boolean): void {
   const explanation = why(config, rows, parseWhich(wanted));
   if (json) printJson(explanation);
   else print(whyText(explanation, process.stdout.columns > 0 ? process.stdout.columns : 80).join("\n"));
@@ -63,7 +63,7 @@ function tellWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: string
 async function run(file: string, { rollouts, set, json, why: wanted }: Options): Promise<void> {
   const config = loadOrComplain(file, set, true);
   if (config === undefined) return;
-  if (wanted !== undefined) return tellWhy(config, await readRollouts(rollouts), wanted, json === true);
+  if (wanted !== undefined) return printWhy(config, await readRollouts(rollouts), wanted, json === true);
   const started = new Set<number>();
   for (const explained of explain(config, await readRollouts(rollouts))) {
     if (json === true) printJson(explained);

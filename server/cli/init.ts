@@ -5,7 +5,7 @@ import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { shownPath } from "./text/findings.ts";
+import { pathText } from "./text/diagnostics.ts";
 import { configName, files, testName } from "./text/starter.ts";
 
 export const command: Command = {
@@ -18,7 +18,7 @@ export const command: Command = {
       .action((folder: string, { from, json }: { from: string; json?: boolean }) => {
         const written = write(folder, from);
         if (json === true) return printJson({ preset: from, files: written });
-        for (const file of written) print(`wrote ${shownPath(file)}`);
+        for (const file of written) print(`wrote ${pathText(file)}`);
         print(`\n${nextSteps(folder).join("\n")}`);
       });
   },
@@ -26,13 +26,13 @@ export const command: Command = {
 
 /** What to do with what was written, one command a line. */
 function nextSteps(folder: string): string[] {
-  const config = quoted(shownPath(join(folder, configName)));
+  const config = quoted(pathText(join(folder, configName)));
   const steps: readonly (readonly [string, string])[] = [
     [`gradus validate ${config}`, "check it before anything runs"],
     [`gradus run ${config} --dry-run`, "run one step: values of each reward term, time, memory"],
     [`gradus run ${config}`, "train it and follow it: about a minute on two cores"],
     [
-      `node --test ${quoted(shownPath(join(folder, testName)))}`,
+      `node --test ${quoted(pathText(join(folder, testName)))}`,
       "the reward's own test (Node 22.18 or newer)",
     ],
   ];
@@ -64,7 +64,7 @@ function write(folder: string, preset: string): string[] {
   const wanted = Object.entries(files(preset)).map(([name, text]) => ({ path: join(folder, name), text }));
   const there = wanted.filter(({ path }) => existsSync(path));
   if (there.length > 0) {
-    const list = there.map(({ path }) => shownPath(path)).join(", ");
+    const list = there.map(({ path }) => pathText(path)).join(", ");
     throw new UserError(
       `${list} ${there.length === 1 ? "exists" : "exist"} already, and nothing is overwritten`,
       { code: "exists", action: "Choose another folder: gradus init FOLDER." },
@@ -76,7 +76,7 @@ function write(folder: string, preset: string): string[] {
       // `wx`: a file that appeared meanwhile is not overwritten either.
       writeFileSync(path, text, { flag: "wx" });
     } catch (error) {
-      throw new UserError(`${shownPath(path)} cannot be written: ${messageOf(error)}`, {
+      throw new UserError(`${pathText(path)} cannot be written: ${messageOf(error)}`, {
         code: "write",
         cause: error,
         action: "Choose a folder that you may write to.",

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
 import { loadConfig, type ValueOrigin } from "../rules/load.ts";
 import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
-import { collect, complainAbout } from "./text/findings.ts";
+import { collect, complainAbout } from "./text/diagnostics.ts";
 import { whole } from "./options.ts";
 
 interface Options {

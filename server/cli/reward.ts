@@ -5,7 +5,7 @@ import { formatFraction } from "../../shared/lib/format.ts";
 import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
-import { collect } from "./text/findings.ts";
+import { collect } from "./text/diagnostics.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 
 interface Options {
@@ -30,7 +30,7 @@ function moved(before: WireNumber | null, now: WireNumber | null): string {
 const few = (names: readonly string[]): string =>
   names.length === 0 ? "" : ` (${visibleText(names.slice(0, 5).join(", "))}${names.length > 5 ? ", …" : ""})`;
 
-function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
+function printSummary({ rollouts, terms, total, groups }: RescoredSummary): void {
   print(`\n${count(rollouts, "rollout")} in ${count(groups.total, "group")}, means recorded → now`);
   print(
     `  reward: ${moved(total.before, total.mean)}; ${total.changed} changed, ${count(total.flips, "sign flip")}, ${count(total.errors, "error")}`,
@@ -52,7 +52,7 @@ function tell({ rollouts, terms, total, groups }: RescoredSummary): void {
 
 function text(scored: Rescored): void {
   if (scored.type === "summary") {
-    tell(scored);
+    printSummary(scored);
     return;
   }
   const { step, group, index, rewards, errors, reward, before } = scored;

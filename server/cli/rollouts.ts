@@ -88,7 +88,7 @@ const indent = (body: string, prefix: string): string =>
     .split("\n")
     .map((line) => `${prefix}${line}`)
     .join("\n");
-const shown = (value: WireReward | undefined): string =>
+const asText = (value: WireReward | undefined): string =>
   value === undefined
     ? ""
     : value === null
@@ -116,13 +116,13 @@ const criteriaText = ({ details = {} }: RolloutRow): string =>
     .join("");
 
 function text(row: RolloutRow, criteria: boolean): string {
-  const terms = Object.entries(row.rewards ?? {}).map(([name, value]) => termText(row, name, shown(value)));
+  const terms = Object.entries(row.rewards ?? {}).map(([name, value]) => termText(row, name, asText(value)));
   const errors = Object.entries(row.errors ?? {}).map(([name, message]) =>
     termText(row, name, `failed: ${message}`),
   );
   const marks = [
-    `reward ${shown(row.reward ?? null)}`,
-    `advantage ${shown(row.advantage ?? null)}`,
+    `reward ${asText(row.reward ?? null)}`,
+    `advantage ${asText(row.advantage ?? null)}`,
     ...terms,
     ...errors,
     row.finish ?? "",

@@ -9,7 +9,7 @@ import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { complain, exit, printJson, type Command } from "./command.ts";
 import { printDryRun } from "./text/dryRunText.ts";
-import { collect, complainAbout } from "./text/findings.ts";
+import { collect, complainAbout } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
 import { inQuietChild } from "./text/quietly.ts";
 import { openDaemon, storeOf } from "./runs/store.ts";

@@ -33,7 +33,7 @@ class Talk {
   private said: ChatMessage[];
   private turn = 0;
   /** A raw continuation in a pipe is another program's input. */
-  private readonly shown: (text: string) => string;
+  private readonly visible: (text: string) => string;
 
   constructor(
     private readonly policy: TrainablePolicy,
@@ -47,7 +47,7 @@ class Talk {
           : "This model has no chat template for --system.",
         { code: "usage", action: "Leave --system out and put its text into the prompt." },
       );
-    this.shown = options.raw && !process.stdout.isTTY ? (text) => text : visibleText;
+    this.visible = options.raw && !process.stdout.isTTY ? (text) => text : visibleText;
     this.said = this.opening();
   }
   private opening(): ChatMessage[] {
@@ -59,18 +59,18 @@ class Talk {
   }
 
   /** Asks and prints; the conversation continues with the first answer. */
-  async tell(prompt: string): Promise<void> {
+  async ask(prompt: string): Promise<void> {
     const { policy, options, chats } = this;
     const messages = [...this.said, { role: "user", content: prompt }];
     const tokens = chats ? chatTokens(policy.tokenizer, messages) : plainTokens(policy.tokenizer, prompt);
     const streams = !options.json && options.count === 1;
-    if (streams && !chats) process.stdout.write(colours.dim(this.shown(prompt)));
+    if (streams && !chats) process.stdout.write(colours.dim(this.visible(prompt)));
     const given = await answers(
       policy,
       tokens,
       this.turn++,
       options,
-      streams ? (piece) => void process.stdout.write(this.shown(piece)) : undefined,
+      streams ? (piece) => void process.stdout.write(this.visible(piece)) : undefined,
     );
     this.said = [...messages, { role: "assistant", content: given[0]?.response ?? "" }];
     if (options.json)
@@ -84,7 +84,7 @@ class Talk {
     else
       for (const answer of given)
         printExactly(
-          `${chats ? "" : colours.dim(this.shown(prompt))}${this.shown(answer.response)}${cutOff(answer)}`,
+          `${chats ? "" : colours.dim(this.visible(prompt))}${this.visible(answer.response)}${cutOff(answer)}`,
         );
   }
 }
@@ -102,7 +102,7 @@ async function converse(talk: Talk): Promise<void> {
   lines.prompt();
   for await (const line of lines) {
     if (line === NEW) talk.forget();
-    else if (line !== "") await talk.tell(line);
+    else if (line !== "") await talk.ask(line);
     lines.prompt();
   }
 }
@@ -145,7 +145,7 @@ export const command: Command = {
         try {
           const talk = new Talk(policy, options);
           for (const prompt of options.prompt) {
-            await talk.tell(prompt);
+            await talk.ask(prompt);
             talk.forget();
           }
           if (options.prompt.length === 0) await converse(talk);

@@ -14,7 +14,7 @@ const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> 
 /** Some key of another trainer at a line's beginning: nearly every Gradus config is recognised without parsing. */
 const anySign = new RegExp(`^\\s*[{"']*(?:${Object.values(signs).flat().join("|")})\\b`, "m");
 
-export function foreignKind(text: string): ConfigKind {
+export function configKind(text: string): ConfigKind {
   if (!anySign.test(text)) return "gradus";
   const { contents } = parseDocument(text, { logLevel: "silent", uniqueKeys: false });
   if (!isMap(contents)) return "gradus";

@@ -38,7 +38,7 @@ const defaultTree = mapNode(
   ),
 );
 
-/** Fills what nobody wrote, or somebody removed, with the defaults. */
+/** Fills what is not written, or was removed, with the defaults. */
 export const withDefaults = (root: MapNode): MapNode =>
   mergeBlocks(defaultTree, root, grammar, () => undefined);
 

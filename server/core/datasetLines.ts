@@ -97,7 +97,7 @@ export function hasField(row: Readonly<Record<string, unknown>>, path: string): 
 }
 
 /** What is left where a path leads no further: the names of the innermost map that is there, as paths. */
-export function fieldsBeside(row: Readonly<Record<string, unknown>>, path: string): string[] {
+export function siblingFields(row: Readonly<Record<string, unknown>>, path: string): string[] {
   const keys = path.split(".");
   let [at, depth]: [Readonly<Record<string, unknown>>, number] = [row, 0];
   for (const key of keys.slice(0, -1)) {

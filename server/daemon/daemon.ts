@@ -216,8 +216,8 @@ class StoreDaemon {
         await this.listen();
         log("the socket was gone or belonged to another daemon: listening on a new one");
       }
-      const told = readDiscovery(this.paths.discovery);
-      if (told?.instance !== this.discovery.instance || told.socketPath !== this.discovery.socketPath)
+      const written = readDiscovery(this.paths.discovery);
+      if (written?.instance !== this.discovery.instance || written.socketPath !== this.discovery.socketPath)
         writeDiscovery(this.paths.discovery, this.discovery);
       this.trouble = "";
     } catch (error) {

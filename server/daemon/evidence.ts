@@ -51,7 +51,7 @@ export class StoreEvidence implements Evidence {
   }
 
   diagnostics(config: OpenConfig): readonly EvidenceDiagnostic[] {
-    return this.readings(config)?.findings ?? [];
+    return this.readings(config)?.diagnostics ?? [];
   }
   notes(config: OpenConfig): readonly EvidenceNote[] {
     return this.readings(config)?.notes ?? [];

@@ -94,7 +94,7 @@ export class OpenFileRuns {
       const stamp = stamps[index]!;
       if (this.known.get(file)?.stamp === stamp) continue;
       this.known.set(file, { stamp, runs: await this.remote.call("fileRuns", pathsOf(file)) });
-      for (const tell of this.listeners) tell(file);
+      for (const notify of this.listeners) notify(file);
     }
   }
 }

@@ -89,9 +89,9 @@ export class Supervisor {
     if (key === undefined) return this.startNew(parameters);
     const present = this.starting.get(key);
     if (present !== undefined) return present;
-    const begun = this.startNew(parameters).finally(() => this.starting.delete(key));
-    this.starting.set(key, begun);
-    return begun;
+    const starting = this.startNew(parameters).finally(() => this.starting.delete(key));
+    this.starting.set(key, starting);
+    return starting;
   }
 
   private async startNew(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {

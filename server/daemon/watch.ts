@@ -24,7 +24,7 @@ function watched(parts: readonly string[]): boolean {
 const pace = 250;
 
 /** Passes a name on at once, and once more after `pace` if it came again meanwhile. */
-export function paced(tell: (name: string) => void, milliseconds = pace): (name: string) => void {
+export function paced(notify: (name: string) => void, milliseconds = pace): (name: string) => void {
   const resting = new Map<string, { again: boolean }>();
   return function touched(name) {
     const rest = resting.get(name);
@@ -32,13 +32,13 @@ export function paced(tell: (name: string) => void, milliseconds = pace): (name:
       rest.again = true;
       return;
     }
-    const begun = { again: false };
-    resting.set(name, begun);
+    const pause = { again: false };
+    resting.set(name, pause);
     setTimeout(() => {
       resting.delete(name);
-      if (begun.again) touched(name);
+      if (pause.again) touched(name);
     }, milliseconds).unref();
-    tell(name);
+    notify(name);
   };
 }
 
@@ -56,9 +56,9 @@ export function watchRuns(
     depth: 3,
   });
   const touch = paced(touched);
-  const tell = (path: string): void => {
+  const touchRun = (path: string): void => {
     const [run] = partsOf(path);
     if (run !== undefined && run !== "") touch(run);
   };
-  return watcher.on("add", tell).on("change", tell).on("error", failed);
+  return watcher.on("add", touchRun).on("change", touchRun).on("error", failed);
 }

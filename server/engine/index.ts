@@ -45,7 +45,7 @@ export interface PolicyOptions extends Bounds {
   /** A checkpoint folder to continue: weights, optimiser state and version. */
   readonly from?: string | undefined;
   /** A model whose device this one uses, too; it must be closed after this one. */
-  readonly beside?: TrainablePolicy | undefined;
+  readonly sharesWith?: TrainablePolicy | undefined;
   readonly native?: NativeOptions | undefined;
   /** Holds nothing twice that can be read or computed again; by itself true of large models. */
   readonly lean?: boolean | undefined;
@@ -145,7 +145,7 @@ export async function openLanguageModel(options: PolicyOptions): Promise<Languag
   const weights = (): WeightReader =>
     base === undefined ? initialReader(shape, options.seed) : openWeights(base);
   const opened =
-    options.beside?.share() ??
+    options.sharesWith?.share() ??
     (await openBackend(options.backend, options.threads, parameterCount(shape), options.native));
   return new LanguageModel({
     ...opened,

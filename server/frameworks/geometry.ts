@@ -8,9 +8,9 @@ const product = (...factors: readonly (number | undefined)[]): number | undefine
   factors.reduce<number | undefined>((a, b) => (a === undefined || b === undefined ? undefined : a * b), 1);
 const quotient = (a: number | undefined, b: number | undefined): number | undefined =>
   a === undefined || b === undefined || b === 0 ? undefined : a / b;
-const shown = (value: number | undefined): string => (value === undefined ? "?" : String(round(value)));
+const text = (value: number | undefined): string => (value === undefined ? "?" : String(round(value)));
 const round = (value: number): number => Math.round(value * 100) / 100;
-const times = (...factors: readonly (number | undefined)[]): string => factors.map(shown).join(" × ");
+const times = (...factors: readonly (number | undefined)[]): string => factors.map(text).join(" × ");
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
@@ -40,13 +40,13 @@ function verl(model: DocumentModel): Quantity[] {
     {
       name: "optimiser steps",
       value: steps,
-      arithmetic: `${shown(prompts)} ÷ ${shown(mini)} prompts × ${shown(epochs)} epochs`,
+      arithmetic: `${text(prompts)} ÷ ${text(mini)} prompts × ${text(epochs)} epochs`,
     },
     { name: "samples per optimiser step", value: product(mini, n), arithmetic: times(mini, n) },
     {
       name: "of them on each of the data-parallel ranks",
       value: each,
-      arithmetic: `${shown(product(mini, n))} ÷ ${shown(parallel)}`,
+      arithmetic: `${text(product(mini, n))} ÷ ${text(parallel)}`,
     },
     microBatches(model, each),
   ];
@@ -59,11 +59,11 @@ function microBatches(model: DocumentModel, each: number | undefined): Quantity 
     return {
       name,
       value: undefined,
-      arithmetic: `as many as needed with at most ${shown(most)} tokens each`,
+      arithmetic: `as many as needed with at most ${text(most)} tokens each`,
     };
   }
   const micro = model.number(`${actor}.ppo_micro_batch_size_per_gpu`);
-  return { name, value: quotient(each, micro), arithmetic: `${shown(each)} ÷ ${shown(micro)}` };
+  return { name, value: quotient(each, micro), arithmetic: `${text(each)} ÷ ${text(micro)}` };
 }
 
 function trl(model: DocumentModel): Quantity[] {
@@ -88,7 +88,7 @@ function trl(model: DocumentModel): Quantity[] {
     {
       name: "prompts per generation",
       value: quotient(samples, group),
-      arithmetic: `${shown(samples)} ÷ ${shown(group)}`,
+      arithmetic: `${text(samples)} ÷ ${text(group)}`,
     },
     {
       name: "completions per optimiser step",
@@ -98,7 +98,7 @@ function trl(model: DocumentModel): Quantity[] {
     {
       name: "optimiser steps per generation",
       value: product(quotient(turns, accumulated), iterations),
-      arithmetic: `${shown(turns)} ÷ ${shown(accumulated)} × ${shown(iterations)} iterations`,
+      arithmetic: `${text(turns)} ÷ ${text(accumulated)} × ${text(iterations)} iterations`,
     },
     {
       name: "micro-batches per optimiser step",
@@ -137,12 +137,12 @@ function openrlhf(model: DocumentModel): Quantity[] {
     {
       name: "optimiser steps per rollout",
       value: product(quotient(samples, batch), epochs),
-      arithmetic: `${shown(samples)} ÷ ${shown(batch)} × ${shown(epochs)} epochs`,
+      arithmetic: `${text(samples)} ÷ ${text(batch)} × ${text(epochs)} epochs`,
     },
     {
       name: "micro-batches per optimiser step",
       value: quotient(batch, product(micro, parallel)),
-      arithmetic: `${shown(batch)} ÷ (${shown(micro)} × ${shown(parallel)} data-parallel ranks)`,
+      arithmetic: `${text(batch)} ÷ (${text(micro)} × ${text(parallel)} data-parallel ranks)`,
     },
   ];
 }
@@ -165,6 +165,6 @@ export const geometryText = (model: DocumentModel): string =>
   geometryOf(model)
     .map(
       ({ name, value, arithmetic }) =>
-        `- ${name}: ${value === undefined ? "?" : `**${shown(value)}**`} (${arithmetic})`,
+        `- ${name}: ${value === undefined ? "?" : `**${text(value)}**`} (${arithmetic})`,
     )
     .join("\n");

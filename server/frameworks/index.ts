@@ -95,7 +95,7 @@ function diagnosticsOf(document: FrameworkDocument): Diagnostic[] {
   const own = (framework: Framework): readonly FrameworkRule[] =>
     frameworkRules.filter((rule) => rule.framework === framework && holdsFor(rule, document));
   const found = own(document.framework).flatMap((rule) =>
-    rule.check(model).map((finding) => diagnosed(finding, rule, document)),
+    rule.check(model).map((diagnostic) => diagnosed(diagnostic, rule, document)),
   );
   const all = [...checkKeys(model), ...found];
   const release = all.length === 0 ? undefined : releaseDiagnostic(model);

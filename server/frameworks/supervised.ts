@@ -63,23 +63,23 @@ const ofVerl = (model: DocumentModel): SupervisedBatch => ({
 export function supervisedGeometry({ examples, processes, micro, sequences }: SupervisedBatch): Quantity[] {
   const each =
     examples === undefined || processes === undefined || processes === 0 ? undefined : examples / processes;
-  const shown = (value: number | undefined): string => String(value ?? "?");
+  const text = (value: number | undefined): string => String(value ?? "?");
   return [
     { name: "examples per optimiser step", value: examples, arithmetic: "over all processes" },
     {
       name: "sequences per optimiser step",
       value: times(examples, sequences),
-      arithmetic: `${shown(examples)} × ${sequences}`,
+      arithmetic: `${text(examples)} × ${sequences}`,
     },
     {
       name: "examples on each process",
       value: each,
-      arithmetic: `${shown(examples)} ÷ ${shown(processes)} processes`,
+      arithmetic: `${text(examples)} ÷ ${text(processes)} processes`,
     },
     {
       name: "micro-batches per optimiser step",
       value: each === undefined || micro === undefined || micro === 0 ? undefined : each / micro,
-      arithmetic: `${shown(each)} ÷ ${shown(micro)}`,
+      arithmetic: `${text(each)} ÷ ${text(micro)}`,
     },
   ];
 }

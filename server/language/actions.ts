@@ -19,38 +19,38 @@ export interface CodeActionRequest {
 
 export function actions(
   diagnostics: readonly Diagnostic[],
-  shown: readonly LspDiagnostic[],
+  published: readonly LspDiagnostic[],
   request: CodeActionRequest,
 ): CodeAction[] {
   const wants = (kind: string): boolean =>
     request.only === undefined || request.only.some((one) => kind === one || kind.startsWith(`${one}.`));
   return [
-    ...(wants(CodeActionKind.QuickFix) ? quickFixes(diagnostics, shown, request) : []),
+    ...(wants(CodeActionKind.QuickFix) ? quickFixes(diagnostics, published, request) : []),
     ...(wants(fixAllKind) ? everything(diagnostics, request) : []),
   ];
 }
 
 function quickFixes(
-  findings: readonly Diagnostic[],
-  shown: readonly LspDiagnostic[],
+  diagnostics: readonly Diagnostic[],
+  published: readonly LspDiagnostic[],
   { uri, range }: CodeActionRequest,
 ): CodeAction[] {
-  return findings.flatMap((finding, index) =>
-    touch(finding.range, range)
-      ? finding.fixes.map(({ title, edits, preferred }) => ({
+  return diagnostics.flatMap((diagnostic, index) =>
+    touch(diagnostic.range, range)
+      ? diagnostic.fixes.map(({ title, edits, preferred }) => ({
           title,
           kind: CodeActionKind.QuickFix,
-          diagnostics: shown[index] === undefined ? [] : [shown[index]],
+          diagnostics: published[index] === undefined ? [] : [published[index]],
           isPreferred:
-            preferred === true && finding.fixes.filter((fix) => fix.preferred === true).length === 1,
+            preferred === true && diagnostic.fixes.filter((fix) => fix.preferred === true).length === 1,
           edit: { changes: { [uri]: [...edits] } },
         }))
       : [],
   );
 }
 
-function everything(findings: readonly Diagnostic[], { uri, config }: CodeActionRequest): CodeAction[] {
-  const chosen = preferredFixes(findings);
+function everything(diagnostics: readonly Diagnostic[], { uri, config }: CodeActionRequest): CodeAction[] {
+  const chosen = preferredFixes(diagnostics);
   if (chosen.length === 0) return [];
   const edits: readonly TextEdit[] =
     config === undefined

@@ -25,7 +25,7 @@ export interface OpenConfig {
 }
 
 /** A configuration of another framework. */
-export interface OpenForeign {
+export interface FrameworkFile {
   readonly uri: string;
   readonly version: number;
   readonly document: FrameworkDocument;
@@ -76,10 +76,10 @@ export class OpenConfigs {
 }
 
 /** The other frameworks' configurations a connection has open; `undefined` is remembered as well. */
-export class OpenForeigns {
+export class FrameworkFiles {
   private readonly read = new Map<
     string,
-    { readonly version: number; readonly found: OpenForeign | undefined }
+    { readonly version: number; readonly found: FrameworkFile | undefined }
   >();
 
   private surroundings: ReleaseHints = {};
@@ -90,7 +90,7 @@ export class OpenForeigns {
     this.read.clear();
   }
 
-  get(open: TextDocument): OpenForeign | undefined {
+  get(open: TextDocument): FrameworkFile | undefined {
     const { uri, version } = open;
     const known = this.read.get(uri);
     if (known?.version === version) return known.found;

@@ -3,14 +3,14 @@ import type { ClientCapabilities, Connection, ServerCapabilities } from "vscode-
 import type { CancellationToken, ResponseError } from "vscode-languageserver";
 import type { Diagnostic as LspDiagnostic } from "vscode-languageserver";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
-import type { OpenConfig, OpenForeign } from "./documents.ts";
+import type { OpenConfig, FrameworkFile } from "./documents.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Rescoring } from "./rescoring.ts";
 
 /** What has been found in a document, and the same as it was published, in the same order. */
 export interface DocumentDiagnostics {
   readonly own: readonly Diagnostic[];
-  readonly shown: readonly LspDiagnostic[];
+  readonly published: readonly LspDiagnostic[];
 }
 
 /** What the editor can do, as it said when it connected. */
@@ -37,7 +37,7 @@ export interface LanguageContext {
   /** The Gradus config of an open document, as it is now. */
   config(uri: string): OpenConfig | undefined;
   /** The configuration of verl, TRL or OpenRLHF that an open document is. */
-  foreign(uri: string): OpenForeign | undefined;
+  frameworkFile(uri: string): FrameworkFile | undefined;
   /** Every open Gradus config. */
   configs(): readonly OpenConfig[];
   /** The diagnostics of a document's current text: it is checked first if it has changed. */

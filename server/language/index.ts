@@ -15,7 +15,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { rulePageFile } from "../config/text/rulePages.ts";
 import { checkFrameworkDocument } from "../frameworks/index.ts";
-import { OpenConfigs, OpenForeigns, isConfig, type OpenConfig, type OpenForeign } from "./documents.ts";
+import { OpenConfigs, FrameworkFiles, isConfig, type OpenConfig, type FrameworkFile } from "./documents.ts";
 import type { JsonObject } from "../../shared/lib/json.ts";
 import { fileReference } from "../config/check/method.ts";
 import { isObject, valueAt } from "../analysis/evidence/json.ts";
@@ -65,9 +65,9 @@ class Language implements AttachedLanguage {
   private readonly documents = new TextDocuments(TextDocument);
   private readonly configs = new OpenConfigs();
   private readonly pending = new Map<string, NodeJS.Immediate>();
-  private readonly foreigns = new OpenForeigns();
+  private readonly frameworkFiles = new FrameworkFiles();
   private readonly diagnostics = new Map<string, DocumentDiagnostics>();
-  private readonly published = new Map<string, OpenConfig | OpenForeign>();
+  private readonly published = new Map<string, OpenConfig | FrameworkFile>();
   private readonly disposables: { dispose(): void }[] = [];
   private readonly outdated = new Set<string>();
   private readonly ready: (() => void)[] = [];
@@ -89,24 +89,24 @@ class Language implements AttachedLanguage {
     this.documents.onDidChangeContent(({ document }) => this.schedule(document.uri));
     this.documents.onDidClose(({ document }) => this.close(document.uri));
     this.documents.onDidSave(() => this.revalidate());
-    connection.onInitialized(() => this.ready.forEach((tell) => tell()));
+    connection.onInitialized(() => this.ready.forEach((notify) => notify()));
     this.ready.push(() => watchSurroundings(connection, this.editor));
     connection.onDidChangeWatchedFiles(() => this.revalidate());
     connection.onDidChangeConfiguration(({ settings }) => {
-      this.foreigns.stale(changedSurroundings(settings));
+      this.frameworkFiles.stale(changedSurroundings(settings));
       this.revalidate();
     });
     this.provide();
     this.disposables.push(this.documents.listen(connection));
     const evidence = options.evidence?.onChange?.((file) => this.seen(file));
     if (evidence !== undefined) this.disposables.push(evidence);
-    const rescored = options.rescoring?.onChange((file) => this.tell(file));
+    const rescored = options.rescoring?.onChange((file) => this.notify(file));
     if (rescored !== undefined) this.disposables.push(rescored);
   }
 
   revalidate(): void {
     this.configs.stale();
-    this.foreigns.stale();
+    this.frameworkFiles.stale();
     for (const { uri } of this.documents.all()) this.schedule(uri);
   }
 
@@ -117,10 +117,10 @@ class Language implements AttachedLanguage {
         this.outdated.add(uri);
         this.schedule(uri);
       }
-    this.tell(file);
+    this.notify(file);
   }
 
-  private tell(file: string): void {
+  private notify(file: string): void {
     for (const changed of this.changes) changed(file);
   }
 
@@ -132,7 +132,7 @@ class Language implements AttachedLanguage {
 
   private initialize(params: InitializeParams): InitializeResult {
     this.editor = editorCapabilities(params);
-    this.foreigns.stale(surroundingsOf(params.initializationOptions));
+    this.frameworkFiles.stale(surroundingsOf(params.initializationOptions));
     const { version } = this.options;
     return {
       capabilities: {
@@ -154,11 +154,11 @@ class Language implements AttachedLanguage {
       rescoring: this.options.rescoring,
       editor: () => this.editor,
       config: (uri) => this.config(uri),
-      foreign: (uri) => this.foreign(uri),
+      frameworkFile: (uri) => this.frameworkFile(uri),
       configs: () => this.documents.all().flatMap(({ uri }) => this.config(uri) ?? []),
       diagnostics: (uri) => {
         this.check(uri);
-        return this.diagnostics.get(uri) ?? { own: [], shown: [] };
+        return this.diagnostics.get(uri) ?? { own: [], published: [] };
       },
       onReady: (listener) => void this.ready.push(listener),
       onEvidence: (listener) => void this.changes.push(listener),
@@ -173,9 +173,9 @@ class Language implements AttachedLanguage {
     return document === undefined || !isConfig(document) ? undefined : this.configs.get(document);
   }
 
-  private foreign(uri: string): OpenForeign | undefined {
+  private frameworkFile(uri: string): FrameworkFile | undefined {
     const document = this.documents.get(uri);
-    return document === undefined || isConfig(document) ? undefined : this.foreigns.get(document);
+    return document === undefined || isConfig(document) ? undefined : this.frameworkFiles.get(document);
   }
 
   /**
@@ -196,14 +196,14 @@ class Language implements AttachedLanguage {
 
   private check(uri: string): void {
     try {
-      const read = this.config(uri) ?? this.foreign(uri);
+      const read = this.config(uri) ?? this.frameworkFile(uri);
       if (read === undefined) return this.clear(uri);
       if (!this.outdated.delete(uri) && this.published.get(uri) === read) return;
       const own = "loaded" in read ? this.ownDiagnostics(read) : checkFrameworkDocument(read.document);
-      const shown = own.map(toLsp);
-      this.diagnostics.set(uri, { own, shown });
+      const published = own.map(toLsp);
+      this.diagnostics.set(uri, { own, published });
       this.published.set(uri, read);
-      void this.connection.sendDiagnostics({ uri, version: read.version, diagnostics: shown });
+      void this.connection.sendDiagnostics({ uri, version: read.version, diagnostics: published });
       this.options.onDocuments?.(this.open());
       if ("loaded" in read) this.options.rescoring?.update(read, this.editor.trusted);
     } catch (error) {
@@ -231,7 +231,7 @@ class Language implements AttachedLanguage {
     const config = this.published.get(uri);
     if (config !== undefined && "loaded" in config) this.options.rescoring?.forget(config.file);
     this.configs.forget(uri);
-    this.foreigns.forget(uri);
+    this.frameworkFiles.forget(uri);
     this.clear(uri);
   }
 

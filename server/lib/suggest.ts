@@ -61,7 +61,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 /** `a, b or c`, each in backticks; long lists end in "…". */
 export function listed(words: readonly string[], most = 30): string {
   if (words.length === 0) return "nothing";
-  const shown = words.slice(0, most).map((word) => `\`${word}\``);
-  if (words.length > most) return `${shown.join(", ")}, …`;
-  return shown.length === 1 ? shown.join("") : `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
+  const quoted = words.slice(0, most).map((word) => `\`${word}\``);
+  if (words.length > most) return `${quoted.join(", ")}, …`;
+  return quoted.length === 1 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 }

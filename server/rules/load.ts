@@ -10,7 +10,7 @@ import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { SourceEdits } from "../config/text/edits.ts";
 import { assemble, examine, originsOf, type Examined } from "../config/check/examine.ts";
 import { Extender } from "../config/extend.ts";
-import { foreignKind, type ConfigKind } from "../config/foreign.ts";
+import { configKind, type ConfigKind } from "../config/foreign.ts";
 import { grammar } from "../config/grammar/grammar.ts";
 import { merge, type MergeProblem } from "../config/merge.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
@@ -97,7 +97,7 @@ class Loader {
     this.text = options.text ?? textOf(file);
     this.collector = new Collector(
       file,
-      (origin) => this.shownAt(origin),
+      (origin) => this.rangeAt(origin),
       () => this.edits,
     );
     this.extender = new Extender(this.collector.report, (diagnostics, frame) => {
@@ -108,9 +108,9 @@ class Loader {
   load(): LoadedConfig {
     const { text } = this;
     if (isTooLong(text)) return this.tooLong();
-    const kind = foreignKind(text);
+    const kind = configKind(text);
     const root = this.merged(kind === "gradus" ? text : "");
-    if (kind !== "gradus") return this.foreign(root, kind);
+    if (kind !== "gradus") return this.ofFramework(root, kind);
     if (this.extender.broken) return this.result(root, {}, () => new Map(), undefined);
     const { report, blocked: orphaned } = this.collector;
     const found = examine(root, this.file, report, (problem) => this.mergeProblem(problem));
@@ -165,8 +165,8 @@ class Loader {
     const watch = new Watch(aside);
     const { config, views } = assemble(this.file, found);
     const stages = views.map((view) => ({ ...view, config: watchedStage(view.config, watch) }));
-    const report: Report = (finding) => {
-      if (!watch.touched && !watch.concerns(finding.key)) this.collector.report(finding);
+    const report: Report = (diagnostic) => {
+      if (!watch.touched && !watch.concerns(diagnostic.key)) this.collector.report(diagnostic);
     };
     const seen = watchedConfig(config, watch);
     const model = this.model(found, seen, stages, report);
@@ -198,7 +198,7 @@ class Loader {
   }
 
   /** Another framework's config: reporting each of its keys as unknown would not help. */
-  private foreign(root: MapNode, kind: Exclude<ConfigKind, "gradus">): LoadedConfig {
+  private ofFramework(root: MapNode, kind: Exclude<ConfigKind, "gradus">): LoadedConfig {
     this.collector.report({
       rule: "not-yet",
       message: `This looks like a ${kind} config. This version of Gradus reads only its own configs, so nothing in the file was checked.`,
@@ -257,7 +257,7 @@ class Loader {
     }
   }
 
-  private shownAt(origin: Origin): Range {
+  private rangeAt(origin: Origin): Range {
     const [first] = origin.via;
     return (first === undefined ? undefined : this.extender.parents.get(first)?.range) ?? startOfFile;
   }

@@ -38,11 +38,11 @@ export function unfitFile(path: string): string | undefined {
 
 /** What is wrong with a named file that is not there, or is a pipe, a socket or a device. */
 export function unusable(path: string, config: string): string {
-  const shown = relative(dirname(config), path);
+  const relativePath = relative(dirname(config), path);
   const unfit = unfitFile(path);
   return unfit === undefined
-    ? `There is no file \`${shown}\`: a path is relative to the file that contains it`
-    : `\`${shown}\` cannot be read: ${unfit}`;
+    ? `There is no file \`${relativePath}\`: a path is relative to the file that contains it`
+    : `\`${relativePath}\` cannot be read: ${unfit}`;
 }
 
 /** Whether there is something to be read: a file or a folder, and no pipe, socket or device. */

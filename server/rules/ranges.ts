@@ -20,7 +20,7 @@ export const scheduledRange = (value: Scheduled): ValueRange =>
     : [Math.min(value.from, value.to), Math.max(value.from, value.to)];
 
 /** Of a term times its weight. */
-export const paidRange = perObject((term: RewardTermConfig): ValueRange | undefined => {
+export const rewardRange = perObject((term: RewardTermConfig): ValueRange | undefined => {
   // Every attempt is scored, and how many there are depends on the rollouts.
   const value = term.attempts === "each" ? undefined : termRange(term);
   const weight = scheduledRange(term.weight);
@@ -37,7 +37,7 @@ function totalRange({ tasks, reward }: StageBody): ValueRange | undefined {
   if (reward.combine.declaration.name !== "sum") return undefined;
   const perTask = tasks.flatMap(({ name }) => {
     const terms = reward.terms.filter((term) => appliesTo(term, name));
-    return terms.length === 0 ? [] : [terms.map(paidRange)];
+    return terms.length === 0 ? [] : [terms.map(rewardRange)];
   });
   const sums: ValueRange[] = [];
   for (const ranges of perTask) {

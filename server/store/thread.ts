@@ -51,15 +51,15 @@ class StoreThread {
   private recovered(error: unknown): unknown {
     if (!isDamage(error)) return error;
     this.store.abandon();
-    const told = rebuilding(this.folder, setAside(this.folder), error);
+    const rebuilt = rebuilding(this.folder, setAside(this.folder), error);
     this.store = new Store(this.folder, { owned: true });
     this.announced = this.store.queries.head();
     for (const waiting of [this.reading, this.purging, this.indexing]) waiting.clear();
-    for (const { failed } of this.draining.splice(0)) failed(told);
+    for (const { failed } of this.draining.splice(0)) failed(rebuilt);
     for (const { run } of this.store.scan()) this.read(run);
-    this.post({ problem: told.message });
+    this.post({ problem: rebuilt.message });
     this.post({ rebuilt: this.store.queries.head() });
-    return told;
+    return rebuilt;
   }
 
   async answer({ id, name, parameters }: CallMessage): Promise<void> {
@@ -235,9 +235,9 @@ export interface ThreadData {
 }
 
 /** An error that ends a thread reaches the other side as its message alone. */
-function opened(folder: string, told: (problem: string) => void): Store {
+function opened(folder: string, report: (problem: string) => void): Store {
   try {
-    return whole(folder, told);
+    return whole(folder, report);
   } catch (error) {
     const action =
       error instanceof UserError ? ` ${error.detail.file ?? ""} ${error.detail.action ?? ""}` : "";
@@ -245,12 +245,12 @@ function opened(folder: string, told: (problem: string) => void): Store {
   }
 }
 
-function whole(folder: string, told: (problem: string) => void): Store {
+function whole(folder: string, report: (problem: string) => void): Store {
   try {
     return new Store(folder, { owned: true });
   } catch (error) {
     if (!isDamage(error)) throw error;
-    told(rebuilding(folder, setAside(folder), error).message);
+    report(rebuilding(folder, setAside(folder), error).message);
     return new Store(folder, { owned: true });
   }
 }

@@ -9,14 +9,14 @@ const unsafe =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ufff9-\ufffb]|\p{Surrogate}/gu;
 
 /** `␛` for a C0 control and DEL, `\u{202e}` for the others. */
-function shown(character: string): string {
+function escaped(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(0x2400 + code);
   return code === 0x7f ? "␡" : `\\u{${code.toString(16)}}`;
 }
 
 /** With line feeds and tabs as they are. */
-export const visibleText = (text: string): string => text.replace(unsafe, shown);
+export const visibleText = (text: string): string => text.replace(unsafe, escaped);
 
 /** In one line: line feeds and tabs are shown, too. */
 export const visibleLine = (text: string): string =>

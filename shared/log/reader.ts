@@ -273,7 +273,7 @@ function parse<Item extends AnyRecord>(
     later = 0;
     pendingProblems = [];
   }
-  return done(behind());
+  return done(readTo());
 }
 
 function headerProblem(bytes: Buffer, file: string): LogProblem | undefined {

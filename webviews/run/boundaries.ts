@@ -18,7 +18,7 @@ export interface StepScale {
 
 export class Boundaries {
   readonly root = element("div", { class: "boundaries" });
-  #shown = "";
+  #drawn = "";
   #scale: StepScale | null = null;
   #handles: readonly Handle[] = [];
 
@@ -28,8 +28,8 @@ export class Boundaries {
     this.#scale = scale;
     const seen = boundaries.filter(({ step }) => step >= scale.from && step <= scale.to);
     const signature = JSON.stringify(seen);
-    if (signature !== this.#shown) {
-      this.#shown = signature;
+    if (signature !== this.#drawn) {
+      this.#drawn = signature;
       this.#handles = seen.map((boundary) => new Handle(boundary, this.events, () => this.#scale));
       this.root.replaceChildren(...this.#handles.map((handle) => handle.root));
     }

@@ -14,17 +14,17 @@ export class Constants {
   readonly root = element("div", { class: "constants" });
   readonly #text = element("p", { class: "muted" });
   readonly #toggle: HTMLButtonElement;
-  #shown = false;
+  #unfolded = false;
 
   constructor(toggled: (shown: boolean) => void) {
-    this.#toggle = button("", { class: "quiet" }, () => toggled(!this.#shown));
+    this.#toggle = button("", { class: "quiet" }, () => toggled(!this.#unfolded));
     this.root.append(this.#text, this.#toggle);
     setShown(this.root, false);
   }
 
   /** @param unfolded drawn as charts: then there is only the way back */
   show(folded: readonly string[], unfolded: boolean): void {
-    this.#shown = unfolded;
+    this.#unfolded = unfolded;
     setShown(this.root, unfolded || folded.length > 0);
     setText(this.#text, folded.length === 0 ? "" : `Constant: ${folded.join(" · ")}`);
     setText(this.#toggle, unfolded ? "Fold Constant Charts" : "Show Constant Charts");

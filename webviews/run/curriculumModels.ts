@@ -32,9 +32,9 @@ function sumOf(columns: readonly Column[]): Column {
 export function curriculumModel(view: RunView): ChartModel {
   const { series } = view;
   const arms = armNames(series);
-  const shown = arms.length <= mostArms ? arms : arms.slice(0, mostArms - 1);
-  const rest = arms.slice(shown.length);
-  const parts = shown.map((name, i) => ({
+  const drawn = arms.length <= mostArms ? arms : arms.slice(0, mostArms - 1);
+  const rest = arms.slice(drawn.length);
+  const parts = drawn.map((name, i) => ({
     style: { name, tone: i, dash: i, format: "fraction" } satisfies LineStyle,
     column: series.column(`curriculum/${name}/share`),
   }));
@@ -42,8 +42,8 @@ export function curriculumModel(view: RunView): ChartModel {
     parts.push({
       style: {
         name: plural(rest.length, "other arm"),
-        tone: shown.length,
-        dash: shown.length,
+        tone: drawn.length,
+        dash: drawn.length,
         format: "fraction",
       },
       column: sumOf(rest.map((name) => series.column(`curriculum/${name}/share`))),

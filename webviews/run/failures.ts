@@ -16,7 +16,7 @@ export type OpenPlace = (place: {
 
 export class FailuresView {
   readonly root = element("section", { class: "failures", "aria-label": "Why rewards failed" });
-  #shown = "";
+  #drawn = "";
 
   constructor(
     private readonly open: OpenPlace,
@@ -28,8 +28,8 @@ export class FailuresView {
   /** Rebuilt only when it says something else: a link that is replaced under the finger loses focus. */
   update(failures: PanelFailures | undefined): void {
     const signature = JSON.stringify(failures ?? null);
-    if (signature === this.#shown) return;
-    this.#shown = signature;
+    if (signature === this.#drawn) return;
+    this.#drawn = signature;
     const listed = failures?.failures.slice(0, most) ?? [];
     setShown(this.root, listed.length > 0);
     const more = (failures?.kinds ?? 0) - listed.length;

@@ -57,7 +57,7 @@ export class Header {
   readonly #warnings = element("ul", { class: "warnings", "aria-label": "Warnings" });
   readonly #failures: FailuresView;
   readonly #notice = element("div", { class: "notice", role: "alert" });
-  #shown = "";
+  #drawn = "";
 
   constructor(
     private readonly act: (action: PanelAction) => void,
@@ -101,8 +101,8 @@ export class Header {
   /** What the run came to, in sentences: rewritten only where they change, so that they are read out once. */
   #showWarnings({ warnings = [] }: RunSummary): void {
     const messages = warnings.map(({ message }) => message);
-    if (this.#warnings.dataset["told"] === messages.join("\n")) return;
-    this.#warnings.dataset["told"] = messages.join("\n");
+    if (this.#warnings.dataset["messages"] === messages.join("\n")) return;
+    this.#warnings.dataset["messages"] = messages.join("\n");
     this.#warnings.replaceChildren(...messages.map((message) => element("li", {}, ...withCode(message))));
     setShown(this.#warnings, messages.length > 0);
   }
@@ -155,10 +155,10 @@ export class Header {
 
   /** Rebuilt only when the state changes: a button that is replaced under the finger loses focus. */
   #showActions(status: RunStatus): void {
-    if (this.#shown === status) return;
+    if (this.#drawn === status) return;
     const held =
       document.activeElement instanceof HTMLElement ? document.activeElement.dataset["action"] : undefined;
-    this.#shown = status;
+    this.#drawn = status;
     const own = actionsOf[status].map((action, i) =>
       button(
         labels[action] ?? action,

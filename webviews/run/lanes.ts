@@ -223,11 +223,11 @@ export class LanesView {
     this.#labels.replaceChildren(...labels);
   }
 
-  #showTable(shown: boolean): void {
-    this.#toggle.setAttribute("aria-pressed", String(shown));
-    setShown(this.#table, shown);
-    setShown(this.#grid, !shown && (this.#overview?.lanes.length ?? 0) > 0);
-    if (shown && this.#overview !== null) this.#table.replaceChildren(tableOf(this.#overview));
+  #showTable(visible: boolean): void {
+    this.#toggle.setAttribute("aria-pressed", String(visible));
+    setShown(this.#table, visible);
+    setShown(this.#grid, !visible && (this.#overview?.lanes.length ?? 0) > 0);
+    if (visible && this.#overview !== null) this.#table.replaceChildren(tableOf(this.#overview));
     else this.#draw();
   }
 

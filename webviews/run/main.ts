@@ -138,8 +138,8 @@ class RunPanel {
         pointed: (step) => this.#point(step),
         opened: (step) => this.#openRollouts(step),
         zoomed: (range) => this.#zoom(range),
-        tabled: (shown) => {
-          if (shown) this.#tables.add(id);
+        tabled: (visible) => {
+          if (visible) this.#tables.add(id);
           else this.#tables.delete(id);
           this.#keep();
         },
@@ -268,14 +268,14 @@ class RunPanel {
     const run = this.#run;
     if (run === null) return;
     const view = this.#view(run);
-    const shown: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
+    const drawn: RunView = this.#detail === null ? view : { ...view, series: this.#detail };
     const marks = run.stages.map(({ step, name }) => ({ step, name }));
     const range = this.#framed(run);
     const folded: string[] = [];
     for (const chart of this.#charts) {
       const definition = charts.find(({ id }) => id === chart.id);
       if (definition === undefined) continue;
-      const model = definition.model(shown);
+      const model = definition.model(drawn);
       const still = this.#unfolded || definition.steady === true ? null : constants(definition.title, model);
       if (still !== null) folded.push(still);
       setShown(chart.root, still === null && (definition.optional !== true || model.empty === null));

@@ -149,9 +149,9 @@ export function heldOutModel(view: RunView): ChartModel {
   const names = [...new Set(view.evaluations.flatMap(({ metrics }) => Object.keys(metrics)))]
     .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
     .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  const shown = names.length > 1 ? names : [];
-  const aligned = align(shown.map((name) => evaluationColumn(view.evaluations, name)));
-  const lines = shown.map((name, i) =>
+  const drawn = names.length > 1 ? names : [];
+  const aligned = align(drawn.map((name) => evaluationColumn(view.evaluations, name)));
+  const lines = drawn.map((name, i) =>
     line(
       { name: name.slice("eval/".length), tone: i + 1, dash: i + 1, format: "fraction", style: "points" },
       aligned.values[i] ?? [],

@@ -45,17 +45,17 @@ function part(
   { words }: Why,
   topic: WhyTopic,
   title: string | undefined,
-  shown: readonly HTMLElement[],
+  more: readonly HTMLElement[],
 ): HTMLElement[] {
   const sentences = words.filter(({ about }) => about === topic);
-  if (sentences.length === 0 && shown.length === 0) return [];
+  if (sentences.length === 0 && more.length === 0) return [];
   return [
     element(
       "section",
       { class: "part", "data-topic": topic },
       ...(title === undefined ? [] : [element("h4", {}, title)]),
       ...sentences.map(({ text }) => element("p", {}, text)),
-      ...shown,
+      ...more,
     ),
   ];
 }
@@ -158,15 +158,15 @@ function criteria({ criteria: terms = [], siblings: all, index }: Why): HTMLElem
   const own = all.findIndex((one) => one.index === index);
   const near = Math.max(0, Math.min(own - mostSiblings / 2, all.length - mostSiblings));
   const others = [...all.keys()].slice(near, near + mostSiblings).filter((i) => i !== own);
-  const shown = own < 0 ? others : [own, ...others];
-  const heads = shown.map((i) => (i === own ? `#${all[i]!.index} ◂` : `#${all[i]!.index}`));
+  const order = own < 0 ? others : [own, ...others];
+  const heads = order.map((i) => (i === own ? `#${all[i]!.index} ◂` : `#${all[i]!.index}`));
   return terms.map(({ term, criteria: list }) => {
     const rows = list.map((one): Cell[] => {
       const known = one.met.filter((met) => met !== null);
       return [
         criterionName(one) === one.text ? one.text : element("span", { title: one.text }, criterionName(one)),
         pointsText(one),
-        ...shown.map((i) => verdict(one, one.met[i] ?? null, i === own)),
+        ...order.map((i) => verdict(one, one.met[i] ?? null, i === own)),
         `${known.filter((met) => met >= 1).length} of ${known.length}`,
       ];
     });

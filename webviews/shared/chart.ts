@@ -19,7 +19,7 @@ interface ChartEvents {
   readonly pointed: (step: number | null) => void;
   readonly opened: (step: number) => void;
   readonly zoomed: (range: readonly [number, number] | null) => void;
-  readonly tabled: (shown: boolean) => void;
+  readonly tabled: (visible: boolean) => void;
 }
 
 const mostRows = 400;
@@ -123,14 +123,14 @@ export class Chart {
     this.#label();
   }
 
-  showTable(shown: boolean, tell = false): void {
-    this.#tableShown = shown;
-    this.#toggle.setAttribute("aria-pressed", String(shown));
-    setShown(this.#table, shown);
-    setShown(this.#plotArea, !shown && this.#model.empty === null);
+  showTable(visible: boolean, notify = false): void {
+    this.#tableShown = visible;
+    this.#toggle.setAttribute("aria-pressed", String(visible));
+    setShown(this.#table, visible);
+    setShown(this.#plotArea, !visible && this.#model.empty === null);
     setShown(this.#axis, !this.#plotArea.hidden);
-    if (shown) this.#fillTable();
-    if (tell) this.events.tabled(shown);
+    if (visible) this.#fillTable();
+    if (notify) this.events.tabled(visible);
   }
 
   #build(shape: string): void {

@@ -41,6 +41,6 @@ export function setText(target: HTMLElement, text: string): void {
 }
 
 /** Shows or hides without inline style. */
-export function setShown(target: HTMLElement, shown: boolean): void {
-  if (target.hidden === shown) target.hidden = !shown;
+export function setShown(target: HTMLElement, visible: boolean): void {
+  if (target.hidden === visible) target.hidden = !visible;
 }

@@ -13,7 +13,7 @@ import {
   type PanelAction,
   type ToPanel,
 } from "../../../shared/editor/runPanel.ts";
-import { execute, tell, type CommandName } from "../../vscode/commands.ts";
+import { execute, show, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { DaemonState, Store, Stores } from "../connection/stores.ts";
@@ -218,15 +218,15 @@ class RunPanelHost {
       case "brush":
         return this.#feed.brush(message.id, message.brush);
       case "moveStage":
-        return this.#moveStage(message).catch((error: unknown) => tell(error, "move the end of a stage"));
+        return this.#moveStage(message).catch((error: unknown) => show(error, "move the end of a stage"));
       case "why":
         return this.#feed.why(message.place);
       case "openPlace":
-        return this.#openPlace(message).catch((error: unknown) => tell(error, "open the line that threw"));
+        return this.#openPlace(message).catch((error: unknown) => show(error, "open the line that threw"));
       case "failed":
         return output().error(`run panel: ${message.message}`);
       case "act":
-        return this.#act(message.action, message.step).catch((error: unknown) => tell(error, message.action));
+        return this.#act(message.action, message.step).catch((error: unknown) => show(error, message.action));
     }
   }
 

@@ -31,7 +31,7 @@ const addressed = (kind: Side | "sweep", title: string, config: Uri, term = ""):
 export class RescoreDocuments implements TextDocumentContentProvider, Disposable {
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
-  readonly #shown = new Map<string, Uri>();
+  readonly #visible = new Map<string, Uri>();
   /** Both sides of a diff ask one after the other: one answer serves them. */
   readonly #asked = new Map<
     string,
@@ -44,7 +44,7 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
     this.#disposables = [
       workspace.registerTextDocumentContentProvider(schemes.rescore, this),
       workspace.onDidChangeTextDocument(({ document }) => follow(document.uri.toString())),
-      workspace.onDidCloseTextDocument(({ uri }) => void this.#shown.delete(uri.toString())),
+      workspace.onDidCloseTextDocument(({ uri }) => void this.#visible.delete(uri.toString())),
       register("rescoreOpen", (config) => this.#open(config)),
       register("rescoreSweep", (config, term) => this.#sweep(config, term)),
     ];
@@ -55,7 +55,7 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
-    this.#shown.set(uri.toString(), uri);
+    this.#visible.set(uri.toString(), uri);
     const [, kind] = uri.path.split("/");
     const document = await workspace.openTextDocument(Uri.parse(uri.query));
     if (kind === "sweep") return this.#table(document, uri.fragment);
@@ -117,7 +117,7 @@ export class RescoreDocuments implements TextDocumentContentProvider, Disposable
   }
 
   #refresh(configs: ReadonlySet<string>): void {
-    for (const uri of this.#shown.values()) if (configs.has(uri.query)) this.#changed.fire(uri);
+    for (const uri of this.#visible.values()) if (configs.has(uri.query)) this.#changed.fire(uri);
   }
 }
 

@@ -152,7 +152,7 @@ const pickMetric = (): Thenable<string | undefined> =>
   );
 
 /** Notifies once, when a run ended that the person was not looking at. */
-export async function tellEnd(
+export async function showEnd(
   run: RunSummary,
   openRun: () => void,
   mute: () => Thenable<void>,

@@ -104,7 +104,7 @@ export class RunsModel {
         touched.add(change.run);
       }
     }
-    this.#tell(touched);
+    this.#notify(touched);
     for (const run of ended) this.#noteEnd(run);
   }
 
@@ -114,7 +114,7 @@ export class RunsModel {
     this.#see(summary);
   }
 
-  #tell(touched: ReadonlySet<string>): void {
+  #notify(touched: ReadonlySet<string>): void {
     if (touched.size === 0) return;
     this.changed.fire({ runs: touched });
     this.#rest();
@@ -128,7 +128,7 @@ export class RunsModel {
       this.#resting = false;
       const waiting = [...this.#waiting.values()];
       for (const summary of waiting) this.#take(summary);
-      this.#tell(new Set(waiting.map(({ id }) => id)));
+      this.#notify(new Set(waiting.map(({ id }) => id)));
     });
   }
 

@@ -21,7 +21,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   readonly #changed = new EventEmitter<TreeNode | undefined>();
   readonly onDidChangeTreeData = this.#changed.event;
   /** The node of each run as last shown: refreshing one row needs the same object. */
-  readonly #shown = new Map<string, RunNode & { kind: "run" }>();
+  readonly #nodes = new Map<string, RunNode & { kind: "run" }>();
 
   constructor(private readonly stores: Stores) {}
 
@@ -32,7 +32,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   /** Redraws the rows of these runs only; an expanded run asks for its children again. */
   refreshRuns(runs: ReadonlySet<string> | undefined): void {
     const nodes =
-      runs === undefined ? undefined : [...runs].map((run) => ({ run, node: this.#shown.get(run) }));
+      runs === undefined ? undefined : [...runs].map((run) => ({ run, node: this.#nodes.get(run) }));
     if (nodes === undefined || nodes.some(({ run, node }) => node === undefined || this.#moved(run, node)))
       return this.refresh();
     for (const { run, node } of nodes) {
@@ -79,7 +79,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   #runsOf(store: Store | undefined): TreeNode[] {
     return (store?.runs.all ?? []).map((run) => {
       const node: RunNode & { kind: "run" } = { kind: "run", run };
-      this.#shown.set(run.id, node);
+      this.#nodes.set(run.id, node);
       return node;
     });
   }

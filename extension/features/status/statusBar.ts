@@ -44,7 +44,7 @@ export class Status implements Disposable {
     const { live } = this.stores;
     const alarm = this.#alarmed(live);
     const text = statusText(live, alarm);
-    const shown = live.length === 0 && alarm !== undefined ? [alarm] : live;
+    const listed = live.length === 0 && alarm !== undefined ? [alarm] : live;
     this.#runs.command =
       live.length === 0 && alarm !== undefined
         ? { command: commands.runOpen, title: "Open Run", arguments: [alarm.id] }
@@ -53,10 +53,10 @@ export class Status implements Disposable {
     else {
       this.#runs.text = text;
       this.#runs.tooltip = new MarkdownString(
-        shown.map((run) => plainMarkdown(`${run.name}: ${runDescription(run, Date.now())}`)).join("  \n"),
+        listed.map((run) => plainMarkdown(`${run.name}: ${runDescription(run, Date.now())}`)).join("  \n"),
       );
       this.#runs.accessibilityInformation = {
-        label: `Gradus: ${shown.map((run) => `${run.name}, ${runDescription(run, Date.now())}`).join("; ")}`,
+        label: `Gradus: ${listed.map((run) => `${run.name}, ${runDescription(run, Date.now())}`).join("; ")}`,
       };
       this.#runs.show();
     }

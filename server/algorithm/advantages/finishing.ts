@@ -21,7 +21,7 @@ export interface Valued {
 }
 
 /** Of each row. */
-interface Paid {
+interface RowRewards {
   /** NaN where it has no reward. */
   readonly totals: Float64Array;
   /** 1 where a term failed. */
@@ -33,7 +33,7 @@ export function finished(
   config: StageBody["advantage"],
   valued: Valued,
   targets: Float64Array | undefined,
-  paid: Paid,
+  rewards: RowRewards,
   { batch, clock }: { readonly batch: Batch; readonly clock: Clock },
 ): Advantages {
   const made: Valued = config.prefix === "hard" ? sharedPrefixes(valued, batch) : valued;
@@ -46,7 +46,7 @@ export function finished(
   if (by !== undefined) standardise(shared, by);
   const signed = up === 1 && down === 1 ? shared : shared.map((a) => (a > 0 ? up * a : a < 0 ? down * a : a));
   const values = filtered(signed, units, config.filter);
-  if (config.unscored === "zero") fillUnscored(values, units, paid, batch);
+  if (config.unscored === "zero") fillUnscored(values, units, rewards, batch);
   if (units.level === "response") return new RowAdvantages(values, batch, targets);
   return new UnitAdvantages(values, units, batch, targets);
 }
@@ -55,7 +55,7 @@ export function finished(
 function fillUnscored(
   values: Float64Array,
   { row }: Units,
-  { totals, errored }: Paid,
+  { totals, errored }: RowRewards,
   { records }: Batch,
 ): void {
   for (let unit = 0; unit < values.length; unit++) {

@@ -48,20 +48,20 @@ interface Own {
  * reward instead
  */
 function ownOf(batch: Batch, found: Advantages, { total, errored }: Combined): Own[] {
-  const isPaid = (row: number): boolean => !Number.isNaN(total[row]!) && errored[row] === 0;
+  const isScored = (row: number): boolean => !Number.isNaN(total[row]!) && errored[row] === 0;
   return rowsOfGroups(batch).flatMap((rows) => {
     const sets = byWords(batch, rows);
-    const plain = (sets.get("") ?? []).filter(isPaid).map((row) => total[row]!);
+    const plain = (sets.get("") ?? []).filter(isScored).map((row) => total[row]!);
     const baseline = plain.length > 1 ? mean(plain) : 0;
     return [...sets].flatMap(([words, set]) => {
-      const paid = set.filter(isPaid);
+      const scored = set.filter(isScored);
       // Plain rollouts are as the chain has them, but for one that is the only one in a group of helped ones.
-      if (words === "" && (sets.size === 1 || paid.length > 1)) return [];
-      const behind = paid.map((row) => total[row]!);
-      return paid.map((row, at): Own => {
-        const compared = Number.isNaN(found.rows[row]!) ? behind[at]! - mean(behind) : found.rows[row]!;
-        const written = paid.length === 1 ? behind[at]! : compared;
-        return { row, written, given: (written - baseline) / paid.length };
+      if (words === "" && (sets.size === 1 || scored.length > 1)) return [];
+      const totals = scored.map((row) => total[row]!);
+      return scored.map((row, at): Own => {
+        const compared = Number.isNaN(found.rows[row]!) ? totals[at]! - mean(totals) : found.rows[row]!;
+        const written = scored.length === 1 ? totals[at]! : compared;
+        return { row, written, given: (written - baseline) / scored.length };
       });
     });
   });

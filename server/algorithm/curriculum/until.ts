@@ -13,8 +13,8 @@ export function ends({ of, conditions }: Until, seen: Histories): boolean {
 /** Why the stage ended, as a clause: the condition that held, or all of them. */
 export function whyEnded({ of, conditions }: Until, seen: Histories): string {
   const held = conditions.filter((condition) => isMet(condition, seen[condition.metric] ?? []));
-  const told = of === "any" ? held.slice(0, 1) : held;
-  return told.map((condition) => whyMet(condition, seen[condition.metric] ?? [])).join(", and ");
+  const named = of === "any" ? held.slice(0, 1) : held;
+  return named.map((condition) => whyMet(condition, seen[condition.metric] ?? [])).join(", and ");
 }
 
 /** Why it did not end, as a clause: the values of the conditions that do not hold. */

@@ -6,7 +6,7 @@ import { AdaptiveCoefficient } from "../../methods/kl/adaptive.ts";
 import type { KlAggregate, KlImportance, AdaptiveOptions } from "../../core/blocks/kl.ts";
 import type { KlEstimator, KlTerm } from "../../core/slots/kl.ts";
 import { create } from "../../core/create.ts";
-import { shownNames } from "../../core/blocks/klShown.ts";
+import { teacherContextNames } from "../../core/blocks/teacherContext.ts";
 import { readerName } from "../../core/rows/reader.ts";
 import { actsOn } from "./klFactors.ts";
 import type { CreateContext } from "../../core/declaration.ts";
@@ -17,7 +17,7 @@ export interface LossKlTerm extends KlTerm {
   readonly importance: KlImportance | undefined;
   readonly adaptive: AdaptiveCoefficient | undefined;
   /** It acts on rollouts that routes send to distillation, where its model had that teacher context. */
-  readonly distils?: { readonly behind?: string };
+  readonly distils?: { readonly teacher?: string };
 }
 
 function directed(config: KlConfig, at: number, context: CreateContext): KlEstimator {
@@ -58,12 +58,12 @@ function coefficientOf(
 export const klTerms = (list: readonly KlConfig[], context: CreateContext, passes: number): LossKlTerm[] =>
   list.map((config, at) => {
     const { direction, place } = config;
-    const behind = shownNames(list)[at];
-    const model = readerName({ model: config.model, ...(behind !== undefined && { behind }) });
-    const acts = actsOn({ ...config, model }, at, context, behind);
+    const teacher = teacherContextNames(list)[at];
+    const model = readerName({ model: config.model, ...(teacher !== undefined && { teacher }) });
+    const acts = actsOn({ ...config, model }, at, context, teacher);
     return {
       model,
-      ...(config.mask === "distilled" && { distils: { ...(behind !== undefined && { behind }) } }),
+      ...(config.mask === "distilled" && { distils: { ...(teacher !== undefined && { teacher }) } }),
       direction,
       place,
       estimator: directed(config, at, context),

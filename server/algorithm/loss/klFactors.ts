@@ -11,19 +11,21 @@ import type { CreateContext } from "../../core/declaration.ts";
 
 /**
  * The factor per token of an entry; undefined where it acts alike on all.
- * @param behind name of its teacher context, where it has one
+ * @param teacher name of its teacher context, where it has one
  */
 export function actsOn(
   config: KlConfig,
   at: number,
   context: CreateContext,
-  behind: string | undefined,
+  teacher: string | undefined,
 ): KlTerm["acts"] {
   const { mask, turns, weight, model } = config;
-  if (mask === "all" && turns === undefined && weight === undefined && behind === undefined) return undefined;
+  if (mask === "all" && turns === undefined && weight === undefined && teacher === undefined)
+    return undefined;
   return (input) => {
     const factors = Float64Array.from(input.weights, (one) => (one === 0 ? 0 : 1));
-    if (behind !== undefined) clearRows(factors, input.batch, (row) => wasShown(input.batch, row, behind));
+    if (teacher !== undefined)
+      clearRows(factors, input.batch, (row) => hasContext(input.batch, row, teacher));
     if (mask === "distilled")
       clearRows(factors, input.batch, (row) => input.routes?.[row] === placeOf("distil"));
     else if (mask !== "all") maskRows(factors, input, mask);
@@ -53,8 +55,8 @@ function rowsOf(batch: Batch, success: Uint8Array, mask: KlRows): (row: number) 
 }
 
 /** Whether the row has a teacher context of that name. */
-export const wasShown = ({ records }: Batch, row: number, behind: string): boolean =>
-  records[row]!.shown?.[behind] !== undefined;
+export const hasContext = ({ records }: Batch, row: number, teacher: string): boolean =>
+  records[row]!.shown?.[teacher] !== undefined;
 
 function clearRows(factors: Float64Array, batch: Batch, acts: (row: number) => boolean): void {
   for (let row = 0; row < batch.rows; row++)

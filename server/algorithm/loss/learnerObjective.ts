@@ -6,7 +6,7 @@ import type { Objective } from "../../core/loss.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 /** The config's objective; where it has none, the returns of a critic, without a clip. */
-export const learntObjective = (
+export const learnerObjective = (
   { objective }: Pick<AuxiliaryConfig, "objective">,
   context: CreateContext,
 ): Objective =>

@@ -13,7 +13,7 @@ import { EntropyBonus, none, type Bonus } from "./entropyBonus.ts";
 import { GuidedRatio } from "./guidedRatio.ts";
 import type { LossKlTerm } from "./kl.ts";
 import { fullChannel, KlLoss } from "./klLoss.ts";
-import { wasShown } from "./klFactors.ts";
+import { hasContext } from "./klFactors.ts";
 import { bothKept, MaskChain } from "./masks.ts";
 import { aggregated, placeOf, reached, routeMetrics, routesOf, routeTouched, unmasked } from "./routes.ts";
 import type { Advantages } from "../advantages/tokenAdvantages.ts";
@@ -104,7 +104,7 @@ export class LossChain implements Stateful {
     const routes = routesOf(this.rules, batch, success, advantages.rows);
     const distilling = this.kl.flatMap(({ distils }) => distils ?? []);
     const can = (row: number): boolean =>
-      distilling.some(({ behind }) => behind === undefined || wasShown(batch, row, behind));
+      distilling.some(({ teacher }) => teacher === undefined || hasContext(batch, row, teacher));
     return routes.map((place, row) => (place === placeOf("distil") && !can(row) ? placeOf("policy") : place));
   }
 

@@ -7,7 +7,7 @@ import type { Random } from "../../lib/random.ts";
 import type { Model } from "../../core/basics.ts";
 import type { Channel } from "../../core/policy.ts";
 import type { Objective } from "../../core/loss.ts";
-import { learntObjective } from "./learnerObjective.ts";
+import { learnerObjective } from "./learnerObjective.ts";
 import { modelsOf } from "../../core/channelNames.ts";
 import { Corrections } from "./corrections.ts";
 import { create } from "../../core/create.ts";
@@ -116,7 +116,7 @@ export const plannedLearners = (body: StageBody): LearnerPlan[] =>
   body.auxiliary.flatMap((config, index) => {
     const loss = create(config.loss, outside(body));
     return loss.kind === "learner"
-      ? [{ index, model: loss.model, objective: learntObjective(config, outside(body)) }]
+      ? [{ index, model: loss.model, objective: learnerObjective(config, outside(body)) }]
       : [];
   });
 

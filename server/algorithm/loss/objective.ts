@@ -62,31 +62,31 @@ export function withValue(
       startValue && {
         start(whole) {
           const alone = value.channels.filter((channel) => !main.channels.includes(channel));
-          const beside = new Share(startValue(whole), appliesCorrection(value), factorOf(whole), alone);
-          return valueInParts(startMain(whole), appliesCorrection(main), beside);
+          const valueShare = new Share(startValue(whole), appliesCorrection(value), factorOf(whole), alone);
+          return valueInParts(startMain(whole), appliesCorrection(main), valueShare);
         },
       }),
     loss(input) {
       const own = main.loss(appliesCorrection(main) ? input : corrected(input));
-      const beside = value.loss(input);
+      const added = value.loss(input);
       const factor = factorOf(input);
       return {
         ...own,
-        loss: own.loss + factor * beside.loss,
-        gradients: summed(own.gradients, beside.gradients, factor),
-        metrics: { ...own.metrics, "value/loss": beside.loss, ...beside.metrics },
+        loss: own.loss + factor * added.loss,
+        gradients: summed(own.gradients, added.gradients, factor),
+        metrics: { ...own.metrics, "value/loss": added.loss, ...added.metrics },
       };
     },
   };
 }
 
 /** @param own writes its derivatives at once: it comes first */
-const valueInParts = (own: RunningLoss, applies: boolean, beside: Share): RunningLoss => ({
-  add: (part) => own.add(applies ? part : corrected(part)) + beside.add(part),
+const valueInParts = (own: RunningLoss, applies: boolean, valueShare: Share): RunningLoss => ({
+  add: (part) => own.add(applies ? part : corrected(part)) + valueShare.add(part),
   result() {
     const { metrics, touched } = own.result();
     return {
-      metrics: { ...metrics, "value/loss": beside.loss, ...beside.result().metrics },
+      metrics: { ...metrics, "value/loss": valueShare.loss, ...valueShare.result().metrics },
       ...(touched && { touched }),
     };
   },
@@ -151,8 +151,8 @@ export function objectiveOf(
   const made = (choice: Choice<"objective">, of: "policy" | "pair"): Objective =>
     routed ? onRoute(create(choice, context), of) : create(choice, context);
   const own = made(loss, "policy");
-  const beside = also.map((one) => ({ factor: one.factor, loss: made(one.loss, one.of) }));
-  const main = also.length === 0 && factor === 1 ? own : mixed([{ loss: own, factor }, ...beside]);
+  const others = also.map((one) => ({ factor: one.factor, loss: made(one.loss, one.of) }));
+  const main = also.length === 0 && factor === 1 ? own : mixed([{ loss: own, factor }, ...others]);
   return value === undefined
     ? main
     : withValue(main, create(value.loss, context), (clock) => valueAt(value.coefficient, clock));

@@ -105,7 +105,7 @@ export class Weighing {
       (size: number): Float64Array =>
         space.column(name, size);
     let own = 0;
-    let beside = 0;
+    let klTerms = 0;
     for (const at of stretchesOf(ground.batch)) {
       const weights = columnOn(ready.weights, at, scratch("weights"));
       const size = weights.length;
@@ -122,9 +122,9 @@ export class Weighing {
         const advantages = columnOn(ground.advantages, at, scratch("advantages"));
         own += running.add({ ...seen, factors, advantages, gradientOf, ...(alike && { alike }) });
       }
-      beside += kl.add({ ...seen, at, counted }, gradientOf);
+      klTerms += kl.add({ ...seen, at, counted }, gradientOf);
     }
-    this.loss += own + beside;
+    this.loss += own + klTerms;
   }
 }
 

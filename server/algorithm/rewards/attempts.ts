@@ -156,9 +156,9 @@ function folded(said: readonly Said[], how: TermAttempts, batch: Batch, row: num
   const numbers = said.map(({ value }) => numberOf(value));
   if (how === "each") return atTurns(said, numbers, batch, row);
   const known = numbers.filter((number) => !Number.isNaN(number));
-  if (known.length === 0) return { kind: "none", ...besides(said) };
+  if (known.length === 0) return { kind: "none", ...detailsOf(said) };
   const value = how === "best" ? Math.max(...known) : known.reduce((sum, number) => sum + number, 0);
-  return { kind: "value", value, ...besides(said) };
+  return { kind: "value", value, ...detailsOf(said) };
 }
 
 /** An attempt's whole reward; NaN where the term does not apply. */
@@ -171,14 +171,14 @@ function numberOf(value: TermValue): number {
 
 /** One value a turn, where there is one. */
 function atTurns(said: readonly Said[], numbers: readonly number[], batch: Batch, row: number): TermValue {
-  if (numbers.every(Number.isNaN)) return { kind: "none", ...besides(said) };
+  if (numbers.every(Number.isNaN)) return { kind: "none", ...detailsOf(said) };
   const values = new Array<number>(batch.records[row]!.turns!.length).fill(Number.NaN);
   said.forEach(({ attempt }, i) => (values[attempt.turn] = numbers[i]!));
-  return { kind: "values", level: "turn", values, ...besides(said) };
+  return { kind: "values", level: "turn", values, ...detailsOf(said) };
 }
 
 /** What is reported in addition to the value: spans of every attempt, and what was made of the criteria of the last one. */
-function besides(said: readonly Said[]): Pick<Extract<TermValue, { kind: "none" }>, "spans" | "criteria"> {
+function detailsOf(said: readonly Said[]): Pick<Extract<TermValue, { kind: "none" }>, "spans" | "criteria"> {
   const criteria = said.findLast(({ value }) => value.criteria !== undefined)?.value.criteria;
   return { ...spansOf(said), ...(criteria && { criteria }) };
 }

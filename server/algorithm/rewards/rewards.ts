@@ -132,7 +132,7 @@ export class RewardChain {
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };
   }
 
-  private pays({ name, level }: RewardColumn, attempts: RewardTermConfig["attempts"]): boolean {
+  private scoresTurns({ name, level }: RewardColumn, attempts: RewardTermConfig["attempts"]): boolean {
     return (
       level === "turn" && this.config.terms.some((one) => one.name === name && one.attempts === attempts)
     );
@@ -152,7 +152,7 @@ export class RewardChain {
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
       const first = deciding.find((term) => term.status[row] !== status.none);
       if (first === undefined || first.status[row] === status.error) return outcome.unknown;
-      const value = this.pays(first, "each") ? lastValue(first, row) : rowValue(first, row);
+      const value = this.scoresTurns(first, "each") ? lastValue(first, row) : rowValue(first, row);
       return value >= at_least ? outcome.right : outcome.wrong;
     });
   }

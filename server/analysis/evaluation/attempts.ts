@@ -30,18 +30,18 @@ export function attemptMeasures(tasks: readonly EvaluatedTask[]): [string, Measu
   ]);
   const first = (outcomes: AttemptOutcomes): boolean => rightAfter(outcomes, 1);
   const last = (outcomes: AttemptOutcomes): boolean => rightAfter(outcomes, most);
-  const [mended, spoiled] = [
+  const [repaired, spoiled] = [
     shareOf((outcomes) => !first(outcomes) && last(outcomes)),
     shareOf((outcomes) => first(outcomes) && !last(outcomes)),
   ];
   return [
     ...after.flat(),
-    ["eval/attempts/mended", mended],
+    ["eval/attempts/mended", repaired],
     ["eval/attempts/spoiled", spoiled],
     [
       "eval/attempts/gain",
       (task) => {
-        const [up, down] = [mended(task), spoiled(task)];
+        const [up, down] = [repaired(task), spoiled(task)];
         return up === undefined || down === undefined ? undefined : up - down;
       },
     ],

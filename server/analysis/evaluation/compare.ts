@@ -42,8 +42,8 @@ export function differences(
     const other = others.get(name) ?? [];
     const pairs = known(
       values.map((value, task) => {
-        const beside = other[task];
-        return value === undefined || beside === undefined ? undefined : value - beside;
+        const otherValue = other[task];
+        return value === undefined || otherValue === undefined ? undefined : value - otherValue;
       }),
     );
     const interval = bootstrapMean(pairs, random.fork("difference", name));

@@ -41,14 +41,14 @@ function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [stri
     ]),
     ["greedy", ({ greedy }) => (greedy === undefined ? undefined : Number(greedy))],
   ];
-  const paid = terms.map((term): [string, Measure] => [
+  const termMeasures = terms.map((term): [string, Measure] => [
     `eval/reward/${term}`,
     ({ rewards }) => rewards?.[term],
   ]);
   const arms = [...new Set(tasks.map((task) => task.arm))].sort();
   return [
     ...own.map(([name, measure]): [string, Measure] => [`eval/${name}`, measure]),
-    ...paid,
+    ...termMeasures,
     ...attemptMeasures(tasks),
     ...arms.flatMap((arm) =>
       own.map(([name, measure]): [string, Measure] => [

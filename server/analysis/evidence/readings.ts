@@ -13,7 +13,7 @@ import type { MetricPoints, RunRecord } from "./record.ts";
 import { RunView } from "./view.ts";
 
 export interface Readings {
-  readonly findings: readonly EvidenceDiagnostic[];
+  readonly diagnostics: readonly EvidenceDiagnostic[];
   readonly notes: readonly EvidenceNote[];
   hover(key: string): string | undefined;
 }
@@ -22,7 +22,7 @@ export function readings(seen: RunSightings, config: Text, file: string): Readin
   const { summary } = seen.view;
   const held = holding(seen, config);
   const where = (at: string): string => seen.view.at(at);
-  const findings = held.flatMap((sighting): EvidenceDiagnostic[] => {
+  const diagnostics = held.flatMap((sighting): EvidenceDiagnostic[] => {
     if (sighting.level !== "finding") return [];
     const { kind, message, at, rollouts, severity = "info", places = [] } = sighting;
     return [
@@ -40,7 +40,7 @@ export function readings(seen: RunSightings, config: Text, file: string): Readin
     ];
   });
   return {
-    findings,
+    diagnostics,
     notes: notesOf(seen, held, config),
     hover: (key) => hoverOf(seen, held, key),
   };

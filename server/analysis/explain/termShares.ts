@@ -84,19 +84,19 @@ function facts(term: RewardColumn, weight: number, row: number): Omit<TermShare,
 }
 
 /** The advantage with only some of the terms; 0 if these give the rollout none. */
-function worth({ step, row, scored, old, remember }: SharesInput, paid: readonly number[]): number {
+function worth({ step, row, scored, old, remember }: SharesInput, coalition: readonly number[]): number {
   const { body, batch, clock } = step;
   const own = body.reward.terms.length;
   const only: StageBody = {
     ...body,
     reward: {
       ...body.reward,
-      terms: body.reward.terms.map((term, i) => (paid.includes(i) ? term : { ...term, weight: 0 })),
+      terms: body.reward.terms.map((term, i) => (coalition.includes(i) ? term : { ...term, weight: 0 })),
     },
   };
   const algorithm = algorithmOf(only);
   remember(algorithm);
-  const columns = scored.rewards.terms.filter((_, i) => i < own || paid.includes(i));
+  const columns = scored.rewards.terms.filter((_, i) => i < own || coalition.includes(i));
   const { combined } = algorithm.rewards(columns, batch, clock);
   const value = rowAdvantage(algorithm.advantages(combined, batch, old, clock), batch, row);
   return Number.isFinite(value) ? value : 0;

@@ -67,10 +67,10 @@ function notThere(
 ): UserError {
   const at = which.step === undefined ? "" : ` in step ${which.step}`;
   const names = [...new Set((inGroup.length > 0 ? inGroup : rows).map(({ row }) => nameOf(row)))];
-  const shown = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
+  const listed = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
   return new UserError(`there is no rollout ${nameOf(which)}${at}`, {
     code: "explain-which",
-    action: inGroup.length > 0 ? `The group has ${shown}.` : `The rollouts are ${shown}.`,
+    action: inGroup.length > 0 ? `The group has ${listed}.` : `The rollouts are ${listed}.`,
   });
 }
 

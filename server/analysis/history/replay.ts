@@ -47,14 +47,14 @@ export function* replay(
   const clock = new StageClock(config);
   for (const recorded of byStep(history)) {
     const { step } = recorded[0]!;
-    const told = recorded.find((group) => group.curriculum !== undefined)?.curriculum;
-    const moment = momentOf(config, told, clock, step);
+    const record = recorded.find((group) => group.curriculum !== undefined)?.curriculum;
+    const moment = momentOf(config, record, clock, step);
     if (moment === undefined) continue;
     const { stage, now } = moment;
     const { body } = stage;
     const curriculum = curricula.of(stage);
     const missing = curriculum.recall(
-      told?.told,
+      record?.told,
       () => recorded.map((group) => curriculum.armNamed(nameIn(curriculum, group, history))),
       now,
     );
@@ -85,13 +85,13 @@ export function* replay(
  */
 function momentOf(
   { stages }: RunConfig,
-  told: CurriculumRecord | undefined,
+  record: CurriculumRecord | undefined,
   clock: StageClock,
   step: number,
 ): StageMoment | undefined {
-  const stage = stages.find(({ name }) => name === told?.stage);
-  if (stage === undefined || told === undefined) return clock.at(step);
-  return { stage, now: { step: told.clock.step, stageStep: told.clock.stage_step } };
+  const stage = stages.find(({ name }) => name === record?.stage);
+  if (stage === undefined || record === undefined) return clock.at(step);
+  return { stage, now: { step: record.clock.step, stageStep: record.clock.stage_step } };
 }
 
 const needs = {

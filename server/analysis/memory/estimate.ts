@@ -4,13 +4,13 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { modelsRead, objectiveNeeds } from "../../algorithm/loss/modelsRead.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
-import { besideNeeds } from "./beside.ts";
+import { extraNeeds } from "./extras.ts";
 import { sizeText, writeMemoryNote } from "./note.ts";
 import { fixedBudget, keptLess, remedies } from "./remedies.ts";
 import { ofPairs, ownRows, rollouts, trainedRows } from "./rows.ts";
 import { longestPrompt } from "../../rules/models/contextLength.ts";
 import { perObject } from "../../lib/perObject.ts";
-import { writesAnew } from "../../core/config/branchFacts.ts";
+import { hasWholeBudget } from "../../core/config/branchFacts.ts";
 import { askedBeyond, episodeTokens } from "../../core/config/shapeFacts.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -111,7 +111,7 @@ function rowLength({ body }: StageConfig, context: number): number {
       : longestPrompt(task),
   );
   // A branch may take over all but one token of a response, and write another.
-  const response = episodeTokens(body.rollout) * (writesAnew(body.rollout) ? 2 : 1);
+  const response = episodeTokens(body.rollout) * (hasWholeBudget(body.rollout) ? 2 : 1);
   return Math.min(context, Math.max(1, ...prompts) + askedBeyond(body.rollout) + response);
 }
 
@@ -171,18 +171,18 @@ function planFor(config: RunConfig, limit: number): Plan {
   const policy = policyNeeds(config, shape);
   const work = workNeeds(config, shape);
   const { vocabulary } = shape;
-  const beside = besideNeeds(config, { vocabulary, trained: policy.trained, length: work.length });
-  const bytes = Object.values(beside).reduce((sum: number, one: number) => sum + one, 0);
+  const extra = extraNeeds(config, { vocabulary, trained: policy.trained, length: work.length });
+  const bytes = Object.values(extra).reduce((sum: number, one: number) => sum + one, 0);
   const plan = planWithin([policy, ...otherNeeds(config)], work, limit - bytes, fixedBudget(config));
   const { prediction } = plan;
   const whole: Prediction = {
     ...prediction,
-    weights: prediction.weights + beside.weights,
-    snapshots: prediction.snapshots + beside.snapshots,
-    optimizer: prediction.optimizer + beside.optimizer,
-    step: prediction.step + beside.step,
-    caches: prediction.caches + beside.caches,
-    replay: beside.replay,
+    weights: prediction.weights + extra.weights,
+    snapshots: prediction.snapshots + extra.snapshots,
+    optimizer: prediction.optimizer + extra.optimizer,
+    step: prediction.step + extra.step,
+    caches: prediction.caches + extra.caches,
+    replay: extra.replay,
   };
   return { ...plan, prediction: whole, peak: plan.peak + bytes };
 }

@@ -57,8 +57,8 @@ export function trainedRows(body: StageBody): TrainedRows {
   const cut = (rows: number): number => Math.min(body.update.mini_batch ?? Number.POSITIVE_INFINITY, rows);
   const rows = (where: AuxiliaryConfig["place"]): number[] =>
     body.auxiliary.flatMap((one) => (one.place === where ? [demonstrated(one, body)] : []));
-  const beside = rows("joined").reduce((sum, one) => sum + one, place === "separate" ? old : 0);
+  const joined = rows("joined").reduce((sum, one) => sum + one, place === "separate" ? old : 0);
   const own = cut(rollouts(body) + (place === "joint" ? old : 0));
   const alone = Math.max(0, place === "alone" ? cut(old) : 0, ...rows("alone"));
-  return { most: Math.max(own + beside, alone), alone };
+  return { most: Math.max(own + joined, alone), alone };
 }

@@ -86,7 +86,7 @@ export class RescoreSession {
     const sources = await this.sources(config, options);
     const tally = new ComparisonTally();
     const notes = new Set<string>();
-    let told = 0;
+    let reported = 0;
     for (const [done, step] of steps.toReversed().entries()) {
       options.signal.throwIfAborted();
       const { compared, notes: found } = await this.compared(config, step, sources, options.signal);
@@ -94,8 +94,8 @@ export class RescoreSession {
       for (const note of found) notes.add(note);
       const milliseconds = performance.now() - began;
       const last = done === steps.length - 1 || milliseconds > wholeWithin;
-      if (done === 0 || last || milliseconds - told > 500) {
-        told = milliseconds;
+      if (done === 0 || last || milliseconds - reported > 500) {
+        reported = milliseconds;
         yield {
           run: this.run.id,
           name: this.run.name,

@@ -51,7 +51,7 @@ export function forecast(
   const known = settled.get(key);
   if (known !== undefined) return Promise.resolve(known ?? undefined);
   const under =
-    running.get(key) ?? begin(key, (signal) => foretell(body, Math.min(steps, most), seed, signal));
+    running.get(key) ?? begin(key, (signal) => predict(body, Math.min(steps, most), seed, signal));
   under.askers.add(asker);
   return under.result;
 }
@@ -79,12 +79,7 @@ function begin(key: string, work: (signal: AbortSignal) => Promise<Forecast>): R
   return started;
 }
 
-async function foretell(
-  body: StageBody,
-  steps: number,
-  seed: number,
-  signal: AbortSignal,
-): Promise<Forecast> {
+async function predict(body: StageBody, steps: number, seed: number, signal: AbortSignal): Promise<Forecast> {
   const [ladder] = scenarios;
   const { prompts, group } = body.rollout;
   const rollout = {

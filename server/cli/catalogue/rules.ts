@@ -20,9 +20,9 @@ export const command: Command = {
       .argument("[id]", "one rule: what it checks, why, and an example", knownRule)
       .option("--json", "one JSON value: id, title and why of each")
       .action((id: string | undefined, { json }: { json?: boolean }) => {
-        const shown = every.filter((rule) => id === undefined || rule.id === id);
-        if (json === true) printJson(shown.map(({ id, title, why }) => ({ id, title, why })));
-        else if (id === undefined) printList(shown);
+        const chosen = every.filter((rule) => id === undefined || rule.id === id);
+        if (json === true) printJson(chosen.map(({ id, title, why }) => ({ id, title, why })));
+        else if (id === undefined) printList(chosen);
         else print(pageOf(id));
       });
   },
@@ -37,9 +37,9 @@ function knownRule(id: string): string {
   );
 }
 
-function printList(shown: readonly RulePage[]): void {
-  const width = Math.max(...shown.map(({ id }) => id.length));
-  for (const { id, title } of shown) print(`${pc.bold(id.padEnd(width))}  ${title}`);
+function printList(chosen: readonly RulePage[]): void {
+  const width = Math.max(...chosen.map(({ id }) => id.length));
+  for (const { id, title } of chosen) print(`${pc.bold(id.padEnd(width))}  ${title}`);
 }
 
 /** The page that the build wrote, without its note to those who would edit it. */

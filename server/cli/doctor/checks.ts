@@ -25,7 +25,7 @@ export interface Check {
   readonly status: "ok" | "missing" | "optional";
   readonly detail: string;
   /** The exact command that fixes it. */
-  readonly mend?: string;
+  readonly fix?: string;
 }
 
 const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail });
@@ -114,7 +114,7 @@ async function checkTool(
   name: string,
   commands: readonly string[],
   args: readonly string[],
-  mend: string,
+  fix: string,
 ): Promise<Check> {
   const found = await firstThatAnswers(commands, args);
   if (found !== undefined) return ok(name, found);
@@ -212,7 +212,7 @@ export async function checkEngine(): Promise<Check & { readonly backend: "native
     status: "missing",
     backend: "wasm",
     detail: `WebAssembly, ten to twenty times slower: ${reason}`,
-    mend: record?.mend ?? setUpAgain,
+    fix: record?.mend ?? setUpAgain,
   };
 }
 

@@ -18,16 +18,16 @@ export async function checkDaemon(store: string, look: () => Promise<DaemonState
         name,
         status: "missing",
         detail: `pid ${found.pid} serves ${store} ${placeText(found.place)}`,
-        mend: "work there, or stop it there: gradus daemon stop",
+        fix: "work there, or stop it there: gradus daemon stop",
       };
     return {
       name,
       status: "missing",
       detail: `pid ${found.identity.pid} serves ${store} and cannot be reached: ${found.reason}`,
-      mend: "gradus daemon stop (runs continue without it)",
+      fix: "gradus daemon stop (runs continue without it)",
     };
   } catch (error) {
-    const mend = error instanceof UserError ? error.detail.action : undefined;
-    return { name, status: "missing", detail: messageOf(error), ...(mend === undefined ? {} : { mend }) };
+    const fix = error instanceof UserError ? error.detail.action : undefined;
+    return { name, status: "missing", detail: messageOf(error), ...(fix === undefined ? {} : { fix }) };
   }
 }

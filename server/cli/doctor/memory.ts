@@ -21,7 +21,7 @@ export function checkMemory(file: string | undefined): Check {
       name,
       status: "missing",
       detail: `${file} has errors, so its memory cannot be predicted`,
-      mend: `gradus validate ${file}`,
+      fix: `gradus validate ${file}`,
     };
   try {
     const { peak, limit, prediction } = admitMemory(config);
@@ -37,7 +37,7 @@ export function checkMemory(file: string | undefined): Check {
       name,
       status: "missing",
       detail: error.message,
-      ...(action === undefined ? {} : { mend: action }),
+      ...(action === undefined ? {} : { fix: action }),
     };
   }
 }

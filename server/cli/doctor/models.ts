@@ -26,7 +26,7 @@ export function checkModels(file: string): Check[] {
         name: "model",
         status: "missing",
         detail: `${key}: ${look.problem}`,
-        mend: `gradus validate ${file}`,
+        fix: `gradus validate ${file}`,
       };
     });
 }

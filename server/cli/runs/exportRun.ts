@@ -113,15 +113,15 @@ async function exportRollouts(connection: Requester, run: string, emit: Emit): P
 
 async function exportHistory(connection: Requester, run: string, emit: Emit): Promise<void> {
   let rows: RolloutRow[] = [];
-  const tell = async (): Promise<void> => {
+  const emitStep = async (): Promise<void> => {
     for (const line of historyOf(rows)) await emit(`${JSON.stringify(line)}\n`);
     rows = [];
   };
   for await (const row of rollouts(connection, run)) {
-    if (rows.length > 0 && rows[0]!.step !== row.step) await tell();
+    if (rows.length > 0 && rows[0]!.step !== row.step) await emitStep();
     rows.push(row);
   }
-  await tell();
+  await emitStep();
 }
 
 /** Events that hold: those of steps that no later attempt has trained again. */

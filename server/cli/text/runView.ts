@@ -96,7 +96,7 @@ export class LiveView implements RunReporter {
     const pace = this.seconds.at(-1);
     const head = `${colours.bold(oneLine(this.stage, 24).padEnd(9))} ${colours.cyan(bar(this.done, this.total, Math.max(8, Math.min(30, width - 50))))} ${this.done}/${this.total} ${percent} %  ${colours.dim(`${fixed(pace, 2)} s/step, ${duration(this.eta())} left`)}`;
     const now = this.evaluating === "" ? [] : [colours.dim(oneLine(this.evaluating, width))];
-    this.block.draw([head, ...now, this.curve(width), ...this.curriculum(width), ...this.shown(width)]);
+    this.block.draw([head, ...now, this.curve(width), ...this.curriculum(width), ...this.lines(width)]);
   }
 
   private curve(width: number): string {
@@ -114,7 +114,7 @@ export class LiveView implements RunReporter {
     return [`${"drawing".padEnd(9)} ${this.shares.slice(0, 6).map(part).join("  ")}`];
   }
 
-  private shown(width: number): string[] {
+  private lines(width: number): string[] {
     const rewards = this.rows.map((row) => fromWire(row.reward ?? null)).filter(Number.isFinite);
     const [worst, best] = [Math.min(...rewards), Math.max(...rewards)];
     return this.rows.map((row) => {

@@ -10,8 +10,8 @@ export const shares = (values: readonly number[], top: number): string =>
 
 /** The last `width` values as block characters between the smallest and the largest of them; gaps where not finite. */
 export function sparkline(values: readonly number[], width: number): string {
-  const shown = values.slice(-width);
-  const finite = shown.filter(Number.isFinite);
+  const recent = values.slice(-width);
+  const finite = recent.filter(Number.isFinite);
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
   const level = (value: number): string =>
     !Number.isFinite(value)
@@ -19,7 +19,7 @@ export function sparkline(values: readonly number[], width: number): string {
       : high === low
         ? blocks[3]
         : blocks[Math.min(7, Math.floor(((value - low) / (high - low)) * 8))]!;
-  return shown.map(level).join("");
+  return recent.map(level).join("");
 }
 
 /** `done` of `total` as a bar of `width` cells, in eighths of a cell. */

@@ -73,16 +73,16 @@ function swing(share: number, half: number): string {
 const columnWidth = (texts: readonly string[]): number => Math.max(0, ...texts.map((text) => text.length));
 
 function siblings({ siblings: all, index }: Why, width: number): string[] {
-  const shown = nearest(all, index);
+  const near = nearest(all, index);
   const largest = Math.max(
     0,
-    ...shown.map(({ advantage }) => Math.abs(fromWire(advantage))).filter(Number.isFinite),
+    ...near.map(({ advantage }) => Math.abs(fromWire(advantage))).filter(Number.isFinite),
   );
-  const names = columnWidth(shown.map((one) => `#${one.index}`));
-  const rewards = columnWidth(shown.map(({ reward }) => number(reward)));
-  const advantages = columnWidth(shown.map(({ advantage }) => change(advantage)));
+  const names = columnWidth(near.map((one) => `#${one.index}`));
+  const rewards = columnWidth(near.map(({ reward }) => number(reward)));
+  const advantages = columnWidth(near.map(({ advantage }) => change(advantage)));
   const half = Math.min(16, Math.floor((width - names - rewards - advantages - 31) / 2));
-  const lines = shown.map(({ index: own, reward, advantage, note }) => {
+  const lines = near.map(({ index: own, reward, advantage, note }) => {
     const value = fromWire(advantage);
     const mark = own === index ? colours.cyan("▸") : " ";
     const begin = `${mark} ${`#${own}`.padEnd(names)}  reward ${number(reward).padStart(rewards)}`;
@@ -91,9 +91,9 @@ function siblings({ siblings: all, index }: Why, width: number): string[] {
     const text = `  ${begin}  advantage ${signed(change(advantage).padStart(advantages), value)}  ${swing(share, half)}`;
     return text.trimEnd();
   });
-  return shown.length === all.length
+  return near.length === all.length
     ? lines
-    : [...lines, colours.dim(`    and ${all.length - shown.length} more in its group`)];
+    : [...lines, colours.dim(`    and ${all.length - near.length} more in its group`)];
 }
 
 /** Those around the explained one by reward, in the order of the group. */

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/lib/errors.ts";
-import { foreignKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
+import { configKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { allDiagnostics } from "../../rules/load.ts";
@@ -42,14 +42,14 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
   const path = resolve(file);
   try {
     const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
-    const foreign = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
-    if (foreign !== undefined) {
+    const framework = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
+    if (framework !== undefined) {
       const edited = options.fix ? fixFramework(path, text) : text;
       const fixed = write(path, text, edited);
-      const document = (fixed ? readFrameworkDocument(path, edited) : undefined) ?? foreign;
+      const document = (fixed ? readFrameworkDocument(path, edited) : undefined) ?? framework;
       return {
         file,
-        kind: foreign.framework,
+        kind: framework.framework,
         release: checkedAgainst(document),
         diagnostics: checkFrameworkDocument(document),
         fixed,
@@ -63,7 +63,7 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
 }
 
 function checkOwn(file: string, path: string, text: string, { set, fix }: CheckOptions): Checked {
-  const kind = foreignKind(text);
+  const kind = configKind(text);
   if (kind !== "gradus" && aliasesBeyond(text))
     return checkedFile(file, kind, whole(path, tooManyAliases, "syntax"));
   if (isConfigName(file)) {

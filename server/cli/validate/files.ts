@@ -14,7 +14,7 @@ export interface SelectedFile {
 export const isConfigName = (file: string): boolean => /\.gradus\.ya?ml$/.test(file);
 
 /** How configurations of the other frameworks are written. */
-const foreignEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py"];
+const frameworkEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py"];
 /** No configuration is longer; data and generated programs are. */
 const longest = 1 << 20;
 
@@ -47,7 +47,7 @@ function someOf(word: string, files: readonly SelectedFile[]): readonly Selected
 
 const configsBelow = (folder: string): readonly SelectedFile[] =>
   filesBelow(folder)
-    .filter((file) => isConfigName(file) || foreignEndings.includes(extname(file)))
+    .filter((file) => isConfigName(file) || frameworkEndings.includes(extname(file)))
     .filter((file) => isConfigName(file) || statSync(file).size <= longest)
     .map((file) => ({ file, found: !isConfigName(file) }));
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Diagnostic, Severity } from "../../config/check/diagnostic.ts";
 import { releaseText } from "../../frameworks/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
-import { collect, formatted } from "../text/findings.ts";
+import { collect, formatted } from "../text/diagnostics.ts";
 import { whole } from "../options.ts";
 import { check, type Checked } from "./check.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -47,7 +47,7 @@ function validate(words: readonly string[], options: Options): number {
   if (format === "json") printJson({ files: checked.map((file) => plainFile(file, how.fix)) });
   else if (format === "sarif") printJson(sarif(checked));
   else printText(checked);
-  tellUnknown(checked);
+  reportUnknown(checked);
   const warnings = count(checked, "warning");
   const { maxWarnings = Infinity } = options;
   if (warnings > maxWarnings)
@@ -68,14 +68,14 @@ const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: bo
   kind,
   ...(release === undefined ? {} : { release: { ...release } }),
   ...(fix ? { fixed } : {}),
-  diagnostics: diagnostics.map((finding) => plainFinding(finding)),
+  diagnostics: diagnostics.map((diagnostic) => jsonOf(diagnostic)),
 });
 
-const plainFinding = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
+const jsonOf = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
   JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
 
 /** Not checked is not the same as found right. */
-function tellUnknown(checked: readonly Checked[]): void {
+function reportUnknown(checked: readonly Checked[]): void {
   for (const { file, kind } of checked)
     if (kind === "unknown")
       complain(
@@ -90,7 +90,7 @@ function printText(all: readonly Checked[]): void {
   if (checked.length === 0 && all.length > 0) return;
   for (const { file, diagnostics, fixed } of checked) {
     if (fixed) complain(`${file}: fixed`);
-    for (const finding of diagnostics) complain(formatted(finding, file));
+    for (const diagnostic of diagnostics) complain(formatted(diagnostic, file));
   }
   const severities: readonly Severity[] = ["error", "warning", "info"];
   const parts = severities.flatMap((severity) => {
@@ -106,6 +106,6 @@ function judges(checked: readonly Checked[]): string {
   const named = checked.flatMap(({ release }) => (release === undefined ? [] : [releaseText(release)]));
   const all = [...new Set(named)];
   if (all.length === 0) return "";
-  const shown = all.length > 4 ? [...all.slice(0, 4), `${all.length - 4} more releases`] : all;
-  return ` (checked against ${shown.join(", ")})`;
+  const releases = all.length > 4 ? [...all.slice(0, 4), `${all.length - 4} more releases`] : all;
+  return ` (checked against ${releases.join(", ")})`;
 }

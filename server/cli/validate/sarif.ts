@@ -33,7 +33,7 @@ export function sarif(checked: readonly Checked[], folder = process.cwd()): Json
         originalUriBaseIds: { "%SRCROOT%": { uri: `${pathToFileURL(folder).href.replace(/\/$/, "")}/` } },
         invocations: [{ executionSuccessful: true }],
         artifacts: checked.map(({ file }) => ({ location: artifact(resolve(folder, file), folder) })),
-        results: all.map((finding) => resultOf(finding, ids.indexOf(finding.rule), folder)),
+        results: all.map((diagnostic) => resultOf(diagnostic, ids.indexOf(diagnostic.rule), folder)),
       },
     ],
   };
@@ -56,8 +56,8 @@ function ruleOf(id: string, severity: Severity): JsonObject {
   };
 }
 
-function resultOf(finding: Diagnostic, ruleIndex: number, folder: string): JsonObject {
-  const { rule, severity, message, key, file, range, fixes, related = [] } = finding;
+function resultOf(diagnostic: Diagnostic, ruleIndex: number, folder: string): JsonObject {
+  const { rule, severity, message, key, file, range, fixes, related = [] } = diagnostic;
   const place = artifact(file, folder);
   return {
     ruleId: rule,

@@ -151,14 +151,14 @@ export class Checker {
       folder: chosen.node.origin.folder,
     });
     const reference = shape.slot === "reward" ? fileReference(chosen.text) : undefined;
-    const shown = Object.fromEntries(
+    const kept = Object.fromEntries(
       Object.entries(params).filter(
         ([name]) => name !== chosen.key && (reference === undefined || whole.entries.has(name)),
       ),
     );
     return {
       [chosen.key]: chosen.key === "use" && reference === undefined ? declaration.name : useText,
-      ...jsonOf(shown),
+      ...jsonOf(kept),
       ...own,
     };
   }

@@ -31,7 +31,7 @@ export interface DiagnosticReport {
   readonly related?: readonly Related[];
   readonly tags?: readonly Tag[];
 }
-export type Report = (finding: DiagnosticReport) => void;
+export type Report = (diagnostic: DiagnosticReport) => void;
 
 export const replace = (range: Range, newText: string, title: string, preferred = true): Fix => ({
   title,
@@ -68,7 +68,7 @@ const pathOf = (key: string): Path =>
   key.split(".").map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
 /** Diagnostics whose fixes are looked for in the text; no one fixes more of them one by one. */
-const mended = 100;
+const mostFixed = 100;
 
 const placed = ({ rule, message, range: { start } }: Diagnostic): string =>
   `${start.line}:${start.character} ${rule} ${message}`;
@@ -98,7 +98,7 @@ export class Collector {
     severity = "error",
     fixes = [],
     harmless = false,
-    fileFixes: mends = [],
+    fileFixes: edited = [],
     misplaced,
     meant,
     related: involved = [],
@@ -110,7 +110,7 @@ export class Collector {
     }
     if (meant !== undefined) this.misspelt.push(meant);
     const related = placesInFiles(involved);
-    const own = [...mends, ...this.relocations(key, misplaced)].filter((mend) => mend !== undefined);
+    const own = [...edited, ...this.relocations(key, misplaced)].filter((fix) => fix !== undefined);
     const base = {
       severity,
       rule,
@@ -144,7 +144,7 @@ export class Collector {
   };
 
   private relocations(key: string, misplaced: DiagnosticReport["misplaced"]): (Fix | undefined)[] {
-    if (misplaced === undefined || this.found.size >= mended) return [];
+    if (misplaced === undefined || this.found.size >= mostFixed) return [];
     const edits = this.edits();
     if (edits === undefined) return [];
     const path = pathOf(key);

@@ -73,9 +73,9 @@ export function wordsOf(schema: z.ZodType): readonly string[] {
 /** Reports what is wrong with a value; true when nothing is. */
 export function checkValue(schema: z.ZodType, node: SourceNode, path: string, report: Report): boolean {
   let clean = true;
-  const spoil: Report = (finding) => {
+  const spoil: Report = (diagnostic) => {
     clean = false;
-    report(finding);
+    report(diagnostic);
   };
   walk(schema, node, path, spoil);
   if (!clean) return false;
@@ -159,9 +159,9 @@ function walkList(
   node.items.forEach((item, index) => {
     const inner = itemAt(index);
     if (inner !== undefined)
-      walk(inner, item, join(path, index), (finding) => {
+      walk(inner, item, join(path, index), (diagnostic) => {
         clean = false;
-        report(finding);
+        report(diagnostic);
       });
   });
   if (clean && !schema.safeParse(toJson(node)).success) wrongType(schema, node, path, report);

@@ -87,7 +87,7 @@ class Converter {
   aliased = 0;
   private exhausted = false;
   /** How many aliases lead to the present node. */
-  private behind = 0;
+  private aliasDepth = 0;
   private targets: ReadonlyMap<Alias, Node> | undefined;
 
   constructor(
@@ -100,7 +100,7 @@ class Converter {
     const [start, end] = node.range ?? [0, 0];
     const origin = new TextOrigin(this.base, start, end, this.rangeOf);
     const nothing: SourceNode = { kind: "scalar", value: null, origin };
-    if (this.behind > 0) this.aliased += 1;
+    if (this.aliasDepth > 0) this.aliased += 1;
     if (this.aliased > mostAliased) return nothing;
     if (depth > deepest) {
       this.problems.push({
@@ -128,11 +128,11 @@ class Converter {
       });
       return undefined;
     }
-    this.behind += 1;
+    this.aliasDepth += 1;
     const found = this.node(target, depth + 1);
-    this.behind -= 1;
+    this.aliasDepth -= 1;
     // Told once, where the text itself has the alias; whatever else was found would be its echo.
-    if (this.behind === 0 && this.aliased > mostAliased && !this.exhausted) {
+    if (this.aliasDepth === 0 && this.aliased > mostAliased && !this.exhausted) {
       this.exhausted = true;
       this.problems.splice(0, Number.POSITIVE_INFINITY, { message: tooManyAliases, range: [start, end] });
     }

@@ -54,12 +54,12 @@ export function syntaxErrors(
   const open = unclosed(text);
   if (open !== undefined) return [at(open.message, rangeOf(open.offset, open.offset + 1))];
   /** The last line that something was said of: what the parser says of it again is an echo. */
-  let told = -1;
+  let reported = -1;
   const found: Diagnostic[] = [];
   for (const error of errors) {
     const range = rangeOf(error.pos[0], endOf(text, error));
-    if (range.start.line <= told || (found.length > 0 && isEcho(error))) continue;
-    told = rangeOf(...error.pos).end.line;
+    if (range.start.line <= reported || (found.length > 0 && isEcho(error))) continue;
+    reported = rangeOf(...error.pos).end.line;
     const spaces = missingSpaces(text, error, rangeOf);
     if (spaces !== undefined) found.push(at(spaces.words, range, [spaces.fix]));
     else found.push(at(worded(error), range, error.code === "TAB_AS_INDENT" ? [spaced(text)] : []));

@@ -16,7 +16,7 @@ import {
   type Shape,
 } from "./field.ts";
 
-/** What a run reads in place of a value that nobody wrote: nothing, where there is a default or it must be written. */
+/** What a run reads in place of a value that is not written: nothing, where there is a default or it must be written. */
 type Absent<O extends Options> = O extends { readonly default: Json } | { readonly required: true }
   ? never
   : undefined;

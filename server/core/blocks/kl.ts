@@ -5,7 +5,7 @@ import { alwaysModels, refers } from "../references.ts";
 import { schedulable } from "../schedule.ts";
 import { klRows } from "../slots/kl.ts";
 import { choice, entry, list, made, moving, value, whole } from "./kinds.ts";
-import { klShown, shownOf } from "./klShown.ts";
+import { teacherContext, teacherContextOf } from "./teacherContext.ts";
 
 const klWeight = z.strictObject({
   by: param(
@@ -112,10 +112,10 @@ const item = entry({
   ),
   shown: made(
     value(
-      klShown,
+      teacherContext,
       "Teacher context: what the other model reads in addition to the prompt. It is a rollout of the group that succeeded, the task's solution or answer, a field, or `{ what, field, template }`. The entry acts only where that exists. Default: nothing.",
     ),
-    (shown) => (shown === undefined ? undefined : shownOf(shown)),
+    (entry) => (entry === undefined ? undefined : teacherContextOf(entry)),
   ),
   turns: value(
     z.array(whole(0)).min(1),

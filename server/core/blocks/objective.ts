@@ -54,7 +54,7 @@ const valueLoss = method("objective", "loss", {
 });
 
 /** A loss over the same rollouts in addition to the objective, with its own factor in the sum. */
-const besideLoss = method("objective", "loss", {
+const alsoLoss = method("objective", "loss", {
   factor: scheduled(z.number(), "Factor on this loss.", { default: 1 }),
   of: value(
     z.enum(["policy", "pair"]),
@@ -75,7 +75,7 @@ export const objective = methodBlock(
     ),
     also: list(
       "loss",
-      besideLoss,
+      alsoLoss,
       "Further losses over the same rollouts, each multiplied by its `factor` and added to the objective.",
       {},
     ),

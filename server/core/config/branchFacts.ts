@@ -19,4 +19,4 @@ export function childrenOf({ branch }: BranchBlock): number {
 export const firstsOf = (group: number, children: number): number => Math.ceil(group / (1 + children));
 
 /** Whether a branch may write `max_tokens` of its own after what it took over. */
-export const writesAnew = ({ branch }: BranchBlock): boolean => branch.params["budget"] === "whole";
+export const hasWholeBudget = ({ branch }: BranchBlock): boolean => branch.params["budget"] === "whole";

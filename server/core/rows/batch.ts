@@ -154,6 +154,6 @@ export function miniBatches(
   return parts;
 }
 
-/** What stands in front of the rows where they train. */
+/** What comes before the rows where they train. */
 export const trainedBehind = ({ context, trainContext }: Pick<Batch, "context" | "trainContext">): Ragged =>
   trainContext ?? context;

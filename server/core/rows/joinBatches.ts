@@ -3,7 +3,7 @@ import type { Batch, Ragged, TokenColumns } from "../rollouts.ts";
 import { numbered, offsetsOf, trainedBehind, type TypedColumn } from "./batch.ts";
 import { rowColumnsBy, tokenColumns } from "./columns.ts";
 
-/** Typed arrays one behind the other. */
+/** Typed arrays one after the other. */
 export function joined<T extends TypedColumn>(parts: readonly T[], result: T): T {
   let at = 0;
   for (const part of parts) {

@@ -5,19 +5,19 @@ import type { Batch } from "../rollouts.ts";
 interface Reader {
   readonly model: Model;
   /** A name in `Batch.contexts`. */
-  readonly behind?: string;
+  readonly teacher?: string;
 }
 
 export function readerOf(name: Model): Reader {
   const at = name.indexOf("@");
-  return at < 0 ? { model: name } : { model: name.slice(0, at), behind: name.slice(at + 1) };
+  return at < 0 ? { model: name } : { model: name.slice(0, at), teacher: name.slice(at + 1) };
 }
 
-export const readerName = ({ model, behind }: Reader): Model =>
-  behind === undefined ? model : `${model}@${behind}`;
+export const readerName = ({ model, teacher }: Reader): Model =>
+  teacher === undefined ? model : `${model}@${teacher}`;
 
 /** The batch with the contexts that the reader sees in the place of its own; itself where it has none of that name. */
 export function asReadBy(name: Model, batch: Batch): Batch {
-  const shown = batch.contexts?.[readerOf(name).behind ?? ""];
-  return shown === undefined ? batch : { ...batch, trainContext: shown };
+  const context = batch.contexts?.[readerOf(name).teacher ?? ""];
+  return context === undefined ? batch : { ...batch, trainContext: context };
 }

@@ -14,7 +14,7 @@ export interface SampledRow {
   readonly train_context?: Int32Array;
   /** Tokens at the row's start that were given, not written; they are not in `sample`. */
   readonly given?: Int32Array;
-  /** What help put behind them, before what the sample says. */
+  /** What help put after them, before what the sample says. */
   readonly lead?: readonly Lead[];
   /** Which tokens of a helped row train; default: those the policy wrote. */
   readonly trains?: "written" | "given" | "all";
@@ -49,7 +49,7 @@ function piecesOf({ given, lead = [], sample, trains = "written" }: SampledRow):
   return [...begin, ...helped, own(sample)];
 }
 
-/** A batch of fresh samples. Given tokens stand before the written ones, with NaN where nobody knows a value for them. */
+/** A batch of fresh samples. Prefilled tokens come before the generated ones, with NaN where their value is unknown. */
 export function batchOfSamples(rows: readonly SampledRow[]): Batch {
   const pieces = rows.map(piecesOf);
   const offsets = offsetsOf(

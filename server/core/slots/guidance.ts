@@ -258,7 +258,7 @@ export interface Finished extends Group {
     readonly entropy: Float64Array;
     readonly success: boolean;
     /** It began after something that was prefilled. */
-    readonly begun: boolean;
+    readonly prefilled: boolean;
     /** All of it up to its last reply, where it had several attempts. */
     readonly episode?: EpisodeState;
   }[];

@@ -58,7 +58,7 @@ export class Rescorer {
     const id = this.next++;
     return new Promise((done, failed) => {
       this.waiting.set(id, { key, part, done, failed, sweep: undefined });
-      this.tell({ kind: "request", id, request });
+      this.send({ kind: "request", id, request });
       this.rest(hangsAfter);
     });
   }
@@ -67,7 +67,7 @@ export class Rescorer {
     for (const [id, waiting] of this.waiting)
       if (waiting.key === key) {
         this.waiting.delete(id);
-        this.tell({ kind: "cancel", id });
+        this.send({ kind: "cancel", id });
         waiting.failed(new Overtaken("a newer edit replaced this one"));
       }
   }
@@ -85,7 +85,7 @@ export class Rescorer {
     await worker.terminate();
   }
 
-  private tell(message: ToThread): void {
+  private send(message: ToThread): void {
     this.worker ??= this.started();
     this.worker.postMessage(message);
   }

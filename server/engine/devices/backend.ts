@@ -20,7 +20,7 @@ export interface BackendProbe extends Backend {
   /** What is absent for the fast backend; undefined where nothing is. */
   readonly missing: string | undefined;
   /** The command that fixes it. */
-  readonly mend: string | undefined;
+  readonly fix: string | undefined;
 }
 
 const FIX = "gradus engine install";
@@ -110,10 +110,10 @@ export async function probeBackend(choice: BackendChoice = "auto", threads?: num
   const wanted = choice === "auto" || choice === "native";
   const native = wanted ? tryNative(0, threads) : undefined;
   if (native?.usable === false && choice === "native")
-    return { name: "native", device: "none", reason: ASKED, missing: native.problem, mend: FIX };
+    return { name: "native", device: "none", reason: ASKED, missing: native.problem, fix: FIX };
   const { runtime, backend } = await openBackend(choice, threads, 0);
   runtime.close();
   return native?.usable === false
-    ? { ...backend, missing: native.problem, mend: FIX }
-    : { ...backend, missing: undefined, mend: undefined };
+    ? { ...backend, missing: native.problem, fix: FIX }
+    : { ...backend, missing: undefined, fix: undefined };
 }

@@ -38,10 +38,10 @@ const tooLong = (index: number, tokens: number, context: number): UserError =>
   });
 
 /** Behind the tokens that a paused generation had written. */
-function grammarBehind(start: GrammarState | undefined, begun: PartialSample | undefined) {
-  return begun === undefined
+function grammarAfter(start: GrammarState | undefined, partial: PartialSample | undefined) {
+  return partial === undefined
     ? start
-    : begun.tokens.reduce<GrammarState | undefined>((state, token) => state?.after(token), start);
+    : partial.tokens.reduce<GrammarState | undefined>((state, token) => state?.after(token), start);
 }
 
 /** @throws UserError where a prompt leaves no room in the context. */
@@ -50,17 +50,17 @@ function jobOf(
   prompt: Prompt,
   index: number,
   decode: DecodeOptions,
-  begun: PartialSample | undefined,
+  partial: PartialSample | undefined,
 ): Job {
   const start = prompt.tokens.length === 0 ? [bos] : prompt.tokens;
   const base = start.length + (prompt.prefix?.length ?? 0);
-  const given = new Int32Array(base + (begun?.tokens.length ?? 0));
+  const given = new Int32Array(base + (partial?.tokens.length ?? 0));
   given.set(start);
   given.set(prompt.prefix ?? [], start.length);
-  given.set(begun?.tokens ?? [], base);
+  given.set(partial?.tokens ?? [], base);
   if (base >= context) throw tooLong(index, base, context);
   const limit = Math.min(prompt.max_tokens ?? Infinity, decode.max_tokens, context - base);
-  const written = new ResponseColumns(begun);
+  const written = new ResponseColumns(partial);
   return {
     index,
     given,
@@ -69,14 +69,14 @@ function jobOf(
     limit,
     random: new Stream(decode.seed, "token", ...prompt.key),
     written,
-    grammar: grammarBehind(decode.grammar, begun),
+    grammar: grammarAfter(decode.grammar, partial),
     finish: written.count >= limit ? "length" : undefined,
   };
 }
 
 export function jobsOf(generator: Generator, prompts: readonly Prompt[], decode: DecodeOptions): Job[] {
-  const begun = new Map(decode.resume?.map((partial) => [partial.index, partial]));
-  return prompts.map((prompt, index) => jobOf(generator, prompt, index, decode, begun.get(index)));
+  const partials = new Map(decode.resume?.map((partial) => [partial.index, partial]));
+  return prompts.map((prompt, index) => jobOf(generator, prompt, index, decode, partials.get(index)));
 }
 
 /** What ends a response. */

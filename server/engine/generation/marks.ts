@@ -39,7 +39,7 @@ export function seatMarks(programs: Programs, marks: Marks, slots: Int32Array, j
   const { runtime, shape } = programs;
   const { vocabulary } = shape;
   for (const [name, held] of entriesOf(marks)) {
-    const begun = jobs.flatMap((job, number) =>
+    const initial = jobs.flatMap((job, number) =>
       [...beginning(name, job)].map(
         ([token, value]) => [slots[number]! * vocabulary + token, value] as const,
       ),
@@ -47,12 +47,12 @@ export function seatMarks(programs: Programs, marks: Marks, slots: Int32Array, j
     const feeds = {
       slots: runtime.upload(slots, [slots.length]),
       at: runtime.upload(
-        Int32Array.from(begun, ([at]) => at),
-        [begun.length],
+        Int32Array.from(initial, ([at]) => at),
+        [initial.length],
       ),
       values: runtime.upload(
-        Float32Array.from(begun, ([, value]) => value),
-        [begun.length, 1],
+        Float32Array.from(initial, ([, value]) => value),
+        [initial.length, 1],
       ),
     };
     const program = programs.get("seat marks", () => seatMarksSpec(vocabulary));

@@ -29,9 +29,9 @@ export class ResponseColumns {
   private columns: SampleColumns;
 
   /** Continues a generation that was paused. */
-  constructor(begun?: PartialSample) {
-    this.columns = columnsOf(Math.max(FIRST_SIZE, begun?.tokens.length ?? 0));
-    if (begun !== undefined) this.copy(begun, begun.tokens.length);
+  constructor(partial?: PartialSample) {
+    this.columns = columnsOf(Math.max(FIRST_SIZE, partial?.tokens.length ?? 0));
+    if (partial !== undefined) this.copy(partial, partial.tokens.length);
   }
   private copy(from: Omit<PartialSample, "index">, count: number): void {
     const { tokens, logp_old, logp_sampled, entropy, versions } = this.columns;

@@ -43,7 +43,7 @@ class TextGrammar {
     for (const end of this.ends) allowed[end] = place.accepting ? 1 : 0;
     return allowed;
   }
-  behind(place: AutomatonState, token: number): GrammarProgress {
+  advance(place: AutomatonState, token: number): GrammarProgress {
     const text = this.vocabulary.texts[token] ?? "";
     let at: AutomatonState | undefined = text === "" ? undefined : place;
     for (const character of text) at = at && this.automaton.step(at, character.codePointAt(0)!);
@@ -57,7 +57,7 @@ class TextGrammar {
 
 class GrammarProgress implements GrammarState {
   private mask: Uint8Array | undefined;
-  private readonly behind = new Map<number, GrammarState>();
+  private readonly followers = new Map<number, GrammarState>();
   constructor(
     private readonly grammar: TextGrammar,
     private readonly place: AutomatonState,
@@ -67,8 +67,8 @@ class GrammarProgress implements GrammarState {
     return this.mask;
   }
   after(token: number): GrammarState {
-    const found = this.behind.get(token) ?? this.grammar.behind(this.place, token);
-    this.behind.set(token, found);
+    const found = this.followers.get(token) ?? this.grammar.advance(this.place, token);
+    this.followers.set(token, found);
     return found;
   }
 }

@@ -83,7 +83,7 @@ class LayeredPasses implements Passes {
     channels: readonly Channel[],
     wanted?: (column: number) => boolean,
   ): Selection[] {
-    const readers = modelsOf(channels).filter((model) => readerOf(model).behind !== undefined);
+    const readers = modelsOf(channels).filter((model) => readerOf(model).teacher !== undefined);
     const found = readers.map((model) => ({ model, run: this.engine.readBy(model, run) }));
     return run.map((micro, stream) => ({
       ...selectionOf(micro, wanted),

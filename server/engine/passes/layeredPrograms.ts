@@ -262,7 +262,7 @@ function headFeeds(parts: Parts, streams: number, others: readonly string[], mor
   for (const model of others) {
     feeds[`o/${model}/head`] = float(2);
     states[`y/${model}`] = float(2);
-    if (readerOf(model).behind !== undefined) states[`scored/${model}`] = int(1);
+    if (readerOf(model).teacher !== undefined) states[`scored/${model}`] = int(1);
   }
   return {
     ...feeds,

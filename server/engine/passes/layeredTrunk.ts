@@ -27,7 +27,7 @@ interface KeptLayer {
 export class LayeredRun implements KeptRun {
   /** Undefined where nothing was kept. */
   layers: KeptLayer[] | undefined;
-  /** `<stream>/y` and what the final norm's way back needs beside it. */
+  /** `<stream>/y` and what the final norm's backward pass also needs. */
   final: Owned | undefined;
   bytes = 0;
   again = false;
@@ -104,7 +104,7 @@ export class LayeredTrunk {
   leastBytes(run: Run): number {
     return bytesOf(run, () => (this.layers + 3) * this.programs.shape.width);
   }
-  /** How many layers may keep everything in that room beside the inputs of the others; −1: not even those fit. */
+  /** How many layers may keep everything in that room next to the inputs of the others; −1: not even those fit. */
   private wholeLayers(run: Run, room: number): number {
     const { input, full } = this.bytes(run);
     const left = room - (this.layers + 2) * input;

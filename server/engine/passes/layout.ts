@@ -1,5 +1,5 @@
 /** Rows of a batch as right-padded rectangles: micro-batches of similar length under a token budget. */
-import { trainedBehind } from "../../core/rows/batch.ts";
+import { trainedContext } from "../../core/rows/batch.ts";
 import type { Batch, Ragged } from "../../core/rollouts.ts";
 
 /** Context and tokens of a row, end to end. */
@@ -31,15 +31,15 @@ export function roundSize(value: number): number {
 
 /** An empty context is the beginning-of-sequence token, as in generation. */
 export function rowsOf(batch: Batch, bos: number): TokenRow[] {
-  const contexts = trainedBehind(batch);
+  const contexts = trainedContext(batch);
   return Array.from({ length: batch.rows }, (_, row) => ({
     row,
     column: batch.offsets[row]!,
-    ...behind(contexts, row, batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]), bos),
+    ...conditioned(contexts, row, batch.tokens.subarray(batch.offsets[row], batch.offsets[row + 1]), bos),
   }));
 }
 
-function behind(
+function conditioned(
   { offsets, values }: Ragged,
   row: number,
   own: Int32Array,
@@ -54,11 +54,11 @@ function behind(
 }
 
 /** The same rows after other contexts, in the same order. */
-export function shownAs(micro: MicroBatch, contexts: Ragged, bos: number, pad: number): MicroBatch {
+export function withContexts(micro: MicroBatch, contexts: Ragged, bos: number, pad: number): MicroBatch {
   if (micro.rows.length === 0) return micro;
   const rows = micro.rows.map((one) => ({
     ...one,
-    ...behind(contexts, one.row, one.tokens.subarray(one.context), bos),
+    ...conditioned(contexts, one.row, one.tokens.subarray(one.context), bos),
   }));
   return rectangle(rows, pad);
 }

@@ -10,7 +10,7 @@ import type { Optimizers } from "../weights/optimizers.ts";
 import type { PolicyWeights } from "../weights/policyWeights.ts";
 import type { WeightSet } from "../weights/weightSet.ts";
 import { cutRows, type MicroBatches } from "./cut.ts";
-import { perRun, rowsOf, shownAs } from "./layout.ts";
+import { perRun, rowsOf, withContexts } from "./layout.ts";
 import { passesOver } from "./layeredPasses.ts";
 import type { Engine } from "./passes.ts";
 import type { Programs } from "./programs.ts";
@@ -71,10 +71,10 @@ export class PolicyPasses {
       logits: setup.logits,
       other: (name) => this.engineOf(name),
       readBy: (name, run) => {
-        const shown = contexts[readerOf(name).behind ?? ""];
-        return shown === undefined
+        const teacherContexts = contexts[readerOf(name).teacher ?? ""];
+        return teacherContexts === undefined
           ? run
-          : run.map((micro) => shownAs(micro, shown, tokenizer.bos, tokenizer.pad));
+          : run.map((micro) => withContexts(micro, teacherContexts, tokenizer.bos, tokenizer.pad));
       },
     };
   }

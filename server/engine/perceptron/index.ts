@@ -15,10 +15,10 @@ export const openPerceptron = (options: {
   /** Of the initial weights. */
   readonly seed: number;
   /** The model whose device it uses, too; that must be closed after this one. */
-  readonly beside: TrainablePolicy;
+  readonly sharesWith: TrainablePolicy;
 }): TrainablePerceptron =>
   new TrainablePerceptron({
-    runtime: options.beside.share().runtime,
+    runtime: options.sharesWith.share().runtime,
     shape: options.shape,
     weights: initialPerceptron(options.shape, options.seed),
     optimizer: options.optimizer,

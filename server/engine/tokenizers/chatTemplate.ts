@@ -2,7 +2,7 @@
 import type { Template } from "@huggingface/jinja";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
-import { mendedTemplate } from "./mendedJinja.ts";
+import { patchedTemplate } from "./patchedJinja.ts";
 
 export interface ChatMessage {
   readonly role: string;
@@ -29,7 +29,7 @@ export class ChatTemplate {
     private readonly file: string,
   ) {
     try {
-      this.template = mendedTemplate(source);
+      this.template = patchedTemplate(source);
     } catch (error) {
       throw new UserError(`${file}: the chat template cannot be read: ${messageOf(error)}.`, {
         file,

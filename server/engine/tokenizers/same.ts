@@ -28,13 +28,13 @@ function differentId(a: Tokenizer, b: Tokenizer): number | undefined {
  * the ids of a probe, the texts of ids all over the vocabulary.
  */
 export function tokenDifference(a: Tokenizer, b: Tokenizer): string | undefined {
-  const known = told.get(a) ?? new WeakMap<Tokenizer, { readonly difference: string | undefined }>();
+  const known = compared.get(a) ?? new WeakMap<Tokenizer, { readonly difference: string | undefined }>();
   const found = known.get(b) ?? { difference: foundDifference(a, b) };
-  told.set(a, known.set(b, found));
+  compared.set(a, known.set(b, found));
   return found.difference;
 }
 /** Tokenizers do not change, and every step of a run may ask. */
-const told = new WeakMap<Tokenizer, WeakMap<Tokenizer, { readonly difference: string | undefined }>>();
+const compared = new WeakMap<Tokenizer, WeakMap<Tokenizer, { readonly difference: string | undefined }>>();
 
 function foundDifference(a: Filed, b: Filed): string | undefined {
   if (a === b) return undefined;

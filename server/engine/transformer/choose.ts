@@ -69,19 +69,19 @@ function draw<T>(ops: Ops<T>, vocabulary: number, weights: T, uniform: T): { tok
 function nucleus<T>(
   ops: Ops<T>,
   top: "count" | "mass",
-  shown: T,
+  logits: T,
   weights: T,
   temper: (values: T) => T,
   given: Named<T>,
 ): { keep: T; missing: T } {
-  const [values, ids] = ops.topK(shown, ops.dim(take(given, "candidates")));
+  const [values, ids] = ops.topK(logits, ops.dim(take(given, "candidates")));
   const candidates = ops.exp(temper(values));
   const covered = ops.sum(candidates);
   const bound = ops.mul(top === "count" ? covered : ops.sum(weights), take(given, "topP"));
   const last = ops.lastBelow(ops.cumsum(candidates, true), bound);
   const at = (rows: T): T => ops.reshape(ops.pick(rows, last), [-1, 1]);
   return {
-    keep: ops.keepFrom(shown, at(values), at(ops.toFloat(ids))),
+    keep: ops.keepFrom(logits, at(values), at(ops.toFloat(ids))),
     missing: ops.reshape(ops.sub(bound, covered), [-1]),
   };
 }
@@ -103,7 +103,7 @@ export function choose<T>(
     .split(take(given, "floats"), [1, 1], 0)
     .map((row) => ops.reshape(row, [-1, 1]));
   const unit = exponentials(ops, logits);
-  const told = (token: T, sampled?: T, missing?: T): T => {
+  const fieldsOf = (token: T, sampled?: T, missing?: T): T => {
     const logp = ops.sub(ops.pick(unit.z, token), flat(unit.logS));
     const fields = [ops.toFloat(token), logp, sampled ?? logp, flat(entropy(ops, unit))];
     return ops.concat(missing === undefined ? fields : [...fields, missing], 0);
@@ -115,19 +115,19 @@ export function choose<T>(
   const added = adjusted
     ? ops.add(moved, ops.gather(take(given, "table"), take(given, "adjustment")))
     : moved;
-  const shown = penalise(ops, vocabulary, penalised, added, given);
+  const finalLogits = penalise(ops, vocabulary, penalised, added, given);
   const changed = changesLogits(choosing);
-  if (how === "greedy") return told(ops.argmax(shown));
-  if (how === "unit") return told(draw(ops, vocabulary, unit.e, uniform!).token);
-  const most = changed ? ops.max(shown) : unit.max;
+  if (how === "greedy") return fieldsOf(ops.argmax(finalLogits));
+  if (how === "unit") return fieldsOf(draw(ops, vocabulary, unit.e, uniform!).token);
+  const most = changed ? ops.max(finalLogits) : unit.max;
   const temper = (values: T): T => ops.mul(ops.sub(values, most), inverse!);
-  const z = changed ? temper(shown) : ops.mul(unit.z, inverse!);
+  const z = changed ? temper(finalLogits) : ops.mul(unit.z, inverse!);
   const e = ops.exp(z);
-  const sorted = top === "none" ? undefined : nucleus(ops, top, shown, e, temper, given);
+  const sorted = top === "none" ? undefined : nucleus(ops, top, finalLogits, e, temper, given);
   let weights = sorted === undefined ? e : ops.mul(e, sorted.keep);
   if (floor) weights = ops.mul(weights, ops.atLeast(z, take(given, "logMinP")));
   const { token, total } = draw(ops, vocabulary, weights, uniform!);
-  return told(token, ops.sub(ops.pick(z, token), flat(ops.log(total))), sorted?.missing);
+  return fieldsOf(token, ops.sub(ops.pick(z, token), flat(ops.log(total))), sorted?.missing);
 }
 
 /** The same for lanes `rows` of logits that a decoding step returned: where too few candidates were sorted. */

@@ -163,16 +163,16 @@ export function unfold<T>(ops: Ops<T>, shape: Shape, weights: Named<T>, folded: 
   if (!shape.tied) gradients["head"] = byHead;
   for (const layer of layersOf(shape)) {
     const own = (name: string): string => `${layer}.${name}`;
-    const behind = (norm: string, byName: Named<T>): void => {
+    const unfold = (norm: string, byName: Named<T>): void => {
       for (const [name, d] of Object.entries(byName))
         gradients[own(name)] = folds ? ops.mul(d, column(own(norm))) : d;
       if (!folds) return;
       const byGain = Object.entries(byName).map(([name, d]) => ops.mul(d, weight(own(name))));
       gradients[own(norm)] = ops.sumAxis(ops.addAll(byGain), 1);
     };
-    behind("norm1", { qkv: scaled(ops, given(own("qkv")), columns) });
+    unfold("norm1", { qkv: scaled(ops, given(own("qkv")), columns) });
     const up = { up: given(own("up")) };
-    behind("norm2", style.gated ? { gate: given(own("gate")), ...up } : up);
+    unfold("norm2", style.gated ? { gate: given(own("gate")), ...up } : up);
     for (const name of ["out", "down"]) gradients[own(name)] = given(own(name));
     if (style.qk_norm) {
       const [queries, keys] = ops.split(given(own("qk_norm")), [heads, kv_heads], 0);

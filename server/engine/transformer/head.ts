@@ -243,9 +243,9 @@ function logitsGradient<T>(
   for (const [channel, coefficient] of weighed) {
     const parsed = parseChannel(channel);
     const greedy = channel === "greedy" ? logits : undefined;
-    const judged = parsed?.kind === "greedy_of" ? otherLogits(ops, input, parsed.model) : greedy;
-    if (judged !== undefined) {
-      const [, difference] = ops.crossEntropy(logits, ops.argmax(judged));
+    const compared = parsed?.kind === "greedy_of" ? otherLogits(ops, input, parsed.model) : greedy;
+    if (compared !== undefined) {
+      const [, difference] = ops.crossEntropy(logits, ops.argmax(compared));
       terms.push(ops.mul(difference, ops.neg(coefficient)));
     }
     if (parsed?.kind !== "kl") continue;

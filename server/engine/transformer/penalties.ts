@@ -59,21 +59,21 @@ export function penalise<T>(
 ): T {
   const scalar = (value: number): T => ops.floats(Float32Array.of(value), []);
   const marks = (name: Mark): T => ops.reshape(take(given, name), [-1, vocabulary]);
-  let shown = logits;
+  let penalised = logits;
   if (seen) {
     const times = take(given, "repetition");
-    const positive = ops.atLeast(shown, scalar(0));
+    const positive = ops.atLeast(penalised, scalar(0));
     // repetition where negative, 1 / repetition where positive
     const factor = ops.add(ops.mul(positive, ops.sub(ops.div(scalar(1), times), times)), times);
-    shown = ops.mul(shown, ops.shift(ops.mul(marks("seen"), ops.shift(factor, -1)), 1));
+    penalised = ops.mul(penalised, ops.shift(ops.mul(marks("seen"), ops.shift(factor, -1)), 1));
   }
-  if (!counts) return shown;
+  if (!counts) return penalised;
   const often = marks("counts");
   const less = ops.add(
     ops.mul(often, take(given, "frequency")),
     ops.mul(ops.atLeast(often, scalar(1)), take(given, "presence")),
   );
-  return ops.sub(shown, less);
+  return ops.sub(penalised, less);
 }
 
 /**

@@ -32,7 +32,7 @@ interface Common {
 }
 export type Checkpoint = Common &
   ({ readonly adapter?: undefined; readonly open: OpenWeights } | { readonly adapter: PeftAdapter });
-/** `base`: the path of the model that an adapter stands on, or its weights where they are nowhere else. */
+/** `base`: the path of an adapter's base model, or its weights where they are nowhere else. */
 type NewCheckpoint = Common &
   (
     | { readonly adapter?: undefined; readonly weights: Weights }
@@ -93,16 +93,16 @@ function writeFiles(folder: string, checkpoint: NewCheckpoint): void {
 
 /** Writes the folder, replacing one of the same name only when the new one is whole. */
 export function writeCheckpoint(folder: string, checkpoint: NewCheckpoint): void {
-  const beside = join(dirname(folder), `.${basename(folder)}.${process.pid}.part`);
-  const former = `${beside}.old`;
+  const part = join(dirname(folder), `.${basename(folder)}.${process.pid}.part`);
+  const former = `${part}.old`;
   try {
-    rmSync(beside, { recursive: true, force: true });
-    writeFiles(beside, checkpoint);
+    rmSync(part, { recursive: true, force: true });
+    writeFiles(part, checkpoint);
     if (existsSync(folder)) renameSync(folder, former);
-    renameSync(beside, folder);
+    renameSync(part, folder);
     rmSync(former, { recursive: true, force: true });
   } catch (error) {
-    if (existsSync(beside)) rmSync(beside, { recursive: true, force: true });
+    if (existsSync(part)) rmSync(part, { recursive: true, force: true });
     if (existsSync(former) && !existsSync(folder)) renameSync(former, folder);
     throw new UserError(`The checkpoint ${folder} could not be written: ${messageOf(error)}.`, {
       file: folder,

@@ -15,7 +15,7 @@ interface Arity {
 const pairs = new Set(["algo.advantage.is_correction_threshold"]);
 const exactly = (count: number): Arity => ({ least: count, most: count });
 
-export function arityFinding(
+export function countMismatch(
   model: DocumentModel,
   setting: Setting,
   fact: KeyFact,

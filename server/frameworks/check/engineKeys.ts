@@ -65,7 +65,7 @@ function engineDiagnostic(
   const fixes = wrong === undefined ? added(model, engine) : [renamed(wrong)];
   return {
     settings: new Set(all),
-    finding: {
+    diagnostic: {
       rule: unknownKey,
       at: wrong ?? first,
       message: `\`${sectionAbove(first.key, engine)}\` belongs to the tree of ${engine}, which this launch does not choose, so Hydra refuses ${refused}. ${instead}`,

@@ -13,12 +13,12 @@ import { isUnsloths } from "../trl/unsloth.ts";
 import { close, meantKey } from "./near.ts";
 
 export function flatKeys(model: DocumentModel): KeyDiagnostic[] {
-  const found = model.document.settings.flatMap((setting) => new FlatKey(model, setting).findings());
+  const found = model.document.settings.flatMap((setting) => new FlatKey(model, setting).diagnostics());
   // Several unknown keys: the file is for a script that reads them.
   const strange = found.filter(({ severity, rule }) => severity === "warning" && rule === unknownKey);
   return strange.length < 2
     ? found
-    : found.map((finding) => (strange.includes(finding) ? { ...finding, severity: "info" } : finding));
+    : found.map((one) => (strange.includes(one) ? { ...one, severity: "info" } : one));
 }
 
 class FlatKey {
@@ -27,7 +27,7 @@ class FlatKey {
     private readonly setting: Setting,
   ) {}
 
-  findings(): KeyDiagnostic[] {
+  diagnostics(): KeyDiagnostic[] {
     if (this.isKnown()) return [];
     return this.moved() ?? this.unknown();
   }
@@ -37,7 +37,7 @@ class FlatKey {
     return `${names[framework]} ${version.text}`;
   }
 
-  private get shown(): string {
+  private get flag(): string {
     return this.model.document.form === "script" ? `--${this.setting.key}` : this.setting.key;
   }
 
@@ -76,9 +76,9 @@ class FlatKey {
     const to = move.to;
     if (!model.since(move.since) || (to !== undefined && !model.facts.has(to))) return this.later();
     const release = `${names[framework]} ${this.lastSeen()?.dropped ?? move.since}`;
-    const gone = this.dependsOnTransformers() ? this.transformers() : `${release} dropped \`${this.shown}\`.`;
+    const gone = this.dependsOnTransformers() ? this.transformers() : `${release} dropped \`${this.flag}\`.`;
     const dashes = model.document.form === "script" ? "--" : "";
-    const now = to === undefined ? gone : `\`${this.shown}\` is \`${dashes}${to}\` since ${release}.`;
+    const now = to === undefined ? gone : `\`${this.flag}\` is \`${dashes}${to}\` since ${release}.`;
     const message = move.note === undefined ? now : `${now} ${move.note}`;
     return this.finding(message, to === undefined ? [] : this.renamed(to));
   }
@@ -119,7 +119,7 @@ class FlatKey {
   private transformers(): string {
     const last = historyOf("transformers", this.setting.key).at(-1);
     const next = last === undefined ? undefined : tableOf("transformers").versions[last.to + 1];
-    return `Transformers ${next ?? "5"} no longer has \`${this.shown}\`.`;
+    return `Transformers ${next ?? "5"} no longer has \`${this.flag}\`.`;
   }
 
   private unknown(): KeyDiagnostic[] {
@@ -137,7 +137,7 @@ class FlatKey {
     const started = model.document.program?.startsWith("trl ") === true;
     const only =
       framework === "trl" && form === "yaml" && !near && !started ? " Your own script may read it." : "";
-    const message = `${this.name} has no \`${this.shown}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
+    const message = `${this.name} has no \`${this.flag}\`: ${refuser} refuses it.${near ? ` Did you mean \`${meant}\`?` : only}`;
     return [
       {
         rule: unknownKey,

@@ -18,7 +18,7 @@ const isOwnFolder = ({ document: { program, form, base, text, settings } }: Docu
   !/--config-(path|dir|name)\b|(^|\s)-c[dpn]\b/.test(text) &&
   !settings.some(({ key }) => key.startsWith("hydra.searchpath"));
 
-export function groupFindings(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
+export function groupDiagnostics(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
   const { key, sign } = setting;
   const groups = model.facts.keys.filter((other) => model.fact(other)?.group === true);
   // A package that is the group's own name may be left out: Hydra calls both one.
@@ -40,7 +40,7 @@ export function groupFindings(model: DocumentModel, setting: Setting): KeyDiagno
 }
 
 /** A section set to a single value: verl no longer finds the keys below it. */
-export function sectionFindings(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
+export function sectionDiagnostics(model: DocumentModel, setting: Setting): KeyDiagnostic[] {
   const { key, value, sign } = setting;
   if (sign === "~" || !/^[+]*$/.test(sign) || !model.facts.sections.has(key)) return [];
   if (value === undefined || value === null || typeof value === "object") return [];

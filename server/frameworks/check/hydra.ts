@@ -4,7 +4,7 @@ import { replace } from "../../config/check/report.ts";
 import type { Setting } from "../document.ts";
 import { moveOf } from "../facts/moves.ts";
 import type { DocumentModel } from "../model.ts";
-import { groupFindings, isGroupName, sectionFindings } from "./groups.ts";
+import { groupDiagnostics, isGroupName, sectionDiagnostics } from "./groups.ts";
 import { engineKeys } from "./engineKeys.ts";
 import { addedKey, movedKey, unknownKey, type KeyDiagnostic } from "./keyRules.ts";
 import { meantKey, namesake } from "./near.ts";
@@ -23,12 +23,12 @@ export function hydraKeys(model: DocumentModel): KeyDiagnostic[] {
       others.test(setting.key) || engine?.settings.has(setting) === true
         ? []
         : isGroupName(setting.key)
-          ? groupFindings(model, setting)
-          : [...new HydraKey(model, setting, added).findings(), ...sectionFindings(model, setting)];
+          ? groupDiagnostics(model, setting)
+          : [...new HydraKey(model, setting, added).diagnostics(), ...sectionDiagnostics(model, setting)];
     if (setting.sign.startsWith("+")) added.add(setting.key);
     return found;
   });
-  return engine === undefined ? found : [...found, engine.finding];
+  return engine === undefined ? found : [...found, engine.diagnostic];
 }
 
 class HydraKey {
@@ -45,7 +45,7 @@ class HydraKey {
     this.known = facts.has(setting.key) || document.base.has(setting.key) || this.isSection(setting.key);
   }
 
-  findings(): KeyDiagnostic[] {
+  diagnostics(): KeyDiagnostic[] {
     const { sign } = this.setting;
     // Another program reads the file: keys that verl lacks may be that program's own.
     if (!this.isOverride && this.model.document.program !== undefined) return [];

@@ -15,14 +15,14 @@ import { values } from "./values.ts";
 export function checkKeys(model: DocumentModel): readonly Diagnostic[] {
   const { document } = model;
   const keys = document.framework === "verl" ? hydraKeys(model) : flatKeys(model);
-  const named = [...keys, ...repeats(model)].map((finding) => ({ ...finding, onKey: true }));
+  const named = [...keys, ...repeats(model)].map((diagnostic) => ({ ...diagnostic, onKey: true }));
   const found = allowLater(model, [...named, ...values(model), ...structured(model)]);
   return [
-    ...found.map((finding) => diagnosed(finding, finding.rule, document)),
+    ...found.map((diagnostic) => diagnosed(diagnostic, diagnostic.rule, document)),
     ...cutSettings(document),
     ...broken(document),
-    ...unsetVariables(model).map(({ finding, variable: { range } }) => ({
-      ...diagnosed(finding, finding.rule, document),
+    ...unsetVariables(model).map(({ diagnostic, variable: { range } }) => ({
+      ...diagnosed(diagnostic, diagnostic.rule, document),
       range,
     })),
   ];

@@ -7,7 +7,7 @@ import { isVerlTrainer } from "../readers/recognise.ts";
 import { wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 import { unreadBecause } from "./unreadKey.ts";
 
-export function rangeFinding(model: DocumentModel, setting: Setting, value: Json): KeyDiagnostic | undefined {
+export function outOfRange(model: DocumentModel, setting: Setting, value: Json): KeyDiagnostic | undefined {
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   if (typeof number !== "number" || !Number.isFinite(number)) return undefined;
   const { framework, program } = model.document;

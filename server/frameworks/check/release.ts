@@ -60,12 +60,10 @@ export function allowLater(model: DocumentModel, found: readonly KeyDiagnostic[]
   const newest = tableOf(framework).versions.at(-1) ?? "";
   const later = ` The newest release known here is ${frameworkNames[framework]} ${newest}: ${version.text} may have it.`;
   const unknown = isBeyondTables(model) ? [unknownKey, addedKey, wrongValue] : [];
-  return found.map((finding) => {
-    const compared = finding.rule === wrongValue && model.fact(finding.at?.key ?? "")?.compared === true;
-    if (!compared && !unknown.includes(finding.rule)) return finding;
-    return finding.severity === "info"
-      ? finding
-      : { ...finding, severity: "warning", message: `${finding.message}${later}` };
+  return found.map((one) => {
+    const compared = one.rule === wrongValue && model.fact(one.at?.key ?? "")?.compared === true;
+    if (!compared && !unknown.includes(one.rule)) return one;
+    return one.severity === "info" ? one : { ...one, severity: "warning", message: `${one.message}${later}` };
   });
 }
 

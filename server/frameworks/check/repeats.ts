@@ -56,5 +56,5 @@ export const unsetVariables = ({ document }: DocumentModel): PlacedDiagnostic[] 
     const message = `Nothing in this script sets \`$${name}\`: unless the environment does, it is empty.${hint}`;
     const edits = meant === undefined ? [] : [{ range: variable.range, newText: `\${${meant}}` }];
     const fixes = meant === undefined ? [] : [{ title: `Change to \`$${meant}\``, edits, preferred: true }];
-    return { variable, finding: { rule: unsetVariable, severity, at: undefined, message, fixes } };
+    return { variable, diagnostic: { rule: unsetVariable, severity, at: undefined, message, fixes } };
   });

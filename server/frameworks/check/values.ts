@@ -6,22 +6,22 @@ import { registered } from "../facts/choices.ts";
 import { changeTo } from "../fix.ts";
 import type { DocumentModel } from "../model.ts";
 import type { KeyFact } from "../tables/table.ts";
-import { rangeFinding } from "./ranges.ts";
+import { outOfRange } from "./ranges.ts";
 import { unreadBecause } from "./unreadKey.ts";
-import { arityFinding } from "./arity.ts";
+import { countMismatch } from "./arity.ts";
 import { wrongType, wrongValue, type KeyDiagnostic } from "./keyRules.ts";
 
 export const values = (model: DocumentModel): KeyDiagnostic[] =>
   model.document.settings.flatMap((setting) => {
     const fact = model.fact(setting.key);
-    const count = fact === undefined ? undefined : arityFinding(model, setting, fact);
+    const count = fact === undefined ? undefined : countMismatch(model, setting, fact);
     if (count !== undefined) return [count];
     if (fact === undefined || setting.value === undefined || setting.value === null || setting.sign === "~")
       return [];
-    const wrong = typeFinding(model, setting, setting.value, fact);
+    const wrong = typeMismatch(model, setting, setting.value, fact);
     if (wrong !== undefined) return [wrong];
-    const beyond = rangeFinding(model, setting, setting.value);
-    return beyond === undefined ? choiceFindings(model, setting, setting.value, fact) : [beyond];
+    const beyond = outOfRange(model, setting, setting.value);
+    return beyond === undefined ? wrongChoices(model, setting, setting.value, fact) : [beyond];
   });
 
 /** Keys of verl that take more than the type of their default. */
@@ -37,18 +37,18 @@ const called: Readonly<Record<string, string>> = {
   bool: "a boolean",
 };
 
-function typeFinding(
+function typeMismatch(
   model: DocumentModel,
   setting: Setting,
   value: Json,
   fact: KeyFact,
 ): KeyDiagnostic | undefined {
   const type = fact.type.replace("?", "");
-  if (fact.of !== undefined && Array.isArray(value)) return itemFinding(model, setting, value, fact.of);
+  if (fact.of !== undefined && Array.isArray(value)) return wrongItem(model, setting, value, fact.of);
   const wanted = called[type];
   if (wanted === undefined || takes(model, type, value, setting.text)) return undefined;
   if (loose.test(setting.key) || eachEpoch(model, setting)) return undefined;
-  const shown = setting.text === "" ? JSON.stringify(value) : setting.text;
+  const written = setting.text === "" ? JSON.stringify(value) : setting.text;
   const again =
     fact.default === undefined || fact.default === null
       ? ""
@@ -56,7 +56,7 @@ function typeFinding(
   return {
     rule: wrongType,
     at: setting,
-    message: `\`${setting.key}\` must be ${wanted}, not \`${shown}\`.${again}`,
+    message: `\`${setting.key}\` must be ${wanted}, not \`${written}\`.${again}`,
     ...(countsAsOther(model, type, value) ? { severity: "warning" } : {}),
   };
 }
@@ -72,7 +72,7 @@ const countsAsOther = (
   (type === "bool" ? typeof value === "number" : typeof value === "boolean");
 
 /** A list of numbers with something else in it. */
-function itemFinding(
+function wrongItem(
   model: DocumentModel,
   setting: Setting,
   items: readonly Json[],
@@ -118,7 +118,7 @@ function takes(
   }
 }
 
-function choiceFindings(model: DocumentModel, setting: Setting, value: Json, fact: KeyFact): KeyDiagnostic[] {
+function wrongChoices(model: DocumentModel, setting: Setting, value: Json, fact: KeyFact): KeyDiagnostic[] {
   const choices = fact.choices?.map(String);
   if (choices === undefined || model.isExtended(setting.key, registered)) return [];
   const items = Array.isArray(value) ? value : [value];
@@ -130,7 +130,7 @@ function choiceFindings(model: DocumentModel, setting: Setting, value: Json, fac
       (item: Json) =>
         typeof item === "string" && !choices.includes(item) && !isTorchName(model, setting, item),
     )
-    .map((item: Json) => finding(setting, String(item), choices, Array.isArray(value)))
+    .map((item: Json) => refused(setting, String(item), choices, Array.isArray(value)))
     .map((one) =>
       unread === undefined
         ? one
@@ -176,7 +176,7 @@ const isEnforced = ({ document: { framework, form } }: DocumentModel, fact: KeyF
   framework === "openrlhf" ||
   (framework === "trl" && fact.compared !== true && (form === "script" || fact.type === "any"));
 
-function finding(
+function refused(
   setting: Setting,
   value: string,
   choices: readonly string[],

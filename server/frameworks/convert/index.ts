@@ -4,7 +4,7 @@ import type { Framework } from "../document.ts";
 import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
-import { readForeign } from "./read.ts";
+import { readFramework } from "./read.ts";
 import { Settings } from "./settings.ts";
 import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
@@ -49,7 +49,7 @@ export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
  * @throws UserError if it is not a configuration of the three
  */
 export function convert(file: string, text: string, asked?: Framework): Converted {
-  const { framework, settings: read, lost } = readForeign(file, text, asked);
+  const { framework, settings: read, lost } = readFramework(file, text, asked);
   const written = spelledOut(framework, read);
   const {
     release,

@@ -19,7 +19,7 @@ import type { FrameworkSettings } from "./types.ts";
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
 /** @throws UserError if the text is not a configuration of verl, TRL or OpenRLHF, or is one of a program without a counterpart */
-export function readForeign(file: string, text: string, asked?: Framework): FrameworkSettings {
+export function readFramework(file: string, text: string, asked?: Framework): FrameworkSettings {
   refuseBroken(file, text);
   const written =
     asked === undefined

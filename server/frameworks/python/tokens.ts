@@ -26,8 +26,8 @@ const at = (pattern: RegExp, text: string, from: number): RegExpExecArray | null
 export function tokensOf(text: string): PythonToken[] {
   const tokens: PythonToken[] = [];
   let [depth, from] = [0, 0];
-  const push = (kind: PythonTokenKind, end: number, shown = text.slice(from, end), indent = 0): void => {
-    tokens.push({ kind, text: shown, start: from, end, indent });
+  const push = (kind: PythonTokenKind, end: number, content = text.slice(from, end), indent = 0): void => {
+    tokens.push({ kind, text: content, start: from, end, indent });
     from = end;
   };
   push("line", 0, "\n", indentAt(text, 0));

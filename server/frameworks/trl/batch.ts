@@ -54,9 +54,9 @@ export function evaluates(model: RuleModel): boolean | undefined {
 
 /** `4 × 2 = 8`, without the ones that change nothing. */
 export function equation(...factors: readonly number[]): string {
-  const shown = factors.filter((factor) => factor !== 1);
+  const counted = factors.filter((factor) => factor !== 1);
   const value = factors.reduce((a, b) => a * b, 1);
-  return shown.length < 2 ? String(value) : `${shown.join(" × ")} = ${value}`;
+  return counted.length < 2 ? String(value) : `${counted.join(" × ")} = ${value}`;
 }
 
 /** `30 = 3 × 8 + 6`. */

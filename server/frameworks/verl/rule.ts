@@ -96,7 +96,7 @@ export const namesPlugIn = ({ document }: RuleModel): boolean =>
 export const isNull = (model: RuleModel, key: string): boolean => model.value(key) === null;
 
 /** A key with its value: `rollout.n` 8. */
-export const shown = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;
+export const settingText = (key: string, value: unknown): string => `\`${shortName(key)}\` ${String(value)}`;
 
 /** The key without the prefix that verl's long keys share. */
 export const shortName = (key: string): string => key.replace(/^actor_rollout_ref\./, "");

@@ -1,6 +1,6 @@
 /** How verl spreads its work: GPUs, model parallelism, data-parallel ranks, and the generation of workers and trainer. */
 import type { RuleModel } from "../rule.ts";
-import { actor, shown, size } from "./rule.ts";
+import { actor, settingText, size } from "./rule.ts";
 
 /** A number with the settings that make it, and how. */
 export interface CountedBy {
@@ -36,7 +36,7 @@ export function product(model: RuleModel, keys: readonly string[]): CountedBy | 
   return {
     count: named.reduce((all, { factor }) => all * factor, 1),
     how: (telling.length > 0 ? telling : named.slice(0, 1))
-      .map(({ key, factor }) => shown(key, factor))
+      .map(({ key, factor }) => settingText(key, factor))
       .join(" × "),
     keys,
   };

@@ -108,7 +108,7 @@ function valuesFor(spot: Spot, around: Surroundings): Offer[] {
 }
 
 /** What a list that names things has already. */
-function besides({ path, root }: Cursor): ReadonlySet<string> {
+function listedNames({ path, root }: Cursor): ReadonlySet<string> {
   if (typeof path.at(-1) !== "number") return new Set();
   const list = nodeAt(root, path.slice(0, -1));
   const items = list?.kind === "list" ? list.items : [];
@@ -124,12 +124,12 @@ function inTemplate(around: Surroundings): { offers: Offer[]; at: Cursor } | und
   const schema = spot?.kind === "schema" ? spot.schema : undefined;
   const reference = schema === undefined ? undefined : referenceOf(unwrapped(schema));
   if (reference?.to !== "template") return undefined;
-  const behind = /^[\w.-]*/.exec(cursor.after)?.[0] ?? "";
-  const closes = cursor.after.slice(behind.length).startsWith("}") ? "" : "}";
+  const rest = /^[\w.-]*/.exec(cursor.after)?.[0] ?? "";
+  const closes = cursor.after.slice(rest.length).startsWith("}") ? "" : "}";
   const { line } = cursor.range.start;
   const character = cursor.range.start.character + cursor.before.length;
   const start = { line, character: character - written.length };
-  const range = { start, end: { line, character: character + behind.length } };
+  const range = { start, end: { line, character: character + rest.length } };
   const offers = fieldsAt(around, reference.fields).map(({ path, example }): Offer => ({
     kind: "field",
     text: `${path}${closes}`,

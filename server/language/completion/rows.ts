@@ -45,7 +45,7 @@ function read(file: string, size: number): FileRows {
   return {
     file,
     fields: [...fields].map(([path, example]) => ({ path, example })),
-    values: (field) => [...new Set(objects.flatMap((object) => shown(valueAt(object, field)) ?? []))],
+    values: (field) => [...new Set(objects.flatMap((object) => valueText(valueAt(object, field)) ?? []))],
   };
 }
 
@@ -80,7 +80,7 @@ function collect(row: DatasetRow, prefix: string, into: Map<string, string>, dep
   for (const [key, value] of Object.entries(row)) {
     if (!/^[\w-]+$/.test(key) || into.size > 200) continue;
     const path = `${prefix}${key}`;
-    if (!into.has(path)) into.set(path, (shown(value) ?? "").slice(0, 60));
+    if (!into.has(path)) into.set(path, (valueText(value) ?? "").slice(0, 60));
     if (isRow(value) && depth < 3) collect(value, `${path}.`, into, depth + 1);
   }
 }
@@ -88,5 +88,5 @@ function collect(row: DatasetRow, prefix: string, into: Map<string, string>, dep
 const valueAt = (row: DatasetRow, path: string): unknown =>
   path.split(".").reduce<unknown>((at, key) => (isRow(at) ? at[key] : undefined), row);
 
-const shown = (value: unknown): string | undefined =>
+const valueText = (value: unknown): string | undefined =>
   value === undefined ? undefined : typeof value === "string" ? value : JSON.stringify(value);

@@ -14,7 +14,7 @@ export const completion: Feature = {
       resolveProvider: true,
     },
   }),
-  provide: ({ connection, config, foreign, editor, guarded }) => {
+  provide: ({ connection, config, frameworkFile: foreign, editor, guarded }) => {
     /** The last answer: an item's text is made when the editor shows it. */
     let last: Completions | undefined;
     connection.onCompletion(
@@ -58,9 +58,9 @@ export const fixes: Feature = {
   provide: (language) =>
     language.connection.onCodeAction(
       language.guarded("fixes", [], ({ textDocument: { uri }, range, context: { only } }) => {
-        const { own, shown } = language.diagnostics(uri);
+        const { own, published } = language.diagnostics(uri);
         return [
-          ...actions(own, shown, { uri, range, only, config: language.config(uri) }),
+          ...actions(own, published, { uri, range, only, config: language.config(uri) }),
           ...evidenceActions(language, own, range, only),
           ...rescoreActions(language, language.config(uri), range, only),
         ];

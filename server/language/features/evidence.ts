@@ -72,19 +72,19 @@ export function evidenceDiagnostics(
   links: boolean,
 ): EvidenceDiagnostic[] {
   const { open, range } = steady(config);
-  return (evidence?.diagnostics?.(open) ?? []).flatMap((finding) => {
-    const now = range(finding.range);
+  return (evidence?.diagnostics?.(open) ?? []).flatMap((diagnostic) => {
+    const now = range(diagnostic.range);
     if (now === undefined) return [];
-    return { ...(links ? withRollouts(finding) : finding), range: now };
+    return { ...(links ? withRollouts(diagnostic) : diagnostic), range: now };
   });
 }
 
-function withRollouts(finding: EvidenceDiagnostic): EvidenceDiagnostic {
-  const { rollouts } = finding;
-  if (rollouts === undefined) return finding;
+function withRollouts(diagnostic: EvidenceDiagnostic): EvidenceDiagnostic {
+  const { rollouts } = diagnostic;
+  if (rollouts === undefined) return diagnostic;
   const message = `Rollouts of step ${rollouts.step}`;
   const link = { file: "", uri: rolloutsUri(rollouts), range: startOfFile, message };
-  return { ...finding, related: [...(finding.related ?? []), link] };
+  return { ...diagnostic, related: [...(diagnostic.related ?? []), link] };
 }
 
 export function evidenceHints(evidence: Evidence | undefined, open: OpenConfig): InlayHint[] {
@@ -96,19 +96,19 @@ export function evidenceHints(evidence: Evidence | undefined, open: OpenConfig):
   });
 }
 
-const isEvidence = (finding: Diagnostic): finding is EvidenceDiagnostic => "rollouts" in finding;
+const isEvidence = (diagnostic: Diagnostic): diagnostic is EvidenceDiagnostic => "rollouts" in diagnostic;
 const touches = (a: Range, b: Range): boolean => a.start.line <= b.end.line && b.start.line <= a.end.line;
 
 /** "Show these rollouts", for editors that have our commands. */
 export function evidenceActions(
   { editor }: LanguageContext,
-  findings: readonly Diagnostic[],
+  diagnostics: readonly Diagnostic[],
   range: Range,
   only: readonly string[] | undefined,
 ): CodeAction[] {
   const wanted = only === undefined || only.some((kind) => CodeActionKind.QuickFix.startsWith(kind));
   if (!editor().lenses || !wanted) return [];
-  return findings.filter(isEvidence).flatMap(({ rollouts, range: own }): CodeAction[] => {
+  return diagnostics.filter(isEvidence).flatMap(({ rollouts, range: own }): CodeAction[] => {
     if (rollouts === undefined || !touches(own, range)) return [];
     const { run, step, where } = rollouts;
     const title = `Show these rollouts of step ${step}`;

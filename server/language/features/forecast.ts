@@ -18,12 +18,12 @@ function written({ root, whole }: OpenConfig): { key: Range; stage: StageConfig;
   return key === undefined || stage === undefined ? undefined : { key, stage, seed: whole.config?.seed ?? 1 };
 }
 
-async function foretold(open: OpenConfig): Promise<{ key: Range; forecast: Forecast } | undefined> {
+async function predicted(open: OpenConfig): Promise<{ key: Range; forecast: Forecast } | undefined> {
   const found = written(open);
   if (found === undefined) return undefined;
   const { key, stage, seed } = found;
-  const told = await forecast(stage.body, stage.steps, seed, open.file);
-  return told === undefined || told.length < 2 ? undefined : { key, forecast: told };
+  const steps = await forecast(stage.body, stage.steps, seed, open.file);
+  return steps === undefined || steps.length < 2 ? undefined : { key, forecast: steps };
 }
 
 /**
@@ -32,10 +32,10 @@ async function foretold(open: OpenConfig): Promise<{ key: Range; forecast: Forec
  */
 export function forecastLenses(open: OpenConfig, later: () => void): CodeLens[] {
   const wanted = written(open);
-  const told = wanted && forecastNow(wanted.stage.body, wanted.stage.steps, wanted.seed);
+  const steps = wanted && forecastNow(wanted.stage.body, wanted.stage.steps, wanted.seed);
   if (wanted === undefined) return [];
-  if (told === undefined) {
-    void foretold(open).then((found) => {
+  if (steps === undefined) {
+    void predicted(open).then((found) => {
       if (found !== undefined) later();
     });
     return [];
@@ -44,7 +44,7 @@ export function forecastLenses(open: OpenConfig, later: () => void): CodeLens[] 
     (band, i) =>
       `${band} ${blocksOf(
         condensed(
-          told.map((shares) => shares[i]!),
+          steps.map((shares) => shares[i]!),
           blocks,
         ),
       )}`,
@@ -66,7 +66,7 @@ export async function forecastHover(
   const key = written(open)?.key;
   if (key?.start.line !== line || character < key.start.character || character > key.end.character)
     return undefined;
-  const found = await foretold(open);
+  const found = await predicted(open);
   if (found === undefined) return undefined;
   const picture = Buffer.from(forecastPicture(found.forecast)).toString("base64");
   return [

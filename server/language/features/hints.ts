@@ -17,10 +17,10 @@ export const hints: Feature = {
           ...evidenceHints(context.evidence, open),
           ...rescoreHints(context, open),
         ];
-        const shown = all.filter(
+        const wanted = all.filter(
           ({ position: { line } }) => line >= range.start.line && line <= range.end.line,
         );
-        return setApart(shown, open.text.split(/\r?\n/));
+        return setApart(wanted, open.text.split(/\r?\n/));
       }),
     ),
 };
@@ -30,9 +30,9 @@ export function setApart(hints: readonly InlayHint[], lines: readonly string[]):
   const before = new Set<string>();
   return hints.map((hint) => {
     const { line, character } = hint.position;
-    const behind = /\w/.test((lines[line] ?? "").charAt(character - 1));
+    const touchesWord = /\w/.test((lines[line] ?? "").charAt(character - 1));
     const key = `${line}:${character}`;
-    const apart = behind || before.has(key);
+    const apart = touchesWord || before.has(key);
     before.add(key);
     if (!apart || hint.paddingLeft !== true) return hint;
     const { label } = hint;

@@ -79,7 +79,7 @@ export const rename: Feature = {
     const { connection, guarded } = context;
     connection.onPrepareRename(
       guarded("prepareRename", null, ({ textDocument, position }) =>
-        told(context, textDocument.uri, (file) => {
+        answered(context, textDocument.uri, (file) => {
           const { range, name } = renameable(configFilesOf(context), file, position);
           return { range, placeholder: name };
         }),
@@ -87,7 +87,7 @@ export const rename: Feature = {
     );
     connection.onRenameRequest(
       guarded("rename", null, ({ textDocument, position, newName }) =>
-        told(context, textDocument.uri, async (file) => ({
+        answered(context, textDocument.uri, async (file) => ({
           changes: await renames(configFilesOf(context), file, position, newName),
         })),
       ),
@@ -96,7 +96,7 @@ export const rename: Feature = {
 };
 
 /** A refusal is an answer: the editor shows it where the person typed. */
-async function told<Result>(
+async function answered<Result>(
   context: LanguageContext,
   uri: string,
   act: (file: ConfigFile) => Result | Promise<Result>,

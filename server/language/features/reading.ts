@@ -12,15 +12,15 @@ export const hover: Feature = {
   provide: (context) =>
     context.connection.onHover(
       context.guarded("hover", null, async ({ textDocument: { uri }, position }) => {
-        const other = context.foreign(uri);
+        const other = context.frameworkFile(uri);
         if (other !== undefined) return frameworkHover(other.document, position) ?? null;
         const open = context.config(uri);
         const root = open === undefined ? undefined : wholeTree(open);
         if (open === undefined || root === undefined) return null;
         const { file, whole } = open;
-        const shown = (key: string): string | undefined => context.evidence?.hover?.(open, key);
-        const beside = (await sweepHover(context, open, position)) ?? (await forecastHover(open, position));
-        return hoverAt({ root, position, file, loaded: whole, evidence: shown, extra: beside }) ?? null;
+        const evidenceAt = (key: string): string | undefined => context.evidence?.hover?.(open, key);
+        const extra = (await sweepHover(context, open, position)) ?? (await forecastHover(open, position));
+        return hoverAt({ root, position, file, loaded: whole, evidence: evidenceAt, extra }) ?? null;
       }),
     ),
 };

@@ -20,12 +20,12 @@ export function scheduleHints(root: SourceNode, config: RunConfig, last: LastRun
     if (!read.success) continue;
     const stage = stageOf(visit, root, config);
     const spec: ScheduleSpec = stage === undefined ? read.data : { ...read.data, clock: "stage" };
-    hints.push({ line: visit.node.origin.range.end.line, ...told(spec, stage, config, last) });
+    hints.push({ line: visit.node.origin.range.end.line, ...hintOf(spec, stage, config, last) });
   }
   return hints;
 }
 
-function told(
+function hintOf(
   spec: ScheduleSpec,
   stage: StageConfig | undefined,
   config: RunConfig,

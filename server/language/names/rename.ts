@@ -30,8 +30,8 @@ export function renameable(files: ConfigFiles, file: ConfigFile, at: Position): 
     throw new UserError(`There is no ${words[symbol.kind]} \`${symbol.name}\` to rename.`, {
       code: "rename",
     });
-  const foreign = declared.find((place) => place.file.preset);
-  if (foreign !== undefined) throw new UserError(ofPreset(symbol, foreign), { code: "rename" });
+  const inPreset = declared.find((place) => place.file.preset);
+  if (inPreset !== undefined) throw new UserError(ofPreset(symbol, inPreset), { code: "rename" });
   return symbol;
 }
 

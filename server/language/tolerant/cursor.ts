@@ -70,7 +70,7 @@ export function cursorAt(text: string, { line, character }: Position): Cursor | 
   if (found === undefined) return undefined;
   if (found.before === "" && /^\s+\S/.test(found.after))
     return found.token.flow === undefined ? undefined : separated(place);
-  return snapped(place, found) ?? behindColon(place, found) ?? cursor(place, found);
+  return snapped(place, found) ?? afterColon(place, found) ?? cursor(place, found);
 }
 
 interface Found {
@@ -127,11 +127,11 @@ function find(
   path: readonly Step[],
   holder: Origin | undefined,
   holderKind: Found["holderKind"],
-  beside: readonly string[],
+  siblings: readonly string[],
 ): Sought | undefined {
   if (node.kind === "scalar") {
     const held = typeof node.value === "string" && node.value.includes(mark);
-    return held ? { path, on: "value", keys: beside, holder, holderKind } : undefined;
+    return held ? { path, on: "value", keys: siblings, holder, holderKind } : undefined;
   }
   const below =
     node.kind === "list"
@@ -172,7 +172,7 @@ function snapped(place: CursorLine, { token }: Found): Cursor | undefined {
 }
 
 /** The cursor directly after `key:`: the value is read as if a space were between them. */
-function behindColon(place: CursorLine, { token, before }: Found): Cursor | undefined {
+function afterColon(place: CursorLine, { token, before }: Found): Cursor | undefined {
   if (token.quote !== undefined || !/^[\w.-]+:[^\s:]*$/.test(before)) return undefined;
   const colon = place.head.length - before.length + before.indexOf(":");
   const head = `${place.head.slice(0, colon + 1)} ${place.head.slice(colon + 1)}`;

@@ -114,11 +114,11 @@ export class FlowReader {
 
   /** What follows a key, its colon included; nothing where there is none. */
   private value(depth: number): SourceNode {
-    const behind = this.at;
+    const end = this.at;
     this.space();
-    const nothing: SourceNode = { kind: "scalar", value: null, origin: this.originAt(behind, behind) };
+    const nothing: SourceNode = { kind: "scalar", value: null, origin: this.originAt(end, end) };
     if (this.text[this.at] !== ":" || this.at >= this.end) {
-      this.at = behind;
+      this.at = end;
       return nothing;
     }
     this.at++;

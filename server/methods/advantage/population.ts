@@ -45,7 +45,7 @@ function byPlace(rows: Int32Array, offsets: Int32Array): Int32Array[] {
 export const noAdvantages = ({ units }: AdvantageInput): Float64Array =>
   new Float64Array(units.count).fill(Number.NaN);
 
-/** Each reward minus what stands in the middle of its population; a unit without siblings gets what the rule says. */
+/** Each reward minus what is in the middle of its population; a unit without siblings gets what the rule says. */
 export function lessMiddle(
   input: AdvantageInput,
   sets: readonly Int32Array[],

@@ -34,7 +34,7 @@ function lastToken({ records, offsets }: Batch, row: number, level: Level, k: nu
 }
 
 /** What units get their rewards from. */
-interface Paying {
+interface Crediting {
   readonly columns: readonly RewardColumn[];
   readonly units: Units;
   /** Per row; NaN: it has no reward. */
@@ -55,23 +55,23 @@ export class Earned {
 
   /** @param place where a column is written: all 0 */
   constructor(
-    private readonly paying: Paying,
+    private readonly crediting: Crediting,
     private readonly place: (size: number) => Float64Array,
   ) {}
 
   /** Of a row's units, from the beginning of an array that the next call overwrites. */
   row(row: number): Float64Array {
-    const { offsets } = this.paying.units;
+    const { offsets } = this.crediting.units;
     const size = offsets[row + 1]! - offsets[row]!;
     if (this.near.length < size) this.near = new Float64Array(size);
     this.near.fill(0, 0, size);
-    payRow(this.paying, row, this.near, offsets[row]!, undefined);
+    creditRow(this.crediting, row, this.near, offsets[row]!, undefined);
     return this.near;
   }
 
   get column(): Float64Array {
-    const { paying, place } = this;
-    return (this.all ??= rewardsOfUnits(paying, undefined, place(paying.units.count)));
+    const { crediting, place } = this;
+    return (this.all ??= rewardsOfUnits(crediting, undefined, place(crediting.units.count)));
   }
 }
 
@@ -80,36 +80,36 @@ export class Earned {
  * @param rewards where they are written: all 0
  */
 export function rewardsOfUnits(
-  paying: Paying,
+  crediting: Crediting,
   into?: Float64Array,
-  rewards: Float64Array = new Float64Array(paying.units.count),
+  rewards: Float64Array = new Float64Array(crediting.units.count),
 ): Float64Array {
-  for (let row = 0; row < paying.batch.rows; row++) payRow(paying, row, rewards, 0, into);
+  for (let row = 0; row < crediting.batch.rows; row++) creditRow(crediting, row, rewards, 0, into);
   return rewards;
 }
 
 /** @param rewards those of the units from `base` on: 0 on the row's */
-function payRow(
-  paying: Paying,
+function creditRow(
+  crediting: Crediting,
   row: number,
   rewards: Float64Array,
   base: number,
   into: Float64Array | undefined,
 ): void {
-  const { columns, units, totals, penalty } = paying;
+  const { columns, units, totals, penalty } = crediting;
   const applying = columns.filter((column) => column.status[row] === status.value);
   if (Number.isNaN(totals[row]!) || (into !== undefined && applying.length === 0)) {
     rewards.fill(Number.NaN, units.offsets[row]! - base, units.offsets[row + 1]! - base);
     return;
   }
   if (into !== undefined) into[row] = 0;
-  for (const column of applying) pay(column, paying, row, rewards, base, into);
-  if (penalty !== undefined) charge(penalty, paying, row, rewards, base);
+  for (const column of applying) creditTerm(column, crediting, row, rewards, base, into);
+  if (penalty !== undefined) charge(penalty, crediting, row, rewards, base);
 }
 
-function pay(
+function creditTerm(
   column: RewardColumn,
-  { units, batch }: Paying,
+  { units, batch }: Crediting,
   row: number,
   rewards: Float64Array,
   base: number,
@@ -131,7 +131,7 @@ function pay(
 
 function charge(
   penalty: Float64Array,
-  { units, batch }: Paying,
+  { units, batch }: Crediting,
   row: number,
   rewards: Float64Array,
   base: number,

@@ -239,7 +239,7 @@ class Corpus implements TaskSource {
       id: `corpus:${parts.join(":")}`,
       source: this.name,
       env: "corpus",
-      prompt: this.fitted((shown) => fill(whole, { before: shown, after, mask: chosen.mask }), before),
+      prompt: this.fitted((before) => fill(whole, { before, after, mask: chosen.mask }), before),
       answer,
       solution: answer,
       data: { before, after, text: before + answer + after, ...(value === undefined ? {} : { bin: value }) },

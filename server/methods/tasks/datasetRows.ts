@@ -1,7 +1,7 @@
 /** The rows of a dataset's file, and what templates take of them. */
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { fieldsBeside } from "../../core/datasetLines.ts";
+import { siblingFields } from "../../core/datasetLines.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { textLines } from "../../lib/textLines.ts";
 import { isParquet, parquetRows } from "../../lib/parquet.ts";
@@ -44,7 +44,7 @@ export function fillFrom(template: string, { value: row, name, place }: DatasetR
   return template.replace(/\{([\w.-]+)\}/g, (_, path: string) => {
     const value = fieldOf(row, path);
     if (value !== undefined && value !== null) return textOf(value);
-    const names = fieldsBeside(row, path);
+    const names = siblingFields(row, path);
     const meant = nearest(path, names);
     const message =
       value === null

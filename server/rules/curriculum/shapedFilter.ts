@@ -13,9 +13,9 @@ export const shapedFilter: Rule = {
   check: eachRlStage((view, model) => {
     const { curriculum, reward } = view.config.body;
     if (curriculum.admission.declaration.name !== "nonzero_variance") return;
-    const pays = reward.terms.filter(({ weight }) => scheduledRange(weight).some((w) => w !== 0));
-    const shaping = pays.find(({ term }) => differsAlways(term.params["shape"], term.declaration.name));
-    const answer = pays.find(({ term }) => term.declaration.judges === "answer");
+    const weighted = reward.terms.filter(({ weight }) => scheduledRange(weight).some((w) => w !== 0));
+    const shaping = weighted.find(({ term }) => differsAlways(term.params["shape"], term.declaration.name));
+    const answer = weighted.find(({ term }) => term.declaration.judges === "answer");
     if (shaping === undefined || answer === undefined) return;
     const paths = [
       ["curriculum", "admission"],

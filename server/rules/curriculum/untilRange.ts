@@ -37,7 +37,7 @@ function checkSide(
   const at = nodeAt(view.written, ...place, side)?.origin;
   const verdict = bound === undefined ? undefined : verdictOf(side, bound, range);
   if (bound === undefined || at === undefined || verdict === undefined) return;
-  const lies = `\`${until.metric}\` lies between ${shown(range[0])} and ${shown(range[1])}`;
+  const lies = `\`${until.metric}\` lies between ${rounded(range[0])} and ${rounded(range[1])}`;
   const then =
     verdict === "never"
       ? `is never ${side} ${bound}, so the stage always lasts all of its ${view.config.steps} steps`
@@ -61,12 +61,12 @@ function boundFix(
   [least, most]: ValueRange,
 ): Fix | undefined {
   if (least === 0 && most === 1 && bound > 1 && bound < 100)
-    return edits.set(path, shown(bound / 100), `Change to ${shown(bound / 100)} (= ${bound} / 100)`);
+    return edits.set(path, rounded(bound / 100), `Change to ${rounded(bound / 100)} (= ${bound} / 100)`);
   if (!Number.isFinite(most - least) || most <= least) return undefined;
   const inside = side === "above" ? most - 0.1 * (most - least) : least + 0.1 * (most - least);
   const how =
-    side === "above" ? `${shown(most)} − a tenth of the range` : `${shown(least)} + a tenth of the range`;
-  return edits.set(path, shown(inside), `Change to ${shown(inside)} (= ${how})`, false);
+    side === "above" ? `${rounded(most)} − a tenth of the range` : `${rounded(least)} + a tenth of the range`;
+  return edits.set(path, rounded(inside), `Change to ${rounded(inside)} (= ${how})`, false);
 }
 
-const shown = (value: number): string => String(Number(value.toPrecision(6)));
+const rounded = (value: number): string => String(Number(value.toPrecision(6)));

@@ -86,17 +86,17 @@ function otherProblem(
 function check(model: ConfigModel, view: StageView, plan: LearnerPlan): void {
   const found = lacksOptimizer(model, plan.model) ? undefined : problemOf(model.config, plan);
   if (found === undefined) return;
-  const { message, fix: mend } = found;
+  const { message, fix: edit } = found;
   const at = ["auxiliary", String(plan.index)];
   const from = placeOf(view.body, ...at);
   reportAt(model, view, learner, [[...at, "model"], [...at, "objective"], at], {
     message,
     fileFixes: [
-      mend &&
+      edit &&
         model.edits.set(
-          mend.of === "config" ? mend.path : pathIn(view, from, "auxiliary", plan.index, ...mend.path),
-          mend.value,
-          `Set \`${mend.path.join(".")}\` to \`${mend.value}\``,
+          edit.of === "config" ? edit.path : pathIn(view, from, "auxiliary", plan.index, ...edit.path),
+          edit.value,
+          `Set \`${edit.path.join(".")}\` to \`${edit.value}\``,
         ),
     ],
   });

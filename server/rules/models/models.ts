@@ -45,11 +45,11 @@ function checkOne(model: ConfigModel, name: string, node: MapNode, complain: Com
     });
   const given = ["base", ...copyKeys].filter((key) => child(node, key) !== undefined);
   if (valueOf(child(node, "kind")) === "mlp") return checkPerceptron(model, name, node, complain);
-  const foreign = perceptronKeys.find((key) => child(node, key) !== undefined);
-  if (foreign !== undefined)
+  const extra = perceptronKeys.find((key) => child(node, key) !== undefined);
+  if (extra !== undefined)
     return complain(
-      { message: `\`${foreign}\` belongs to a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
-      foreign,
+      { message: `\`${extra}\` belongs to a multilayer perceptron: write \`kind: mlp\`, or remove it.` },
+      extra,
     );
   const [kind] = given;
   if (kind === undefined)

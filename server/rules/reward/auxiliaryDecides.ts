@@ -3,7 +3,7 @@ import type { AdvantageConfig, RewardTermConfig, StageBody } from "../../core/co
 import { scheduledRange, termRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { firstTime, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
-import { admitsAllWrong, formOf, paysWrongAnswers, rolesOf, type Form } from "./termRoles.ts";
+import { admitsAllWrong, formOf, rewardsWrongAnswers, rolesOf, type Form } from "./termRoles.ts";
 
 /** Baselines that ask only whether a reward reaches a bound, or that take advantages from elsewhere. */
 const bounded: ReadonlySet<string> = new Set(["pass_at_k", "given"]);
@@ -45,7 +45,7 @@ export function decidingTerms(body: StageBody): readonly RewardTermConfig[] {
   const found = new Set<RewardTermConfig>();
   for (const { name } of body.tasks) {
     const roles = rolesOf(body.reward, name);
-    if (roles.answers.length === 0 || !paysWrongAnswers(body.reward, roles)) continue;
+    if (roles.answers.length === 0 || !rewardsWrongAnswers(body.reward, roles)) continue;
     for (const term of roles.auxiliary) if (formOf(term) !== undefined) found.add(term);
   }
   return [...found];

@@ -27,12 +27,12 @@ export const duplicateTerm: Rule = {
   why: "Two terms that use one method with the same parameters, over the same attempts, give every rollout the same value. With weights of one sign they are one term whose weight is the sum; with opposite weights they cancel each other, wholly or in part. Either way the weight in the config is not the weight that acts.\n\nKeep one of them, with the weight you want.",
   check(model) {
     // Stages that share their terms would say the same again.
-    const told = new Map<RewardTerms, Set<string>>();
+    const reported = new Map<RewardTerms, Set<string>>();
     for (const view of model.stages) {
       if (view.config.kind !== "rl") continue;
       const { terms } = view.config.body.reward;
-      const said = told.get(terms) ?? new Set();
-      told.set(terms, said);
+      const said = reported.get(terms) ?? new Set();
+      reported.set(terms, said);
       for (const group of repeated(terms).flatMap((kind) => meeting(view, kind))) {
         const [earlier, later] = group;
         if (earlier === undefined || later === undefined) continue;
@@ -75,8 +75,8 @@ function report(
     sum === undefined
       ? "the reward counts it twice"
       : sum === 0
-        ? `their weights ${shown(first)} and ${shown(second)} cancel, so neither has any effect`
-        : `together they weigh ${shown(first)} + ${shown(second)} = ${sum}`;
+        ? `their weights ${weightText(first)} and ${weightText(second)} cancel, so neither has any effect`
+        : `together they weigh ${weightText(first)} + ${weightText(second)} = ${sum}`;
   const merged = sum === undefined || sum === 0 ? undefined : merging(model, view, earlier, later, sum);
   reportAt(model, view, duplicateTerm, [path(later), path(earlier)], {
     severity: "warning",
@@ -100,12 +100,12 @@ function merging(
   const whole = JSON.stringify(earlier.tasks ?? []) === JSON.stringify(later.tasks ?? []);
   if (named || !whole || nodeAt(view.body, "reward", "terms", later.name)?.origin.layer !== "file")
     return undefined;
-  const title = `Keep \`${earlier.name}\` with weight ${sum} (= ${shown(earlier.weight)} + ${shown(later.weight)})`;
+  const title = `Keep \`${earlier.name}\` with weight ${sum} (= ${weightText(earlier.weight)} + ${weightText(later.weight)})`;
   const weight = edits.set(["reward", "terms", earlier.name, "weight"], String(sum), title);
   const gone = edits.remove(["reward", "terms", later.name], title);
   return weight && gone && { title, edits: [...weight.edits, ...gone.edits] };
 }
 
 const round = (value: number): number => Number(value.toPrecision(12));
-const shown = (weight: RewardTermConfig["weight"]): string =>
+const weightText = (weight: RewardTermConfig["weight"]): string =>
   typeof weight === "number" ? String(weight) : "a schedule";

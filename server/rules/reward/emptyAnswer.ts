@@ -15,7 +15,7 @@ export const emptyAnswer: Rule = {
       const { body, kind } = view.config;
       if (kind !== "rl" || body.rollout.min_tokens > 0) continue;
       for (const term of decidingTerms(body)) {
-        const found = payFor(term, body);
+        const found = gainFor(term, body);
         const path = ["reward", "terms", term.name];
         if (found === undefined || !isOwn(placeOf(view.body, ...path)) || !fresh(term.term)) continue;
         reportAt(model, view, emptyAnswer, [[...path, found.key], path], {
@@ -35,21 +35,21 @@ export const emptyAnswer: Rule = {
   },
 };
 
-interface Pay {
+interface Gain {
   readonly key: string;
   readonly severity: "warning" | "info";
   readonly message: string;
 }
 
-function payFor(term: RewardTermConfig, body: StageBody): Pay | undefined {
+function gainFor(term: RewardTermConfig, body: StageBody): Gain | undefined {
   const weight = Math.max(...scheduledRange(term.weight));
   if (weight <= 0) return undefined;
   const { declaration, params } = term.term;
   if (declaration.name === "format") return emptyFormat(term.name, params);
   const { shape } = params;
   // If the advantage is divided by the spread, the diagnostic about that says this too.
-  const isTold = divisorOf(body.advantage) !== undefined && body.rollout.group > 1;
-  if (declaration.name !== "length" || isTold || !admitsAllWrong(body)) return undefined;
+  const isReported = divisorOf(body.advantage) !== undefined && body.rollout.group > 1;
+  if (declaration.name !== "length" || isReported || !admitsAllWrong(body)) return undefined;
   if (shape !== "linear" && shape !== "group_relative") return undefined;
   const most = Number(((shape === "linear" ? 1 : 0.5) * weight).toPrecision(4));
   return {
@@ -59,7 +59,7 @@ function payFor(term: RewardTermConfig, body: StageBody): Pay | undefined {
   };
 }
 
-function emptyFormat(name: string, params: Readonly<Record<string, unknown>>): Pay | undefined {
+function emptyFormat(name: string, params: Readonly<Record<string, unknown>>): Gain | undefined {
   const { pattern, tags, present, absent } = params;
   if (typeof pattern !== "string" || (Array.isArray(tags) && tags.length > 0)) return undefined;
   if (!(Number(present) > Number(absent)) || !matchesNothing(pattern)) return undefined;

@@ -1,10 +1,10 @@
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import { appliesTo, paidRange } from "../ranges.ts";
+import { appliesTo, rewardRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
 import { at as nodeAt, eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 const width = (term: RewardTermConfig): number | undefined => {
-  const range = paidRange(term);
+  const range = rewardRange(term);
   return range && range[1] - range[0];
 };
 

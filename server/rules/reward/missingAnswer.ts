@@ -65,7 +65,7 @@ export const missingAnswer: Rule = {
     if (tasks.every(({ source }) => lackOf(source).size === 0)) return;
     for (const term of reward.terms) {
       // The same for each of its tasks.
-      let mend: ReturnType<typeof restricted> | undefined;
+      let shared: ReturnType<typeof restricted> | undefined;
       for (const [index, task] of tasks.entries()) {
         const what = appliesTo(term, task.name) ? lacks(term, task) : undefined;
         if (what === undefined || !isOwn(placeOf(view.body, "reward", "terms", term.name))) continue;
@@ -77,7 +77,7 @@ export const missingAnswer: Rule = {
           severity: "warning",
           message: `\`${term.term.declaration.name}\` needs ${what}, but the tasks of \`${task.name}\` have none, so it fails on every rollout of them and none trains.`,
           related: [{ at: placeOf(view.body, "tasks", String(index)), message: `does not have ${what}` }],
-          fileFixes: [(mend ??= restricted(model, view, term)).fix],
+          fileFixes: [(shared ??= restricted(model, view, term)).fix],
         });
       }
     }

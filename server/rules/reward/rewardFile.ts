@@ -38,30 +38,30 @@ interface RewardFileProblem {
 }
 
 function problemOf(path: string, term: RewardTermConfig, config: string): RewardFileProblem | undefined {
-  const shown = relative(dirname(config), path);
+  const name = relative(dirname(config), path);
   const inConfig = (name: string): string => {
     const short = relative(dirname(config), name);
     return short.startsWith("..") ? short : `./${short}`;
   };
   const unfit = unfitFile(path);
   if (unfit !== undefined)
-    return { message: `\`${shown}\` for the reward \`${term.name}\` cannot be read: ${unfit}.` };
+    return { message: `\`${name}\` for the reward \`${term.name}\` cannot be read: ${unfit}.` };
   if (!existsSync(path)) {
     const siblings = existsSync(dirname(path)) ? readdirSync(dirname(path)) : [];
     const meant = nearest(basename(path), siblings);
     const better = meant === undefined ? undefined : inConfig(`${dirname(path)}/${meant}`);
     const hint = better === undefined ? "" : ` Did you mean \`${better}\`?`;
     return {
-      message: `There is no file \`${shown}\` for the reward \`${term.name}\`.${hint}`,
+      message: `There is no file \`${name}\` for the reward \`${term.name}\`.${hint}`,
       ...(better === undefined ? {} : { better }),
     };
   }
   const found = exportsOf(path);
   const wanted = String(term.term.params["export"]);
-  if (found.kind === "broken") return { message: `\`${shown}\` does not parse: ${found.message}` };
+  if (found.kind === "broken") return { message: `\`${name}\` does not parse: ${found.message}` };
   if (found.names.includes(wanted) || found.open) return undefined;
   const meant = nearest(wanted, found.names) ?? (found.names.length === 1 ? found.names[0] : undefined);
   const better = meant === undefined ? {} : { better: `${inConfig(path)}:${meant}` };
   const what = term.term.declaration.name === "python" ? "function" : "export";
-  return { message: `\`${shown}\` has no ${what} \`${wanted}\`. It has ${listed(found.names)}.`, ...better };
+  return { message: `\`${name}\` has no ${what} \`${wanted}\`. It has ${listed(found.names)}.`, ...better };
 }

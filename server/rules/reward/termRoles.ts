@@ -39,7 +39,7 @@ function rolesIn({ terms, success }: StageBody["reward"], task: string): TermRol
 }
 
 /** Whether the auxiliary terms also reward a wrong answer. Nothing is claimed about an unknown combiner. */
-export function paysWrongAnswers({ combine }: StageBody["reward"], { answers }: TermRoles): boolean {
+export function rewardsWrongAnswers({ combine }: StageBody["reward"], { answers }: TermRoles): boolean {
   const { name } = combine.declaration;
   if (name === "sum" || name === "progress") return true;
   // A factor of 0 removes the whole reward, a negative one does not. The range of a user's function is unknown.

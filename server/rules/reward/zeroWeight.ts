@@ -12,7 +12,7 @@ const beginsTooLate = ({ weight }: RewardTermConfig, last: number): boolean =>
   typeof weight !== "number" && weight.from === 0 && weight.start >= last;
 
 /** Whether a stage gives the term a weight: then it waits for that stage. */
-const paysSomewhere = ({ stages }: ConfigModel, { name }: RewardTermConfig): boolean =>
+const countsSomewhere = ({ stages }: ConfigModel, { name }: RewardTermConfig): boolean =>
   stages.some(({ config: { kind, body } }) =>
     body.reward.terms.some(
       (term) => kind === "rl" && term.name === name && scheduledRange(term.weight).some((end) => end !== 0),
@@ -42,7 +42,7 @@ function checkTerm(model: ConfigModel, view: StageView, term: RewardTermConfig, 
   const last = node.origin.stage === undefined ? total : view.config.steps;
   const why =
     least === 0 && most === 0
-      ? paysSomewhere(model, term)
+      ? countsSomewhere(model, term)
         ? undefined
         : "is 0 throughout"
       : !model.capped && beginsTooLate(term, last)

@@ -10,7 +10,7 @@ const wanted = {
   rlpt: "next_segment` or `middle_segment",
 } as const;
 
-const foretelling = (kind: keyof typeof wanted): string[] => wanted[kind].split("` or `");
+const predicting = (kind: keyof typeof wanted): string[] => wanted[kind].split("` or `");
 
 /** Reinforcement on plain text has a text. */
 export const stageText: Rule = {

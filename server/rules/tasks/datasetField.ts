@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { isParquet } from "../../lib/parquet.ts";
 import {
-  fieldsBeside,
+  siblingFields,
   hasField,
   hasNoLines,
   linesOfTask,
@@ -102,14 +102,14 @@ function checkField(
   const lacking = lines.find(({ row }) => row !== undefined && !hasField(row, field));
   if (lacking?.row === undefined) return;
   const node = nodeAt(view.body, ...path);
-  const shown = braces ? `{${field}}` : field;
+  const quoted = braces ? `{${field}}` : field;
   const at = node?.origin;
   const { hint, fixes } =
-    at === undefined ? { hint: "", fixes: [] } : unknownName(field, fieldsBeside(lacking.row, field), at);
+    at === undefined ? { hint: "", fixes: [] } : unknownName(field, siblingFields(lacking.row, field), at);
   const better = fixes[0]?.edits[0]?.newText;
   const written = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
   const whole =
-    better === undefined ? undefined : written?.replaceAll(shown, braces ? `{${better}}` : better);
+    better === undefined ? undefined : written?.replaceAll(quoted, braces ? `{${better}}` : better);
   reportAt(model, view, datasetField, [path, path.slice(0, 2)], {
     message: isParquet(dataset)
       ? `\`${basename(dataset)}\` has no column \`${field}\`. ${hint}`.trim()

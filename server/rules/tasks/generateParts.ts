@@ -75,15 +75,15 @@ export const generateParts: Rule = {
     for (const [index, task] of body.tasks.entries()) {
       const { generate } = task;
       if (generate === undefined) continue;
-      for (const { path, message, fix: mend } of misfits({ ...task, generate }, body)) {
+      for (const { path, message, fix: edit } of misfits({ ...task, generate }, body)) {
         const item = ["tasks", String(index)];
         const where = pathIn(view, placeOf(view.body, ...item), "tasks", task.name, "generate", ...path);
         reportAt(model, view, generateParts, [[...item, "generate", ...path], [...item, "generate"], item], {
           severity: "error",
           message,
-          ...(mend === undefined
+          ...(edit === undefined
             ? {}
-            : { fileFixes: [model.edits.set(where, mend, `Set \`${path.join(".")}\` to \`${mend}\``)] }),
+            : { fileFixes: [model.edits.set(where, edit, `Set \`${path.join(".")}\` to \`${edit}\``)] }),
         });
       }
     }

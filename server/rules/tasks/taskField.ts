@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { helps } from "../../core/config/guidanceFacts.ts";
-import { fieldsBeside, hasField, linesOfTask } from "../../core/datasetLines.ts";
+import { siblingFields, hasField, linesOfTask } from "../../core/datasetLines.ts";
 import { unknownName } from "../../config/check/report.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
@@ -55,7 +55,7 @@ function lackOf({ source }: TaskConfig, field: string): MissingField | undefined
   const without = linesOfTask(source)?.find(({ row }) => row !== undefined && !hasField(row, field));
   if (without?.row === undefined) return undefined;
   const file = basename(String(source.params["dataset"]));
-  return { who: `Line ${without.line + 1} of \`${file}\``, others: fieldsBeside(without.row, field) };
+  return { who: `Line ${without.line + 1} of \`${file}\``, others: siblingFields(without.row, field) };
 }
 
 /** Fields that a curriculum or a source of help reads are there. */

@@ -159,8 +159,8 @@ async function* answers(
 
 /** Terms before their weights, and the combined reward under `total`; what does not exist is left out. */
 function rewardsOf({ rewards, combined }: Scores, row: number): Record<string, number> {
-  const paid = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
-  const all: [string, number][] = [["total", combined.total[row]!], ...paid];
+  const scores = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
+  const all: [string, number][] = [["total", combined.total[row]!], ...scores];
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 /** Milliseconds between two messages; a shorter evaluation reports nothing. */
 const EVERY = 10_000;
 
-export interface Told {
+export interface ProgressMessage {
   readonly message: string;
   readonly data: JsonObject;
 }
@@ -20,7 +20,7 @@ export class EvaluationProgress {
   constructor(
     /** Answers that will be written. */
     private readonly total: number,
-    private readonly tell: (told: Told) => void,
+    private readonly report: (progress: ProgressMessage) => void,
     private readonly now: () => number = () => performance.now(),
   ) {
     this.began = this.last = now();
@@ -33,7 +33,7 @@ export class EvaluationProgress {
     if (this.done >= this.total || now - this.last < EVERY) return;
     this.last = now;
     const left = ((now - this.began) / 1000 / this.done) * (this.total - this.done);
-    this.tell({
+    this.report({
       message: `Evaluating: ${this.done} of ${this.total} answers, about ${spoken(left)} left.`,
       data: { answers: this.done, of: this.total, seconds_left: Math.round(left) },
     });

@@ -107,11 +107,11 @@ export async function sized(
     most: all.length,
     ask: async (count) => void (await evaluate({ ...exam, ...slow, tasks: all.slice(0, count) }, clock)),
   });
-  if (secondsEach !== undefined) tell(recorder, { tasks, secondsEach, of: all.length }, exam);
+  if (secondsEach !== undefined) reportSize(recorder, { tasks, secondsEach, of: all.length }, exam);
   return { ...slow, tasks: all.slice(0, tasks) };
 }
 
-function tell(
+function reportSize(
   recorder: Recorder,
   { tasks, secondsEach, of }: { readonly tasks: number; readonly secondsEach: number; readonly of: number },
   { config }: Examination,

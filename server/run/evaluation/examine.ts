@@ -54,7 +54,7 @@ async function probedBy(probe: EvaluationProbe, exam: Examination, plain: Evalua
  * @param path folder or file with the weights
  * @param keep is given every answer to the tasks themselves
  * @param probes ask the tasks again, with something supplied or in parts
- * @param tell is given a sentence every ten seconds: how many answers are there, and how long the rest takes
+ * @param report is given a sentence every ten seconds: how many answers are there, and how long the rest takes
  * @throws UserError where the model cannot be opened, or a reward cannot be loaded
  */
 export async function examine(
@@ -62,7 +62,7 @@ export async function examine(
   config: RunConfig,
   keep?: (answered: Answered) => void,
   probes: readonly EvaluationProbe[] = [],
-  tell: (message: string) => void = () => undefined,
+  report: (message: string) => void = () => undefined,
 ): Promise<Examined> {
   const policy = await openCheckpoint(path, config.seed, {
     answers: Math.min(MOST_AT_ONCE, config.evaluation.prompts * Math.max(1, config.evaluation.samples)),
@@ -84,7 +84,7 @@ export async function examine(
     const together = togetherOf(config);
     const exam = { config, tasks, algorithm, scorer, policy, models, together };
     const total = tasks.length * (1 + config.evaluation.samples);
-    const progress = new EvaluationProgress(total, ({ message }) => tell(message));
+    const progress = new EvaluationProgress(total, ({ message }) => report(message));
     const plain = await evaluate(exam, clock, (answered) => {
       keep?.(answered);
       progress.add(answered.batch.rows);

@@ -1,7 +1,7 @@
 /** What the reward gives answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
 import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { paysWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
+import { rewardsWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
 import { RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { batchOfSamples, type SampledRow } from "../../core/rows/sampledRows.ts";
 import type { Clock } from "../../core/basics.ts";
@@ -118,7 +118,7 @@ export function emptyAnswerWarnings(
   const roles = body.tasks.map(({ name }) => rolesOf(body.reward, name));
   const isAuxiliary = new Set(
     roles
-      .filter((each) => paysWrongAnswers(body.reward, each))
+      .filter((each) => rewardsWrongAnswers(body.reward, each))
       .flatMap(({ auxiliary }) => auxiliary.map(({ name }) => name)),
   );
   const isAnswer = new Set(roles.flatMap(({ answers }) => answers.map(({ name }) => name)));

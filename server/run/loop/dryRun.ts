@@ -116,7 +116,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   const probes = probeBatch(batch, session.policy.tokenizer);
   const context = trainer.components.context(body);
   const timings: TermTiming[] = [];
-  const paid: RewardColumn[] = [];
+  const scored: RewardColumn[] = [];
   for (const term of body.reward.terms) {
     const scorer = new Scorer({ ...body.reward, terms: [term] }, context);
     try {
@@ -135,12 +135,12 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
         errors: [...new Set(column!.errors.values())],
       });
       const [own] = await scorer.score(probes.batch, rewardContext(session, clock));
-      paid.push(own!);
+      scored.push(own!);
     } finally {
       await scorer.close();
     }
   }
-  const found = probed(probes, paid, body, context, last);
+  const found = probed(probes, scored, body, context, last);
   return { rewards: timings, probes: found, warnings: emptyAnswerWarnings(found, body, last) };
 }
 

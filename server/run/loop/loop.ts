@@ -77,7 +77,7 @@ export class Loop {
   private checkpointedWhen = performance.now();
   private readonly began = performance.now();
   /** Step at which the latest turn of an alternation was reported. */
-  private told = -1;
+  private reportedTurn = -1;
 
   constructor(
     private readonly session: Session,
@@ -138,7 +138,7 @@ export class Loop {
           "stage-ended",
           `Stage ${stage.name} ended after ${this.state.stageStep} of ${stage.steps} steps: ${stage.until === undefined ? "" : whyEnded(stage.until, this.state.history)}.`,
         );
-      else this.tellUnmet(stage);
+      else this.reportUnmet(stage);
       await this.leave();
       this.state = { ...this.state, stage: this.state.stage + 1, stageStep: 0, entered: false, history: {} };
     }
@@ -146,7 +146,7 @@ export class Loop {
   }
 
   /** A stage that used up its steps before what its author waited for. */
-  private tellUnmet({ name, steps, until }: StageConfig): void {
+  private reportUnmet({ name, steps, until }: StageConfig): void {
     if (until === undefined || ends(until, this.state.history)) return;
     this.session.recorder.event(
       "warning",
@@ -160,14 +160,14 @@ export class Loop {
     await this.driver.enter(this.state.stage, this.state);
     const { stage, marked } = this.state;
     this.state = { ...this.state, entered: true, marked: [...(marked ?? []), stage] };
-    this.tell(stage);
+    this.markStage(stage);
     this.session.recorder.commit(lastStep(this.state));
   }
 
   /** What a resumed attempt begins with replaces what the one before wrote of the same step. */
   private markAgain(): void {
     const marked = this.state.marked ?? [];
-    for (const stage of marked) this.tell(stage);
+    for (const stage of marked) this.markStage(stage);
     if (marked.length > 0) this.session.recorder.commit(lastStep(this.state));
   }
 
@@ -177,7 +177,7 @@ export class Loop {
     this.session.recorder.commit(lastStep(this.state));
   }
 
-  private tell(index: number): void {
+  private markStage(index: number): void {
     const { name, kind } = this.stages[index]!;
     const step = this.state.done;
     this.session.recorder.append({ kind: "stage", step, index, name, stage_kind: kind });
@@ -251,8 +251,8 @@ export class Loop {
   private async step(): Promise<void> {
     const { index, stage, clock, begins } = this.present;
     const number = this.state.done;
-    if (begins && this.told !== number) this.tell(index);
-    this.told = number;
+    if (begins && this.reportedTurn !== number) this.markStage(index);
+    this.reportedTurn = number;
     let metrics: StepMetrics;
     try {
       metrics = await this.driver.step(clock, number, index);

@@ -33,7 +33,7 @@ export async function prepareAuxiliary(
   { demonstrations }: AuxiliaryLosses,
   reader: DemonstrationSetup,
 ): Promise<readonly StartNote[]> {
-  const told: StartNote[] = [];
+  const found: StartNote[] = [];
   for (const one of demonstrations) {
     const { data } = one.loss;
     if (data.from === "text") one.text ??= tokensOfText(data.path, reader.policy.tokenizer);
@@ -41,7 +41,7 @@ export async function prepareAuxiliary(
     const { path, heldOut } = data;
     const { rows, notes } = await recordedRows({ path, heldOut, needs: "nothing" }, reader);
     one.memory.rows = rows;
-    told.push(...notes);
+    found.push(...notes);
   }
-  return told;
+  return found;
 }

@@ -70,9 +70,9 @@ export class Trainer implements Driver {
     const { stages, top } = this.session.config;
     const bodies = [top, ...stages.filter((stage) => stage.kind === "rl").map((stage) => stage.body)];
     const made = stages.map((stage) => this.components.stage(stage));
-    this.tellOmitted(made);
+    this.reportOmitted(made);
     for (const stage of stages)
-      if (stage.kind === "rl") this.tell(await this.components.prepare(stage.body, top));
+      if (stage.kind === "rl") this.report(await this.components.prepare(stage.body, top));
     checkLearners(
       bodies.map((body) => this.components.scorer(body)),
       this.session.models,
@@ -83,16 +83,16 @@ export class Trainer implements Driver {
     return Object.assign({}, ...bundles);
   }
 
-  private tell(notes: readonly StartNote[]): void {
+  private report(notes: readonly StartNote[]): void {
     for (const { name, message, action } of notes)
       this.session.recorder.event("info", name, message, { action });
   }
   /** Lines of tasks' files that are never asked: each file once. */
-  private tellOmitted(stages: readonly Stage[]): void {
+  private reportOmitted(stages: readonly Stage[]): void {
     const omitted = stages.flatMap(({ curriculum }) =>
       curriculum.sources.flatMap(({ source }) => source.omitted ?? []),
     );
-    this.tell(
+    this.report(
       [...new Set(omitted)].map((message) => ({
         name: "rollouts-left-out",
         message: `${message}.`,

@@ -3,7 +3,7 @@ import { withReturns } from "../../algorithm/advantages/tokenAdvantages.ts";
 import { miniBatches, selectRows } from "../../core/rows/batch.ts";
 import type { AuxiliaryConfig } from "../../core/config/resolved.ts";
 import { valueAt } from "../../core/schedule.ts";
-import { learntObjective } from "../../algorithm/loss/learnerObjective.ts";
+import { learnerObjective } from "../../algorithm/loss/learnerObjective.ts";
 import { normalised } from "../../methods/reward/models/lesson.ts";
 import { randomStream, type Random } from "../../lib/random.ts";
 import { withoutReplacement } from "../../methods/replay/draws/drawing.ts";
@@ -24,7 +24,7 @@ import { keptRow, replayedBatch } from "../step/replay/keptRows.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 
 type LearnerLoss = Extract<Auxiliary, { kind: "learner" }>;
-type Judged = Pick<Admitted["scored"], "combined" | "success">;
+type Scored = Pick<Admitted["scored"], "combined" | "success">;
 type Lesson = Omit<ObjectiveInput, "now">;
 
 export class ModelLearner implements Stateful {
@@ -43,7 +43,7 @@ export class ModelLearner implements Stateful {
     readonly config: AuxiliaryConfig,
     context: CreateContext,
   ) {
-    this.objective = learntObjective(config, context);
+    this.objective = learnerObjective(config, context);
     this.memory = new Memory(loss.capacity, undefined);
   }
 
@@ -146,7 +146,7 @@ export class ModelLearner implements Stateful {
   }
 
   /** 1 on tokens that train, 0 on rows without a reward. */
-  private weights({ mask, offsets }: Batch, { combined }: Judged): Float64Array {
+  private weights({ mask, offsets }: Batch, { combined }: Scored): Float64Array {
     const weights = Float64Array.from(mask);
     combined.total.forEach((total, row) => {
       if (Number.isNaN(total)) weights.fill(0, offsets[row], offsets[row + 1]);
@@ -154,16 +154,16 @@ export class ModelLearner implements Stateful {
     return weights;
   }
 
-  private input({ clock }: StepContext, batch: Batch, old: Stats, judged: Judged): Lesson {
-    const weights = this.weights(batch, judged);
+  private input({ clock }: StepContext, batch: Batch, old: Stats, scored: Scored): Lesson {
+    const weights = this.weights(batch, scored);
     return {
       batch,
       old,
       weights,
       factors: normalised(weights, batch, this.loss.each),
       advantages: new Float64Array(weights.length),
-      rewards: judged.combined,
-      success: judged.success,
+      rewards: scored.combined,
+      success: scored.success,
       clock,
     };
   }

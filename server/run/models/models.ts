@@ -222,7 +222,7 @@ async function openOne(config: RunConfig, model: OpenedModelConfig, models: RunM
     threads: config.engine.threads,
     seed: randomStream(config.seed, "model", model.name).integer(2 ** 31),
     ...planMemory(config).budget,
-    beside: models.policy,
+    sharesWith: models.policy,
   });
   models.add(model, engine);
 }
@@ -235,7 +235,7 @@ function openSmall(config: RunConfig, model: PerceptronModelConfig, models: RunM
     // Nothing updates a frozen one: its optimiser is never asked.
     optimizer: create(model.optimizer ?? body.update.optimizer, contextOf(body, { random })),
     seed: randomStream(config.seed, "model", model.name).integer(2 ** 31),
-    beside: models.policy,
+    sharesWith: models.policy,
   });
   models.addPerceptron(model, engine);
 }

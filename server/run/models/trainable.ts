@@ -71,7 +71,7 @@ function reasonAgainst(
 }
 
 /** @throws UserError where no row of a log has a reward, and its rewards are what training reads */
-export function checkPaid(
+export function checkScored(
   path: string,
   rows: readonly RecordedRow[],
   rewards: readonly number[],

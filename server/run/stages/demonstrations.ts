@@ -22,7 +22,7 @@ import type { RewardColumn } from "../../core/reward.ts";
 import type { KeptRow } from "../../methods/replay/keptRow.ts";
 import { asked } from "../step/generate/prompts.ts";
 import { keptRow } from "../step/replay/keptRows.ts";
-import { checkPaid, trainable, type HeldOut, type StartNote } from "../models/trainable.ts";
+import { checkScored, trainable, type HeldOut, type StartNote } from "../models/trainable.ts";
 
 const refusal = ({ place }: RecordedRow, message: string, action: string): UserError =>
   new UserError(message, { ...place, character: 0, code: "replay-file", action });
@@ -136,7 +136,7 @@ export async function recordedRows(
     keptRow({ batch, scored, dropped: new Set() }, advantages, i, 0, groupKey(row)),
   );
   if (needs === "rewards" && body.reward.terms.length > 0)
-    checkPaid(
+    checkScored(
       path,
       recorded,
       kept.map(({ reward }) => reward),

@@ -21,7 +21,7 @@ export const matrix = (values: ArrayLike<number>, rows: number): Matrix => ({
 });
 
 /** All columns side by side, each part's times a factor. */
-function beside(parts: readonly { readonly of: Matrix; readonly factor: number }[]): Matrix {
+function sideBySide(parts: readonly { readonly of: Matrix; readonly factor: number }[]): Matrix {
   const rows = parts[0]!.of.rows;
   const columns = parts.reduce((sum, { of }) => sum + of.columns, 0);
   const values = new Float64Array(rows * columns);
@@ -75,8 +75,8 @@ const scaledColumns = (
  */
 export function lowRankMean(parts: readonly Product[], weights: readonly number[]): Truncated {
   const rank = parts[0]!.a.columns;
-  const p = singularValues(beside(parts.map(({ a }, i) => ({ of: a, factor: weights[i]! }))));
-  const q = transposed(beside(parts.map(({ b }) => ({ of: transposed(b), factor: 1 }))));
+  const p = singularValues(sideBySide(parts.map(({ a }, i) => ({ of: a, factor: weights[i]! }))));
+  const q = transposed(sideBySide(parts.map(({ b }) => ({ of: transposed(b), factor: 1 }))));
   // Rows of Vᵀ Q, each times its singular value.
   const inner = product(transposed(scaledColumns(p.v, p.v.columns, (k) => p.s[k]!)), q);
   const { u, s, v } = singularValues(transposed(inner));
@@ -98,7 +98,7 @@ export function lowRankMean(parts: readonly Product[], weights: readonly number[
 const widened = (of: Matrix, columns: number): Matrix =>
   of.columns === columns
     ? of
-    : beside([
+    : sideBySide([
         { of, factor: 1 },
         { of: matrix(new Float64Array(of.rows * (columns - of.columns)), of.rows), factor: 1 },
       ]);

@@ -65,7 +65,7 @@ async function checkpointValues(policy: TrainablePolicy, config: RunConfig, path
     backend: config.engine.backend,
     threads: config.engine.threads,
     seed: config.seed,
-    beside: policy,
+    sharesWith: policy,
   });
   try {
     return other.readTrained();

@@ -179,7 +179,7 @@ export class Apply {
   /** Damage in the log, as an event of the run. */
   problem(run: Pick<RunState, "id" | "step">, attempt: number, problem: LogProblem): void {
     const { name, severity, message, file, missing } = problem;
-    const told =
+    const damage =
       missing === undefined
         ? undefined
         : damageText(problem, missing, attempt, this.lastStep(run.id, attempt));
@@ -189,8 +189,8 @@ export class Apply {
       time: Date.now() / 1000,
       severity,
       name,
-      message: told?.message ?? `${file}: ${message}`,
-      ...(told && { action: told.action }),
+      message: damage?.message ?? `${file}: ${message}`,
+      ...(damage && { action: damage.action }),
     });
   }
   private lastStep(run: string, attempt: number): number {

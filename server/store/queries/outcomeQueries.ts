@@ -17,7 +17,7 @@ import type { RunState } from "../ingest/runState.ts";
 import { row, rows, textOf, wholeText, type Statements } from "../drivers/statements.ts";
 
 /** Kinds of failure that a warning looks at. */
-const told = 20;
+const mostFailures = 20;
 
 interface FailureRow {
   readonly message: Buffer;
@@ -131,7 +131,7 @@ export class OutcomeQueries {
       moved: gradients.length === 0 ? null : gradients.some((norm) => norm !== 0),
       rollouts: this.rollouts(id),
       failed: this.failed(id),
-      failures: this.failures(id).slice(0, told),
+      failures: this.failures(id).slice(0, mostFailures),
       evaluations: this.records.evaluations({ run: id }).evaluations,
       prompts: this.prompts(run),
     };

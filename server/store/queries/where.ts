@@ -204,8 +204,8 @@ class Parser {
     const name = this.quoted("a criterion's name");
     if (name === undefined)
       throw this.problem('should be a criterion in brackets: criteria.style["is polite"]');
-    const judged = `$.judged.${JSON.stringify(term)}`;
-    this.parameters.push(`${judged}.met[`, `${judged}.of`, name, name);
+    const path = `$.judged.${JSON.stringify(term)}`;
+    this.parameters.push(`${path}.met[`, `${path}.of`, name, name);
     return (
       "(SELECT json_extract(r.terms, ? || k.key || ']') FROM criteria c, json_each(c.list) k " +
       "WHERE c.run = r.run AND c.id = json_extract(r.terms, ?) " +

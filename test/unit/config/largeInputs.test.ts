@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { check } from "../../../server/cli/validate/check.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { foreignKind } from "../../../server/config/foreign.ts";
-import { readForeign } from "../../../server/frameworks/convert/read.ts";
+import { configKind } from "../../../server/config/foreign.ts";
+import { readFramework } from "../../../server/frameworks/convert/read.ts";
 import { readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";
 import { tolerantParse } from "../../../server/language/tolerant/tolerantParse.ts";
@@ -107,8 +107,8 @@ describe("aliases that multiply", () => {
       /aliases expand to more/,
     );
     assert.equal(readFrameworkDocument(file, text), undefined);
-    assert.equal(foreignKind(text), "verl");
-    assert.throws(() => readForeign(file, text), /aliases expand to too many/);
+    assert.equal(configKind(text), "verl");
+    assert.throws(() => readFramework(file, text), /aliases expand to too many/);
     assert.ok(told.milliseconds < 1500, `${told.milliseconds} ms`);
   });
 });

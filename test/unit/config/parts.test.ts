@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { unclosed } from "../../../server/config/text/brackets.ts";
 import { exportsOf } from "../../../server/config/check/exports.ts";
-import { foreignKind } from "../../../server/config/foreign.ts";
+import { configKind } from "../../../server/config/foreign.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { pythonNames } from "../../../server/config/check/pythonNames.ts";
@@ -84,11 +84,11 @@ describe("what a reward's file offers", () => {
 
 describe("a config of another trainer", () => {
   it("is recognised by keys that only it has", () => {
-    assert.equal(foreignKind("actor_rollout_ref: {}\ndata: {}\n"), "verl");
-    assert.equal(foreignKind("model_name_or_path: x\nnum_generations: 8\n"), "trl");
-    assert.equal(foreignKind("pretrain: x\nprompt_data: y\n"), "openrlhf");
-    assert.equal(foreignKind("tasks: []\nmodel_name_or_path: x\n"), "gradus");
-    assert.equal(foreignKind("tasks: ["), "gradus");
+    assert.equal(configKind("actor_rollout_ref: {}\ndata: {}\n"), "verl");
+    assert.equal(configKind("model_name_or_path: x\nnum_generations: 8\n"), "trl");
+    assert.equal(configKind("pretrain: x\nprompt_data: y\n"), "openrlhf");
+    assert.equal(configKind("tasks: []\nmodel_name_or_path: x\n"), "gradus");
+    assert.equal(configKind("tasks: ["), "gradus");
   });
 });
 

@@ -32,7 +32,7 @@ test("without the native library a run falls back to WebAssembly and says why an
   policy.close();
   const probe = await probeBackend();
   assert.deepEqual(
-    { name: probe.name, missing: probe.missing, mend: probe.mend },
+    { name: probe.name, missing: probe.missing, mend: probe.fix },
     { name: "wasm", missing: "the native TensorFlow addon is not built", mend: "gradus engine install" },
   );
 });

@@ -4,7 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { EvaluationProgress, type Told } from "../../../server/run/evaluation/evaluationProgress.ts";
+import {
+  EvaluationProgress,
+  type ProgressMessage,
+} from "../../../server/run/evaluation/evaluationProgress.ts";
 import { evaluationSize, fittingTasks } from "../../../server/run/evaluation/evaluationSize.ts";
 import { load } from "../../support/loaded.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
@@ -54,7 +57,7 @@ test("only a number of tasks that is not written is fitted", () => {
 });
 
 test("a long evaluation reports every ten seconds how far it is and what is left; a short one reports nothing", () => {
-  const told: Told[] = [];
+  const told: ProgressMessage[] = [];
   let time = 0;
   const progress = new EvaluationProgress(
     1000,

@@ -426,5 +426,5 @@ test("the doctor says what there is, and what a config needs of it", () => {
   assert.match(check.detail, /needs about \d+ MiB of [\d.]+ GiB: process 400 MiB/);
   const missing = checkMemory("test/fixtures/config/rules/until.gradus.yaml");
   assert.equal(missing.status, "missing");
-  assert.match(missing.mend!, /^gradus validate /);
+  assert.match(missing.fix!, /^gradus validate /);
 });

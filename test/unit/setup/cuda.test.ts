@@ -182,14 +182,11 @@ test("more than a gigabyte, or an unknown size, is fetched only after a yes", as
   assert.deepEqual(asked, []);
   await agree([wheel(6e8), wheel(27e8)], answer(true));
   assert.match(asked[0]!, /3\.3 GB will be fetched/);
-  await assert.rejects(
-    agree([wheel(6e8), wheel(27e8)], answer(false)),
-    (error: Error & { mend?: string }) => {
-      assert.match(error.message, /3\.3 GB would be fetched/);
-      assert.match(error.mend ?? "", /install --gpu --yes/);
-      return true;
-    },
-  );
+  await assert.rejects(agree([wheel(6e8), wheel(27e8)], answer(false)), (error: Error & { fix?: string }) => {
+    assert.match(error.message, /3\.3 GB would be fetched/);
+    assert.match(error.fix ?? "", /install --gpu --yes/);
+    return true;
+  });
   await assert.rejects(agree([wheel(undefined)], answer(false)), /1 wheels of unknown size/);
 });
 
@@ -197,9 +194,9 @@ test("what PyPI does not have is an error that says so", { skip }, async () => {
   const { fetchLibrary } = await load<EngineModule>("engine");
   const target = join(folder, "none");
   mkdirSync(target);
-  await assert.rejects(fetchLibrary(pip, target, "gpu", agreed), (error: Error & { mend?: string }) => {
+  await assert.rejects(fetchLibrary(pip, target, "gpu", agreed), (error: Error & { fix?: string }) => {
     assert.match(error.message, /asking PyPI for tensorflow\[and-cuda\]==2\.21\.0 failed/);
-    assert.match(error.mend ?? "", /PyPI can be reached/);
+    assert.match(error.fix ?? "", /PyPI can be reached/);
     return true;
   });
 });

@@ -41,7 +41,7 @@ test("a data folder that cannot be made is missing and says what to do", () => {
   process.env["GRADUS_DATA"] = join(folder, "file", "data");
   const check = checkData();
   assert.equal(check.status, "missing");
-  assert.match(check.mend ?? "", /GRADUS_DATA/);
+  assert.match(check.fix ?? "", /GRADUS_DATA/);
 });
 
 test("without native packages the engine is missing, with its command, and SQLite is the carried one", async () => {
@@ -51,7 +51,7 @@ test("without native packages the engine is missing, with its command, and SQLit
   assert.equal(engine.status, "missing");
   assert.equal(engine.backend, "wasm");
   assert.match(engine.detail, /WebAssembly.*Cannot find module '@tensorflow\/tfjs-node-gpu'/);
-  assert.equal(engine.mend, "gradus engine install");
+  assert.equal(engine.fix, "gradus engine install");
   assert.equal(checkNode().status, "optional");
   const sqlite = await checkSqlite();
   assert.equal(sqlite.status, "ok");
@@ -74,7 +74,7 @@ test("the record names the Node while it exists, and the reason of a fallback", 
   record({});
   assert.equal(recordedNode()?.version, "1.2.3");
   assert.match(checkNode().detail, /the daemon and runs use 1\.2\.3/);
-  const { detail, mend } = await checkEngine();
+  const { detail, fix: mend } = await checkEngine();
   assert.match(detail, /no compiler/);
   assert.equal(mend, "install one");
   record({ node: { path: join(folder, "gone"), version: "1.2.3", abi: "1" } });

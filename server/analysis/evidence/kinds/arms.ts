@@ -55,7 +55,7 @@ function ofTask(view: RunView, task: string, all: readonly ArmTally[]): Sighting
   const reads = [{ path: `tasks.${task}`, except: ["weight"] }, { path: "reward.success" }];
   const at = `tasks.${task}`;
   const over = view.over(new Set(view.groups.map(({ step }) => step)).size);
-  const findings = own.flatMap((tally): Sighting[] => {
+  const sightings = own.flatMap((tally): Sighting[] => {
     const found = extreme(tally);
     return found === undefined
       ? []
@@ -75,7 +75,7 @@ function ofTask(view: RunView, task: string, all: readonly ArmTally[]): Sighting
   const label = `solved ${shares}${own.length > 6 ? ", …" : ""}`;
   const lines = own.map((tally) => `\`${tally.arm}\` ${count(tally.successes)} of ${count(tally.rollouts)}`);
   return [
-    ...findings,
+    ...sightings,
     { level: "note", at, reads, label, message: `Solved in ${over}: ${lines.join(", ")}.` },
   ];
 }

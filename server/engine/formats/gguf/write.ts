@@ -93,13 +93,13 @@ export function writeGguf(file: string, { shape, weights, tokenizer, name }: Ggu
     ...sizes(shape),
     ...tokenizerMetadata(tokenizer, shape.vocabulary),
   ]);
-  const beside = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
+  const part = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
   try {
-    writeFile(beside, metadata, tensorsOf(shape, weights));
-    checkKept(beside, shape);
-    renameSync(beside, file);
+    writeFile(part, metadata, tensorsOf(shape, weights));
+    checkKept(part, shape);
+    renameSync(part, file);
   } catch (error) {
-    rmSync(beside, { force: true });
+    rmSync(part, { force: true });
     if (error instanceof UserError) throw error;
     throw new UserError(`${file} could not be written: ${messageOf(error)}.`, {
       file,

@@ -1,5 +1,5 @@
 import { missingPython } from "../../missingData.ts";
-import { textBeside } from "../files.ts";
+import { siblingText } from "../files.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const agentFile = openrlhfRule({
@@ -28,7 +28,7 @@ export const rewardFile = openrlhfRule({
     const [at, url] = [flags.written("reward.remote_url"), flags.text("reward.remote_url")];
     const [path = "", ...others] = url?.split(",") ?? [];
     if (at === undefined || !path.endsWith(".py")) return [];
-    const text = textBeside(flags, path);
+    const text = siblingText(flags, path);
     const unread =
       others.length === 0
         ? []

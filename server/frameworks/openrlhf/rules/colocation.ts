@@ -59,4 +59,4 @@ function pair(flags: Flags, one: ModelGroup, other: ModelGroup, cause: string): 
   return flags.diagnostic([...layouts, cause], message, { fixes });
 }
 
-const shownOf = ({ nodes, each }: { nodes: number; each: number }): string => `${nodes} × ${each}`;
+const layoutText = ({ nodes, each }: { nodes: number; each: number }): string => `${nodes} × ${each}`;

@@ -10,18 +10,18 @@ export const inputTemplate = openrlhfRule({
     const at = flags.written("data.input_template");
     const template = flags.text("data.input_template");
     if (at === undefined || template === undefined || template === "") return [];
-    const finding = (message: string): RuleDiagnostic[] => [{ at, message }];
+    const reported = (message: string): RuleDiagnostic[] => [{ at, message }];
     if (flags.on("data.apply_chat_template"))
-      return finding(
+      return reported(
         `\`${flags.name("data.input_template")}\` is never read: \`${flags.name("data.apply_chat_template")}\` uses the tokenizer's own template.`,
       );
     if (!template.includes("{}"))
-      return finding(
+      return reported(
         `\`${flags.name("data.input_template")}\` has no \`{}\` for the prompt, so OpenRLHF drops it.`,
       );
     // `$'…'` makes a new line of them.
     if (template.includes("\\n") && !at.text.startsWith("$'"))
-      return finding(
+      return reported(
         `\`${flags.name("data.input_template")}\` holds the letters \`\\n\`, not a new line: write \`$'…\\n…'\`.`,
       );
     return [];

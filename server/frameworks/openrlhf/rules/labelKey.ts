@@ -1,4 +1,4 @@
-import { textBeside } from "../files.ts";
+import { siblingText } from "../files.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
 export const labelKey = openrlhfRule({
@@ -9,7 +9,7 @@ export const labelKey = openrlhfRule({
   check(flags) {
     const url = flags.text("reward.remote_url");
     if (url === undefined || !url.endsWith(".py") || !flags.lacks("data.label_key")) return [];
-    const text = textBeside(flags, url);
+    const text = siblingText(flags, url);
     // Once among the parameters, and once where it is read.
     if (text !== undefined && (text.match(/\blabels\b/g) ?? []).length < 2) return [];
     const message = `\`${url}\` computes the reward, but \`${flags.name("data.label_key")}\` does not name the column of the right answers, so all labels are empty.`;

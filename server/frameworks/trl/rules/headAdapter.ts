@@ -12,19 +12,19 @@ export const headAdapter = trlRule({
     if (adapterOf(model) === undefined || !adaptsHead(model)) return [];
     if (model.since("1.15.0"))
       return [
-        finding(
+        diagnosticOf(
           model,
           "computes log-probabilities from its weights alone, so the adapter would never be trained",
         ),
       ];
     const cast = model.since("1.9.0") && model.flag("cast_lm_head_to_fp32") === true;
     return cast
-      ? [finding(model, "cannot cast a layer that carries an adapter (`cast_lm_head_to_fp32`)")]
+      ? [diagnosticOf(model, "cannot cast a layer that carries an adapter (`cast_lm_head_to_fp32`)")]
       : [];
   },
 });
 
-function finding(model: RuleModel, reason: string): RuleDiagnostic {
+function diagnosticOf(model: RuleModel, reason: string): RuleDiagnostic {
   const message = `The adapter covers \`lm_head\`, and TRL ${reason}: remove \`lm_head\` from its target modules.`;
   const trainer = trainerOf(model);
   const place = placed(model, "lora_target_modules", "cast_lm_head_to_fp32");

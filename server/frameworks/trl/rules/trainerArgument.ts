@@ -26,7 +26,7 @@ export const trainerArgument = trlRule({
       .map(({ name }) => name)
       .filter((name) => !taken.includes(name))
       .filter((name) => !movesArgument(model.document, name, model.fact(name)?.owner === "config"))
-      .map((name) => softenedIfPatched(model, finding(model, trainer, name, taken)));
+      .map((name) => softenedIfPatched(model, diagnosticOf(model, trainer, name, taken)));
   },
 });
 
@@ -34,7 +34,7 @@ export const trainerArgument = trlRule({
 const softenedIfPatched = ({ document: { patched } }: RuleModel, found: RuleDiagnostic): RuleDiagnostic =>
   patched === undefined ? found : { ...found, severity: "warning" };
 
-function finding(
+function diagnosticOf(
   model: RuleModel,
   trainer: TrainerCall,
   name: string,

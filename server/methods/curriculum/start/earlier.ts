@@ -53,7 +53,8 @@ export function fromEarlier<Kept>(options: Options<Kept>): Start {
     observe: (groups) => {
       const fresh = groups.flatMap((group) =>
         group.rollouts.flatMap((rollout) => {
-          const kept = !rollout.begun && isWanted(group, rollout) ? options.keep(group, rollout) : undefined;
+          const kept =
+            !rollout.prefilled && isWanted(group, rollout) ? options.keep(group, rollout) : undefined;
           return kept === undefined ? [] : [kept];
         }),
       );

@@ -33,10 +33,10 @@ export const maskSpan = taskTransform({
       const from = starts[starts.length === 0 ? 0 : random.integer(starts.length)];
       if (from === undefined) return null;
       const to = from + 2 * words - 1;
-      const shown = [...parts.slice(0, from), mask, ...parts.slice(to)].join("");
+      const masked = [...parts.slice(0, from), mask, ...parts.slice(to)].join("");
       return {
         env: "mask_span",
-        prompt: fill(request, { text: shown }),
+        prompt: fill(request, { text: masked }),
         answer: parts.slice(from, to).join(""),
         data: { of: parent.id },
         solution: parts.slice(from, to).join(""),

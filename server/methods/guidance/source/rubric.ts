@@ -40,12 +40,12 @@ export const rubric = guidanceSource({
           const criteria = rubricOf(task, field).map(({ text }) => text);
           if (criteria.length === 0)
             return { lack: `the task's field \`${field}\` is not a list of criteria` };
-          const shown = some(criteria, Math.round(share * criteria.length), random.fork("criteria"));
-          const help = shown.map((text) => `- ${text}`).join("\n");
+          const chosen = some(criteria, Math.round(share * criteria.length), random.fork("criteria"));
+          const help = chosen.map((text) => `- ${text}`).join("\n");
           return {
             from: "guided",
             by: field,
-            ...(shown.length > 0 && { prompt: fill(template, { prompt: task.prompt, help }) }),
+            ...(chosen.length > 0 && { prompt: fill(template, { prompt: task.prompt, help }) }),
           };
         }),
       ),

@@ -16,7 +16,7 @@ let score: Score | undefined;
 
 const say = (message: FromHost): void => void process.send?.(message);
 
-function shown(value: unknown): string {
+function described(value: unknown): string {
   if (typeof value === "function") return "a function";
   if (typeof value === "object" && value !== null) {
     try {
@@ -50,14 +50,14 @@ function checked(result: unknown, length = Number.POSITIVE_INFINITY): TermValue 
     const several = listed(result["level"], result["values"]);
     return several.kind === "values" ? { ...several, ...spans, ...criteria } : several;
   }
-  if (!("value" in result)) return failed(`returned ${shown(result)}; it must return ${forms}`);
+  if (!("value" in result)) return failed(`returned ${described(result)}; it must return ${forms}`);
   const one = plain(result["value"]);
   return one.kind === "error" ? one : { ...one, ...spans, ...criteria };
 }
 
 function plain(result: unknown): TermValue {
   if (result === null) return { kind: "none" };
-  if (typeof result !== "number") return failed(`returned ${shown(result)}; it must return ${forms}`);
+  if (typeof result !== "number") return failed(`returned ${described(result)}; it must return ${forms}`);
   return Number.isFinite(result)
     ? { kind: "value", value: result }
     : failed(`returned ${result}, which is not a finite number`);
@@ -70,7 +70,7 @@ function listed(name: unknown, values: readonly unknown[]): TermValue {
   const wrong = values.findIndex((value) => typeof value !== "number" || !Number.isFinite(value));
   if (wrong >= 0)
     return failed(
-      `returned ${shown(values[wrong])} as value ${wrong} of its list, which may contain only finite numbers`,
+      `returned ${described(values[wrong])} as value ${wrong} of its list, which may contain only finite numbers`,
     );
   return { kind: "values", level, values: values.map(Number) };
 }
@@ -84,15 +84,15 @@ const isSpan = (span: unknown, length: number): span is [number, number] =>
 /** What is wrong with returned spans, or the spans. */
 function spansOf(spans: unknown, length: number): string | { readonly spans: TextSpans } {
   if (!isObject(spans))
-    return `returned ${shown(spans)} as \`spans\`, which must be { name: [[from, to], …] }`;
+    return `returned ${described(spans)} as \`spans\`, which must be { name: [[from, to], …] }`;
   const checkedSpans: Record<string, [number, number][]> = {};
   for (const [name, list] of Object.entries(spans)) {
     if (!Array.isArray(list))
-      return `returned ${shown(list)} as \`spans.${name}\`, which must be a list of [from, to]`;
+      return `returned ${described(list)} as \`spans.${name}\`, which must be a list of [from, to]`;
     const own: [number, number][] = [];
     for (const span of list) {
       if (!isSpan(span, length))
-        return `returned ${shown(span)} in \`spans.${name}\`: a span is [from, to], characters of the response, which has ${length}`;
+        return `returned ${described(span)} in \`spans.${name}\`: a span is [from, to], characters of the response, which has ${length}`;
       own.push([span[0], span[1]]);
     }
     checkedSpans[name] = own;
@@ -107,24 +107,24 @@ const isMet = (met: unknown): met is boolean | number | null =>
 /** What is wrong with returned criteria, or the criteria. */
 function criteriaOf(criteria: unknown): string | { readonly criteria: readonly JudgedCriterion[] } {
   if (!isObject(criteria))
-    return `returned ${shown(criteria)} as \`criteria\`, which must be { criterion: degree to which it is met }`;
+    return `returned ${described(criteria)} as \`criteria\`, which must be { criterion: degree to which it is met }`;
   const list: JudgedCriterion[] = [];
   for (const [text, criterion] of Object.entries(criteria)) {
     const { met, points = 1, veto = false } = isObject(criterion) ? criterion : { met: criterion };
     const place = `in \`criteria[${JSON.stringify(text)}]\``;
     if (!isMet(met))
-      return `returned ${shown(met)} ${place}: whether it is met is true, false, a number from 0 to 1, or null`;
+      return `returned ${described(met)} ${place}: whether it is met is true, false, a number from 0 to 1, or null`;
     if (typeof points !== "number" || !Number.isFinite(points))
-      return `returned ${shown(points)} as points ${place}, which must be a finite number`;
+      return `returned ${described(points)} as points ${place}, which must be a finite number`;
     if (typeof veto !== "boolean")
-      return `returned ${shown(veto)} as veto ${place}, which must be true or false`;
+      return `returned ${described(veto)} as veto ${place}, which must be true or false`;
     list.push({ text, points, ...(veto && { veto }), met: met === null ? null : Number(met) });
   }
   return { criteria: list };
 }
 
 const thrown = (error: unknown): string => {
-  if (!(error instanceof Error)) return `threw ${shown(error)}`;
+  if (!(error instanceof Error)) return `threw ${described(error)}`;
   const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
   // The line of the user's own that led there says more than one inside of Node.
   const place = (
@@ -147,7 +147,7 @@ async function load(bundle: string, name: string): Promise<FromHost> {
       message:
         found === undefined
           ? `it has no export "${name}" (it exports ${exported.join(", ") || "nothing"})`
-          : `its export "${name}" is ${shown(found)}, not a function`,
+          : `its export "${name}" is ${described(found)}, not a function`,
     };
   } catch (error) {
     return { kind: "refused", message: cut(`loading it ${thrown(error)}`) };

@@ -84,7 +84,7 @@ export function observeStarts(
         tokens: batch.tokens.slice(first, to),
         entropy: batch.columns.entropy?.slice(first, to) ?? new Float64Array(to - first).fill(Number.NaN),
         success: scored.success[row] === outcome.right,
-        begun: batch.records[row]!.help !== undefined,
+        prefilled: batch.records[row]!.help !== undefined,
         ...episodeOf(batch, row),
       };
     }),

@@ -57,7 +57,7 @@ export class BranchedRound {
     const wanted = this.branches();
     if (wanted.length === 0) return score(this.context, first);
     const leaves = Array.from({ length: first.rows }, (_, row) => this.leave(first, row));
-    this.tell(wanted.filter(({ parent }) => leaves[parent] === undefined).length);
+    this.report(wanted.filter(({ parent }) => leaves[parent] === undefined).length);
     const later = await generate(
       this.context,
       wanted.map((branch) => this.draft(branch, first, leaves[branch.parent])),
@@ -134,7 +134,7 @@ export class BranchedRound {
     };
   }
 
-  private tell(without: number): void {
+  private report(without: number): void {
     if (without === 0) return;
     this.context.session.recorder.event(
       "warning",

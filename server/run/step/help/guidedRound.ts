@@ -54,7 +54,7 @@ export class GuidedRound {
       const plain = this.groups.flatMap((group) => this.plainDrafts(group, group.unhelped));
       await this.rounds(0, plain);
     }
-    this.tell();
+    this.report();
     this.guide.source.learned?.(this.outcome);
     const chosen = this.groups.flatMap((group) => group.rows);
     const kept = chosenRows(this.lots, chosen);
@@ -74,15 +74,15 @@ export class GuidedRound {
 
   /** Rounds of help until no group wants more. @param plain drafts generated together with the first of them */
   private async rounds(first: number, plain: readonly Draft[] = []): Promise<void> {
-    let beside = plain;
+    let waiting = plain;
     for (let round = first; round < this.guide.amount.rounds; round++) {
       const asked = this.groups.flatMap((group) => this.askFor(group, round));
-      if (asked.length + beside.length === 0) return;
+      if (asked.length + waiting.length === 0) return;
       const help = asked.length === 0 ? [] : await this.guide.source.help(asked, this.help);
       const drafts = asked.flatMap((one, i) => this.draft(one, help[i], round));
-      await this.writeLot([...beside, ...drafts]);
+      await this.writeLot([...waiting, ...drafts]);
       for (const group of this.groups) group.learned(this.lots, this.context, this.guide.amount.spread);
-      beside = [];
+      waiting = [];
     }
   }
 
@@ -195,7 +195,7 @@ export class GuidedRound {
   }
 
   /** Each reason for which there was no help once a step. */
-  private tell(): void {
+  private report(): void {
     const { session, step, stage } = this.context;
     const source = stage.config.body.guidance.source.declaration.name;
     for (const [reason, count] of this.lacks)

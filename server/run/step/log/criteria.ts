@@ -11,14 +11,14 @@ const asked = ({ name, text, points, veto }: Criterion): Criterion => ({
 });
 
 export class CriteriaOfCommit {
-  private readonly told = new Set<string>();
+  private readonly recorded = new Set<string>();
 
   /** The records of a rollout with `details`: criteria that no rollout before it had, then the rollout. */
   records(record: RolloutRecordLog): readonly (CriteriaRecord | RolloutRecordLog)[] {
     const { details, ...row } = record.row;
     if (details === undefined) return [record];
     const entries = Object.entries(details).map(([term, one]) => ({ term, ...this.listed(one) }));
-    const fresh = entries.filter(({ id }) => !this.told.has(id) && this.told.add(id));
+    const fresh = entries.filter(({ id }) => !this.recorded.has(id) && this.recorded.add(id));
     const judged = Object.fromEntries(entries.map(({ term, id, met }) => [term, { of: id, met }]));
     return [
       ...fresh.map(({ id, criteria }): CriteriaRecord => ({
@@ -33,7 +33,7 @@ export class CriteriaOfCommit {
 
   /** The next commit is complete in itself. */
   clear(): void {
-    this.told.clear();
+    this.recorded.clear();
   }
 
   private listed({ criteria: all }: TermDetails): Pick<CriteriaRecord, "id" | "criteria"> & {

@@ -120,9 +120,9 @@ export const evaluationRecord = (
   answered: Answered,
   row: number,
 ): Pick<RolloutRecordLog, "row" | "columns"> => {
-  const paid = scoredRow(step, answered, row);
+  const scored = scoredRow(step, answered, row);
   return {
-    row: { ...paid, index: answered.greedy ? 0 : paid.index + 1 },
+    row: { ...scored, index: answered.greedy ? 0 : scored.index + 1 },
     columns: columnsOf(answered.batch, row),
   };
 };

@@ -30,7 +30,7 @@ export function bandOf(rows: readonly number[]): Omit<MismatchBand, "outside"> |
 }
 
 /** What a look reports, as an event of the run. */
-export interface Finding {
+export interface CalibrationEvent {
   readonly severity: "info" | "warning";
   readonly name: "mismatch" | "mismatch-calibrated";
   readonly message: string;
@@ -43,7 +43,7 @@ export class Calibration implements Stateful {
   band: MismatchBand | undefined;
 
   /** @param rows k3 of each row of the first look */
-  calibrate(rows: readonly number[]): Finding | undefined {
+  calibrate(rows: readonly number[]): CalibrationEvent | undefined {
     const band = bandOf(rows);
     if (band === undefined) return undefined;
     this.band = { ...band, outside: false };
@@ -66,7 +66,7 @@ export class Calibration implements Stateful {
   }
 
   /** An event as the band is left, and none until it has been entered again. */
-  compare(k3: number): Finding | undefined {
+  compare(k3: number): CalibrationEvent | undefined {
     const { band } = this;
     if (band === undefined) return undefined;
     const outside = k3 > band.high;

@@ -40,12 +40,12 @@ export async function measureMismatch(
   const found = describeMismatch(own, logp, counted);
   const k3 = found["mismatch/k3"];
   if (k3 === undefined) return found;
-  const finding =
+  const event =
     calibration.band === undefined
       ? calibration.calibrate(eachRow(some.offsets, own, logp, counted))
       : calibration.compare(k3);
-  if (finding !== undefined) {
-    const { severity, name, message, ...more } = finding;
+  if (event !== undefined) {
+    const { severity, name, message, ...more } = event;
     session.recorder.event(severity, name, message, { step: context.step, ...more });
   }
   return { ...found, ...(calibration.band && { "mismatch/band": calibration.band.high }) };

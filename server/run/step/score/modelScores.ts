@@ -47,7 +47,7 @@ async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock
   for (const name of new Set([...compared, ...entropies])) {
     const reader = readerOf(name);
     // Rows without other contexts have no teacher context of that name.
-    if (reader.behind !== undefined && rows.contexts?.[reader.behind] === undefined) continue;
+    if (reader.teacher !== undefined && rows.contexts?.[reader.teacher] === undefined) continue;
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
     const known = models.names.includes(reader.model) || !own.includes(reader.model);
     const model = known ? name : readerName({ ...reader, model: "policy" });

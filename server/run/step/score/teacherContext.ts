@@ -1,8 +1,8 @@
 /** Teacher contexts: what the models of KL entries read in addition to the prompts, once rollouts are scored. */
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
-import { raggedOf, rowsOfGroups, trainedBehind } from "../../../core/rows/batch.ts";
+import { raggedOf, rowsOfGroups, trainedContext } from "../../../core/rows/batch.ts";
 import { fill, textField } from "../../../core/templates.ts";
-import { shownNames, type KlShown } from "../../../core/blocks/klShown.ts";
+import { teacherContextNames, type TeacherContext } from "../../../core/blocks/teacherContext.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Selected, StepContext } from "../context.ts";
@@ -27,7 +27,7 @@ function siblings({ session, step }: StepContext, { batch, scored }: Selected): 
   return texts;
 }
 
-function textsOf({ records }: Batch, { what, field }: KlShown, ofSiblings: () => Texts): Texts {
+function textsOf({ records }: Batch, { what, field }: TeacherContext, ofSiblings: () => Texts): Texts {
   if (what === "sibling") return ofSiblings();
   return records.map(({ task }) => {
     if (what === "field") return textField(task, field);
@@ -36,14 +36,14 @@ function textsOf({ records }: Batch, { what, field }: KlShown, ofSiblings: () =>
 }
 
 /** The contexts of one entry's model; a row for which there is nothing, or whose context it would fill, has its own. */
-function behind(
+function contextsOf(
   { session: { policy }, stage }: StepContext,
   batch: Batch,
   texts: Texts,
   template: string,
-): { readonly contexts: readonly Int32Array[]; readonly shown: Texts } {
-  const own = trainedBehind(batch);
-  const shown: (string | undefined)[] = [];
+): { readonly contexts: readonly Int32Array[]; readonly added: Texts } {
+  const own = trainedContext(batch);
+  const added: (string | undefined)[] = [];
   const contexts = batch.records.map(({ task }, row) => {
     const help = texts[row];
     const bare = own.values.subarray(own.offsets[row], own.offsets[row + 1]);
@@ -51,30 +51,30 @@ function behind(
     const prompt = fill(template, { prompt: task.prompt, help });
     const { tokens } = asked(policy.tokenizer, { ...task, prompt }, stage.config.body.rollout);
     if (tokens.length + batch.offsets[row + 1]! - batch.offsets[row]! > policy.context) return bare;
-    shown[row] = help;
+    added[row] = help;
     return tokens;
   });
-  return { contexts, shown };
+  return { contexts, added };
 }
 
 /** A batch with the contexts in which models of KL entries read it. @param texts of an entry, by what it is called */
 function withContexts(
   context: StepContext,
   batch: Batch,
-  texts: (shown: KlShown, name: string) => Texts,
+  texts: (entry: TeacherContext, name: string) => Texts,
 ): Batch {
   const { kl } = context.stage.config.body;
-  const names = shownNames(kl);
-  const found = new Map<string, ReturnType<typeof behind>>();
+  const names = teacherContextNames(kl);
+  const found = new Map<string, ReturnType<typeof contextsOf>>();
   kl.forEach(({ shown }, at) => {
     const name = names[at];
     if (name === undefined || shown === undefined || found.has(name)) return;
-    found.set(name, behind(context, batch, texts(shown, name), shown.template));
+    found.set(name, contextsOf(context, batch, texts(shown, name), shown.template));
   });
   if (found.size === 0) return batch;
   const all = [...found];
   const records = batch.records.map(({ shown: _, ...record }, row) => {
-    const own = all.flatMap(([name, { shown }]) => (shown[row] === undefined ? [] : [[name, shown[row]]]));
+    const own = all.flatMap(([name, { added }]) => (added[row] === undefined ? [] : [[name, added[row]]]));
     return own.length === 0 ? record : { ...record, shown: Object.fromEntries(own) };
   });
   const contexts = Object.fromEntries(all.map(([name, one]) => [name, raggedOf(one.contexts)]));
@@ -84,8 +84,8 @@ function withContexts(
 /** The step's rollouts with the contexts in which models of KL entries read them. */
 export const withTeacherContext = (context: StepContext, selected: Selected): Selected => ({
   ...selected,
-  batch: withContexts(context, selected.batch, (shown) =>
-    textsOf(selected.batch, shown, () => siblings(context, selected)),
+  batch: withContexts(context, selected.batch, (entry) =>
+    textsOf(selected.batch, entry, () => siblings(context, selected)),
   ),
 });
 
@@ -94,7 +94,7 @@ export const withTeacherContext = (context: StepContext, selected: Selected): Se
  * knows can be shown for rollouts of a file, too.
  */
 export const withTeacherContextAgain = (context: StepContext, batch: Batch): Batch =>
-  withContexts(context, batch, (shown, name) => {
-    const own = textsOf(batch, shown, () => []);
+  withContexts(context, batch, (entry, name) => {
+    const own = textsOf(batch, entry, () => []);
     return batch.records.map((record, row) => record.shown?.[name] ?? own[row]);
   });

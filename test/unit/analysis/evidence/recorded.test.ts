@@ -22,19 +22,19 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
 
   const read = (now: string, sameFile = true): Readings => {
     const { source, tree } = loadConfig(run.file, { text: now });
-    const { findings, ...rest } = readings(
+    const { diagnostics: findings, ...rest } = readings(
       seen,
       { text: now, root: source, tree, sameFile: () => sameFile },
       run.file,
     );
     // How much memory this process took says more of the other tests than of the run.
-    return { ...rest, findings: findings.filter(({ rule }) => rule !== "run-memory") };
+    return { ...rest, diagnostics: findings.filter(({ rule }) => rule !== "run-memory") };
   };
-  const rules = (now: string): string[] => read(now).findings.map(({ rule, key }) => `${rule} ${key}`);
+  const rules = (now: string): string[] => read(now).diagnostics.map(({ rule, key }) => `${rule} ${key}`);
 
   it("is on the lines that it is about", () => {
     const lines = text.split("\n");
-    const placed = read(text).findings.map(({ rule, range }) => [
+    const placed = read(text).diagnostics.map(({ rule, range }) => [
       rule,
       (lines[range.start.line] ?? "").slice(range.start.character).split(/[:,} ]/)[0],
     ]);
@@ -52,7 +52,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
   });
 
   it("gives numbers that the run's own records have", () => {
-    const { findings, notes } = read(text);
+    const { diagnostics: findings, notes } = read(text);
     const said = (rule: string): string => findings.find((found) => found.rule === rule)?.message ?? "";
     assert.match(said("run-constant-term"), /^`correct` was 0 for 24 steps, .* no gradient/);
     const { rollouts } = run.store.queries.rollouts({ run: "one", tokens: false, limit: 10_000 });
@@ -69,7 +69,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
   });
 
   it("leads to rollouts that are there", () => {
-    for (const { rule, rollouts } of read(text).findings) {
+    for (const { rule, rollouts } of read(text).diagnostics) {
       if (rollouts === undefined) continue;
       const { total } = run.store.queries.rollouts({ ...rollouts, tokens: false, limit: 1 });
       assert.ok(total > 0, `${rule}: no rollout of step ${rollouts.step} has ${rollouts.where}`);
@@ -101,7 +101,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
 
   it("says nothing of a term whose file is another, and nothing of a text that cannot be read", () => {
     const changed = read(text, false);
-    assert.ok(!changed.findings.some(({ rule }) => rule === "run-constant-term"));
+    assert.ok(!changed.diagnostics.some(({ rule }) => rule === "run-constant-term"));
     assert.ok(!changed.notes.some(({ label }) => label.includes("mean")));
     for (const broken of [
       "",
@@ -112,7 +112,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
       text.replaceAll("\n", "\r\n"),
     ])
       assert.doesNotThrow(() => read(broken));
-    assert.equal(read(text.replaceAll("\n", "\r\n")).findings.length, read(text).findings.length);
+    assert.equal(read(text.replaceAll("\n", "\r\n")).diagnostics.length, read(text).diagnostics.length);
   });
 
   it("is reported in hovers, with the metric's course", () => {

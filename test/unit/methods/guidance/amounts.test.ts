@@ -216,7 +216,7 @@ const finished = (successes: number, of: number): Finished => ({
     tokens: Int32Array.of(10, 11, 12, 13),
     entropy: Float64Array.of(0.1, 0.9, 0.5, 0.2),
     success: i < successes,
-    begun: false,
+    prefilled: false,
   })),
 });
 const startContext: StartContext = {

@@ -47,7 +47,7 @@ interface BatchSizes {
   readonly all: number;
 }
 
-function finding(
+function diagnosticOf(
   flags: Flags,
   { size, micro, all }: BatchSizes,
   { group, processes, step }: ModelShare,

@@ -14,11 +14,11 @@ export const batchSlices = trlRule({
     const batch = batchOf(model);
     if (batch?.whole === undefined || batch.perDevice <= 0 || batch.whole <= 0) return [];
     const slice = batch.perDevice * (batch.processes ?? 1);
-    return batch.whole % slice === 0 ? [] : [finding(model, batch, batch.whole, slice)];
+    return batch.whole % slice === 0 ? [] : [diagnosticOf(model, batch, batch.whole, slice)];
   },
 });
 
-function finding(
+function diagnosticOf(
   model: RuleModel,
   { perDevice, processes }: CompletionBatch,
   whole: number,

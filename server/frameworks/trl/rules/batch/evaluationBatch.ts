@@ -16,7 +16,7 @@ export const evaluationBatch = trlRule({
     if (!model.since("0.22.0") || evaluates(model) !== true || device === undefined || group === undefined)
       return [];
     const processes = processesOf(model);
-    return (device * (processes ?? 1)) % group === 0 ? [] : [finding(model, device, group, processes)];
+    return (device * (processes ?? 1)) % group === 0 ? [] : [diagnosticOf(model, device, group, processes)];
   },
 });
 
@@ -26,7 +26,7 @@ function groupOf(model: RuleModel): number | undefined {
   return group === undefined || group < 1 ? undefined : group;
 }
 
-function finding(
+function diagnosticOf(
   model: RuleModel,
   device: number,
   group: number,

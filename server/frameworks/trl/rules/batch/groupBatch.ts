@@ -78,7 +78,7 @@ function fixesOf(
   const size = perDevice * slices * processes;
   const forDevice = group / gcd(group, slices * processes);
   const forSlices = group / gcd(group, perDevice * processes);
-  const shown = (value: number): string => `${value} / ${group} = ${value / group} prompts`;
+  const quotient = (value: number): string => `${value} / ${group} = ${value / group} prompts`;
   return [
     ...changes(
       model.written("num_generations"),
@@ -86,10 +86,10 @@ function fixesOf(
       (value) => `${size} = ${size / value} prompts × ${value}`,
     ),
     ...changes(model.written("per_device_train_batch_size"), multiplesAround(perDevice, forDevice), (value) =>
-      shown(value * slices * processes),
+      quotient(value * slices * processes),
     ),
     ...changes(model.written(named), multiplesAround(slices, forSlices), (value) =>
-      shown(perDevice * value * processes),
+      quotient(perDevice * value * processes),
     ),
   ];
 }

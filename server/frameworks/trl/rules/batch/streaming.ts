@@ -39,8 +39,8 @@ function streamOf(model: RuleModel): Setting | undefined {
 
 function endless(model: RuleModel, at: Setting): RuleDiagnostic[] {
   const steps = model.number("max_steps");
-  const untold = model.document.form === "yaml" && model.written("max_steps") === undefined;
-  if (steps === undefined || steps > 0 || untold) return [];
+  const unset = model.document.form === "yaml" && model.written("max_steps") === undefined;
+  if (steps === undefined || steps > 0 || unset) return [];
   const message =
     "A streamed dataset has no length, and `max_steps` is not set: Transformers refuses it. Set `max_steps`.";
   return [

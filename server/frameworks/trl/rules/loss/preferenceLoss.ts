@@ -75,6 +75,6 @@ export const preferenceLoss = trlRule({
     const own = model.document.tree === "dpo" ? ofDpo(model) : ofKto(model);
     return [...own, ...ofReference(model)]
       .filter(({ at }) => at !== undefined)
-      .map((finding) => ({ ...finding, severity: refusedByTrainer(model) }));
+      .map((diagnostic) => ({ ...diagnostic, severity: refusedByTrainer(model) }));
   },
 });

@@ -14,13 +14,13 @@ export const sequenceLevel = trlRule({
     const [loss, ratio] = [model.text("loss_type"), model.text(level)];
     if (loss === undefined || ratio === undefined) return [];
     if (loss === "luspo" && ratio !== "sequence")
-      return finding(model, `LUSPO needs \`${level}: sequence\`, not \`${ratio}\`.`);
+      return diagnosticOf(model, `LUSPO needs \`${level}: sequence\`, not \`${ratio}\`.`);
     if (loss === "vespo" && ratio !== "token")
-      return finding(
+      return diagnosticOf(
         model,
         `VESPO computes its sequence ratio from \`${level}: token\`, not from \`${ratio}\`.`,
       );
-    if (ratio === "sequence" && summed.includes(loss)) return finding(model, weighted(model, loss));
+    if (ratio === "sequence" && summed.includes(loss)) return diagnosticOf(model, weighted(model, loss));
     return [];
   },
 });

@@ -35,7 +35,7 @@ export const rewardDefinition = trlRule({
     const whole = others.length > 0 && others.every((name) => known.has(name));
     return used
       .filter(({ name }) => !known.has(name) && (whole || meantBy(model, name) !== undefined))
-      .map((one) => finding(model, one));
+      .map((one) => diagnosticOf(model, one));
   },
 });
 
@@ -46,7 +46,7 @@ const isPlainName = (item: PythonExpression): item is Name => item.kind === "nam
 const meantBy = (model: RuleModel, name: string): string | undefined =>
   nearest(name, [...functionsIn(model).keys()]);
 
-function finding(model: RuleModel, item: Name): RuleDiagnostic {
+function diagnosticOf(model: RuleModel, item: Name): RuleDiagnostic {
   const at = trainerOf(model)?.place(item, "reward_funcs");
   const { name } = item;
   const meant = meantBy(model, name);

@@ -36,9 +36,9 @@ function nullName(model: RuleModel): RuleDiagnostic[] {
 
 /** Its file is loaded when the workers start. */
 function absent(model: RuleModel, { key }: RewardFunction): RuleDiagnostic[] {
-  return missingPython(model, key).map((finding) => ({
-    ...finding,
-    message: `${finding.message} verl loads the reward from it and stops without it.`,
+  return missingPython(model, key).map((diagnostic) => ({
+    ...diagnostic,
+    message: `${diagnostic.message} verl loads the reward from it and stops without it.`,
   }));
 }
 

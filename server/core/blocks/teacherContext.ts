@@ -3,7 +3,7 @@ import { z } from "zod";
 import { param } from "../declaration.ts";
 import { refers, template } from "../references.ts";
 
-const shownWhat = z.enum(["sibling", "solution", "answer", "field"]);
+const source = z.enum(["sibling", "solution", "answer", "field"]);
 
 const shownObject = z.strictObject({
   what: param(
@@ -17,15 +17,15 @@ const shownObject = z.strictObject({
   ),
 });
 
-export const klShown = z.union([shownWhat, shownObject]);
-export type KlShown = z.output<typeof shownObject>;
+export const teacherContext = z.union([source, form]);
+export type TeacherContext = z.output<typeof form>;
 
-export const shownOf = (written: z.output<typeof klShown>): KlShown =>
-  typeof written === "string" ? shownObject.parse({ what: written }) : written;
+export const teacherContextOf = (written: z.output<typeof teacherContext>): TeacherContext =>
+  typeof written === "string" ? form.parse({ what: written }) : written;
 
 /** What the contexts of entries are called: by what is in them, numbered where two have the same in different words. */
-export function shownNames(
-  entries: readonly { readonly shown?: KlShown | undefined }[],
+export function teacherContextNames(
+  entries: readonly { readonly shown?: TeacherContext | undefined }[],
 ): (string | undefined)[] {
   const known = new Map<string, string>();
   const counts = new Map<string, number>();

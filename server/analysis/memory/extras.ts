@@ -95,14 +95,14 @@ function replayBytes({ stages, seed }: RunConfig, { length }: Around): number {
     const context = contextOf(body, { random: randomStream(seed, "replay") });
     const row = rowBytes(body, length);
     const source = create(body.replay.source, context);
-    const beside = body.auxiliary.reduce((sum, one) => sum + rememberedBytes(one, context, row), 0);
-    if (source.kind === "window") return beside + source.capacity * row;
-    return beside + (source.kind === "file" ? fileBytes(source.path) : 0);
+    const remembered = body.auxiliary.reduce((sum, one) => sum + rememberedBytes(one, context, row), 0);
+    if (source.kind === "window") return remembered + source.capacity * row;
+    return remembered + (source.kind === "file" ? fileBytes(source.path) : 0);
   });
   return Math.max(0, ...kept);
 }
 
-export function besideNeeds(config: RunConfig, around: Around): OtherBytes {
+export function extraNeeds(config: RunConfig, around: Around): OtherBytes {
   const needs = config.models.flatMap((one) =>
     one.kind === "perceptron" ? [perceptronBytes(config, one)] : [],
   );

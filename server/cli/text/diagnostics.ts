@@ -6,13 +6,13 @@ import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { complain } from "../command.ts";
 
 /** As short as it goes from here. */
-export const shownPath = (file: string): string => {
+export const pathText = (file: string): string => {
   const short = relative(process.cwd(), file);
   return short === "" || short.startsWith("..") ? file : short;
 };
 
 /** `file:line:column: severity: message [rule]`, lines and columns from 1; an option's text where no file wrote the value. */
-export const formatted = (diagnostic: Diagnostic, file = shownPath(diagnostic.file)): string => {
+export const formatted = (diagnostic: Diagnostic, file = pathText(diagnostic.file)): string => {
   const { severity, rule, option, range } = diagnostic;
   const { line, character } = range.start;
   const [place, message] =

@@ -69,7 +69,7 @@ function block(interpreter: Interpreter, body: readonly Node[], scope: Environme
 interface Loop {
   /** `break` has ended it: what is left of its items is passed over. */
   left: boolean;
-  begun: boolean;
+  started: boolean;
   /** Whether an iteration came to its end: where none did, Python's Jinja goes on with `else`. */
   completed: boolean;
 }
@@ -79,7 +79,7 @@ const loops: Loop[] = [];
 function iteration(interpreter: Interpreter, body: readonly Node[], scope: Environment): string {
   const loop = loops.at(-1);
   if (loop === undefined || loop.left) return "";
-  loop.begun = true;
+  loop.started = true;
   try {
     const out = block(interpreter, body, scope);
     loop.completed = true;
@@ -92,7 +92,7 @@ function iteration(interpreter: Interpreter, body: readonly Node[], scope: Envir
 }
 
 function loopOf(interpreter: Interpreter, node: Node, scope: Environment): string {
-  const loop: Loop = { left: false, begun: false, completed: false };
+  const loop: Loop = { left: false, started: false, completed: false };
   loops.push(loop);
   let out: string;
   try {
@@ -100,7 +100,7 @@ function loopOf(interpreter: Interpreter, node: Node, scope: Environment): strin
   } finally {
     loops.pop();
   }
-  const otherwise = loop.begun && !loop.completed;
+  const otherwise = loop.started && !loop.completed;
   return otherwise ? out + block(interpreter, listIn(node, "defaultBlock"), scope) : out;
 }
 
@@ -138,7 +138,7 @@ function wrap(node: unknown): void {
 }
 
 /** @throws Error where the text is no template */
-export function mendedTemplate(source: string): Template {
+export function patchedTemplate(source: string): Template {
   const template = new Template(source);
   wrap(template.parsed);
   return template;
