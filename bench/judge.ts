@@ -2,11 +2,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, resolve } from "node:path";
-import { candidates, judge } from "./foreign/judge.ts";
-import { isFile, parseLedger, withProofs, written, type Line } from "./foreign/ledger.ts";
+import { candidates, judge } from "./frameworks/judge.ts";
+import { isFile, parseLedger, withProofs, written, type Line } from "./frameworks/ledger.ts";
 import { measured, skipped } from "./report.ts";
 
-const ledgerFile = "bench/foreign/ledger.jsonl";
+const ledgerFile = "bench/frameworks/ledger.jsonl";
 const words = process.argv.slice(2);
 const named = (name: string): string | undefined => {
   const at = words.indexOf(`--${name}`);

@@ -98,7 +98,7 @@ try {
       name.replace(".yaml", ".gradus.yaml"),
       readFileSync(join("presets", name), "utf8"),
     );
-  const corpus = "test/fixtures/foreign/verl";
+  const corpus = "test/fixtures/frameworks/verl";
   const scripts = readdirSync(corpus).filter((name) => /\.(sh|ya?ml)$/.test(name));
   for (let index = 0; index < 50; index++) {
     const name = scripts[index % scripts.length]!;

@@ -1,4 +1,4 @@
-"""Writes test/fixtures/foreign/{trl,openrlhf}Accepts.json: settings drawn at random, and whether the framework takes them.
+"""Writes test/fixtures/frameworks/{trl,openrlhf}Accepts.json: settings drawn at random, and whether the framework takes them.
 
 `python scripts/frameworkAccepts.py trl` wants TRL installed: `GRPOConfig` itself is asked, in one process without a GPU; with
 `rloo`, `dpo`, `sft`, `kto` or `reward` behind it that trainer's class, into trl<Name>Accepts.json.
@@ -40,7 +40,7 @@ def collect(choices, accepts, seed, keep=lambda settings, accepted: True):
 
 def write(name, release, rows):
     lines = ",\n".join("    " + json.dumps(row) for row in rows)
-    with open(f"test/fixtures/foreign/{name}Accepts.json", "w", encoding="utf8") as file:
+    with open(f"test/fixtures/frameworks/{name}Accepts.json", "w", encoding="utf8") as file:
         file.write(f'{{\n  "release": "{release}",\n  "rows": [\n{lines}\n  ]\n}}\n')
 
 

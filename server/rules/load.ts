@@ -10,7 +10,7 @@ import type { Diagnostic } from "../config/check/diagnostic.ts";
 import { SourceEdits } from "../config/text/edits.ts";
 import { assemble, examine, originsOf, type Examined } from "../config/check/examine.ts";
 import { Extender } from "../config/extend.ts";
-import { configKind, type ConfigKind } from "../config/foreign.ts";
+import { configKind, type ConfigKind } from "../config/configKind.ts";
 import { grammar } from "../config/grammar/grammar.ts";
 import { merge, type MergeProblem } from "../config/merge.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";

@@ -31,12 +31,12 @@ const isConfig = ({ languageId, file }: Source): boolean =>
 
 /** What a check that knows nothing of earlier texts finds. */
 function freshly(source: Source, text: string): Finding[] {
-  const foreign = isConfig(source) ? undefined : readFrameworkDocument(source.file, text);
+  const document = isConfig(source) ? undefined : readFrameworkDocument(source.file, text);
   const found = isConfig(source)
     ? loadConfig(source.file, { text, models: modelFacts }).diagnostics
-    : foreign === undefined
+    : document === undefined
       ? []
-      : checkFrameworkDocument(foreign);
+      : checkFrameworkDocument(document);
   return found.map(({ rule, message, range }) => ({ rule, message, range }));
 }
 

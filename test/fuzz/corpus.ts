@@ -11,7 +11,7 @@ export interface Source {
 }
 
 const own = ["examples", "presets", "test/fixtures/config/rules"];
-const foreign = ["test/fixtures/convert", "test/fixtures/foreign"];
+const frameworks = ["test/fixtures/convert", "test/fixtures/frameworks"];
 const longest = 64 << 10;
 
 function below(folder: string, endings: RegExp): string[] {
@@ -28,10 +28,10 @@ const source = (file: string, languageId: string): Source => ({
   text: readFileSync(file, "utf8"),
 });
 
-export function corpus(): { readonly own: readonly Source[]; readonly foreign: readonly Source[] } {
+export function corpus(): { readonly own: readonly Source[]; readonly frameworks: readonly Source[] } {
   return {
     own: own.flatMap((folder) => below(folder, /\.ya?ml$/).map((file) => source(file, "gradus-yaml"))),
-    foreign: foreign
+    frameworks: frameworks
       .flatMap((folder) => below(folder, /\.(ya?ml|sh|bash|py)$/).map((file) => source(file, "")))
       .filter(({ text }) => text.length < longest),
   };

@@ -65,11 +65,11 @@ async function edited(
 describe("random edits", () => {
   it(`${edits} of them leave the server as if each text had been the first`, async () => {
     const chance = new Chance(seed);
-    const { own, foreign } = corpus();
+    const { own, frameworks } = corpus();
     const session = await Session.start();
     const wrong: string[] = [];
     for (let done = 0; done < edits && wrong.length < 5; done += editsOfOneFile) {
-      const sources = chance.below(5) < 3 ? own : foreign;
+      const sources = chance.below(5) < 3 ? own : frameworks;
       const others = [chance.of(sources).text, chance.of(own).text];
       wrong.push(...(await edited(session, chance.of(sources), chance, others, edits - done)));
     }

@@ -7,10 +7,10 @@ const fixtures = "test/fixtures";
 const config = "countdown.gradus.yaml";
 
 /** Files of other frameworks, by the names under which they are opened. */
-const foreign = {
-  "verl.sh": "foreign/verl/grpoPlain.sh",
-  "trl.yaml": "foreign/trl/dapo.yaml",
-  "openrlhf.sh": "foreign/openrlhf/grpoRay.sh",
+const launches = {
+  "verl.sh": "frameworks/verl/grpoPlain.sh",
+  "trl.yaml": "frameworks/trl/dapo.yaml",
+  "openrlhf.sh": "frameworks/openrlhf/grpoRay.sh",
 } as const;
 
 /**
@@ -25,7 +25,7 @@ export async function picturesWorkspace(folder: string): Promise<string> {
   if (fresh) rmSync(root, { recursive: true, force: true });
   cpSync(join(fixtures, "pictures"), root, { recursive: true });
   cpSync("examples/countdown/rewards", join(root, "rewards"), { recursive: true });
-  for (const [name, from] of Object.entries(foreign)) cpSync(join(fixtures, from), join(root, name));
+  for (const [name, from] of Object.entries(launches)) cpSync(join(fixtures, from), join(root, name));
   mkdirSync(join(root, ".vscode"), { recursive: true });
   if (fresh) {
     console.log("recording a run (once)");

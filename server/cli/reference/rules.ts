@@ -25,7 +25,7 @@ const unseen: ReadonlySet<string> = new Set(["trl-transformers"]);
 const ofFramework = (framework: Framework, heading: string): RuleSource => ({
   heading,
   pages: frameworkRules.filter((rule) => rule.framework === framework),
-  fixtures: `test/fixtures/foreign/rules/${framework}`,
+  fixtures: `test/fixtures/frameworks/rules/${framework}`,
   prefix: `${framework}-`,
 });
 
@@ -35,7 +35,7 @@ const sources: readonly RuleSource[] = [
   {
     heading: "Keys and values of verl, TRL and OpenRLHF",
     pages: keyRules,
-    fixtures: "test/fixtures/foreign/rules/keys",
+    fixtures: "test/fixtures/frameworks/rules/keys",
     prefix: "foreign-",
   },
   ofFramework("verl", "verl"),

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/lib/errors.ts";
-import { configKind, looksOwn, type ConfigKind, type FileKind } from "../../config/foreign.ts";
+import { configKind, looksOwn, type ConfigKind, type FileKind } from "../../config/configKind.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { allDiagnostics } from "../../rules/load.ts";

@@ -5,9 +5,9 @@ import { refers, template } from "../references.ts";
 
 const source = z.enum(["sibling", "solution", "answer", "field"]);
 
-const shownObject = z.strictObject({
+const form = z.strictObject({
   what: param(
-    shownWhat.default("sibling"),
+    source.default("sibling"),
     "sibling: a rollout of the same group that succeeded; solution, answer: the task's; field: a field of its data.",
   ),
   field: param(refers({ to: "field" }).default("feedback"), "The field, where `what` is one."),

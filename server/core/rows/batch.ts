@@ -155,5 +155,5 @@ export function miniBatches(
 }
 
 /** What comes before the rows where they train. */
-export const trainedBehind = ({ context, trainContext }: Pick<Batch, "context" | "trainContext">): Ragged =>
+export const trainedContext = ({ context, trainContext }: Pick<Batch, "context" | "trainContext">): Ragged =>
   trainContext ?? context;

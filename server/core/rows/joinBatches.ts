@@ -1,6 +1,6 @@
 /** Several batches as one. */
 import type { Batch, Ragged, TokenColumns } from "../rollouts.ts";
-import { numbered, offsetsOf, trainedBehind, type TypedColumn } from "./batch.ts";
+import { numbered, offsetsOf, trainedContext, type TypedColumn } from "./batch.ts";
 import { rowColumnsBy, tokenColumns } from "./columns.ts";
 
 /** Typed arrays one after the other. */
@@ -42,7 +42,7 @@ export function joinBatches(batches: readonly Batch[], groups: readonly string[]
     ...joinedRows(batches),
     context: joinedRagged(batches.map(({ context }) => context)),
     ...(batches.some(({ trainContext }) => trainContext !== undefined)
-      ? { trainContext: joinedRagged(batches.map(trainedBehind)) }
+      ? { trainContext: joinedRagged(batches.map(trainedContext)) }
       : {}),
     ...joinedContexts(batches),
     ...numbered(groups),
@@ -77,7 +77,7 @@ function joinedContexts(batches: readonly Batch[]): Pick<Batch, "contexts"> {
   const names = [...new Set(batches.flatMap(({ contexts = {} }) => Object.keys(contexts)))];
   if (names.length === 0) return {};
   const of = (name: string): Ragged =>
-    joinedRagged(batches.map((batch) => batch.contexts?.[name] ?? trainedBehind(batch)));
+    joinedRagged(batches.map((batch) => batch.contexts?.[name] ?? trainedContext(batch)));
   return { contexts: Object.fromEntries(names.map((name) => [name, of(name)])) };
 }
 

@@ -14,7 +14,7 @@ const group = "model_engine";
 const misplaced = /\.model_engine$/;
 
 interface EngineKeys {
-  readonly finding: KeyDiagnostic;
+  readonly diagnostic: KeyDiagnostic;
   /** The settings of the diagnostic: their keys get no other. */
   readonly settings: ReadonlySet<Setting>;
 }

@@ -80,10 +80,10 @@ class FlatKey {
     const dashes = model.document.form === "script" ? "--" : "";
     const now = to === undefined ? gone : `\`${this.flag}\` is \`${dashes}${to}\` since ${release}.`;
     const message = move.note === undefined ? now : `${now} ${move.note}`;
-    return this.finding(message, to === undefined ? [] : this.renamed(to));
+    return this.diagnostic(message, to === undefined ? [] : this.renamed(to));
   }
 
-  private finding(message: string, fixes: readonly Fix[] = []): KeyDiagnostic[] {
+  private diagnostic(message: string, fixes: readonly Fix[] = []): KeyDiagnostic[] {
     return [{ rule: movedKey, severity: this.severity(), at: this.setting, message, fixes }];
   }
 
@@ -93,8 +93,8 @@ class FlatKey {
     const rows = historyOf(framework, this.setting.key, this.model.document.tree);
     const first = rows[0] === undefined ? undefined : tableOf(framework).versions[rows[0].from];
     if (first === undefined || this.model.since(first)) return undefined;
-    const message = `\`${this.shown}\` came with ${names[framework]} ${first}. This file is checked against ${this.name}, which does not have it.`;
-    return this.finding(message);
+    const message = `\`${this.flag}\` came with ${names[framework]} ${first}. This file is checked against ${this.name}, which does not have it.`;
+    return this.diagnostic(message);
   }
 
   /** The first release without the key, if an older one had it for this program. */
@@ -108,8 +108,8 @@ class FlatKey {
   private dropped(): KeyDiagnostic[] | undefined {
     const seen = this.lastSeen();
     if (seen === undefined || !this.model.since(seen.dropped)) return undefined;
-    const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.shown}\`.`;
-    return this.finding(message);
+    const message = `${names[this.model.document.framework]} ${seen.dropped} dropped \`${this.flag}\`.`;
+    return this.diagnostic(message);
   }
 
   private dependsOnTransformers(): boolean {

@@ -44,7 +44,7 @@ const overrides = (setting: Setting, winner: Setting): boolean =>
   setting.sign === "~" || winner.sign === "~" || setting.shared === true;
 
 interface PlacedDiagnostic {
-  readonly finding: KeyDiagnostic;
+  readonly diagnostic: KeyDiagnostic;
   readonly variable: UnsetVariable;
 }
 

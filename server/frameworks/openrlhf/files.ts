@@ -3,5 +3,5 @@ import { dirname, resolve } from "node:path";
 import { smallText } from "../readers/fileReader.ts";
 import type { Flags } from "./flags.ts";
 
-export const textBeside = ({ model }: Flags, path: string): string | undefined =>
+export const siblingText = ({ model }: Flags, path: string): string | undefined =>
   smallText(resolve(dirname(model.document.file), path));

@@ -14,7 +14,7 @@ export const completion: Feature = {
       resolveProvider: true,
     },
   }),
-  provide: ({ connection, config, frameworkFile: foreign, editor, guarded }) => {
+  provide: ({ connection, config, frameworkFile, editor, guarded }) => {
     /** The last answer: an item's text is made when the editor shows it. */
     let last: Completions | undefined;
     connection.onCompletion(
@@ -22,7 +22,7 @@ export const completion: Feature = {
         const open = config(textDocument.uri);
         if (open === undefined) {
           last = undefined;
-          const other = foreign(textDocument.uri);
+          const other = frameworkFile(textDocument.uri);
           return other === undefined ? [] : frameworkCompletions(other.document, position);
         }
         const { client, suggest } = editor();

@@ -1,4 +1,4 @@
-import { paidRange, scheduledRange, termRange } from "../ranges.ts";
+import { rewardRange, scheduledRange, termRange } from "../ranges.ts";
 import { eachRlStage, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** `reward.success.at_least` lies within what the deciding terms can give. */
@@ -14,7 +14,7 @@ export const successBound: Rule = {
       const range = termRange(term);
       if (range === undefined || (success.at_least > range[0] && success.at_least <= range[1])) continue;
       const [least, most] = range;
-      const weighted = paidRange(term)?.[1] === success.at_least && scheduledRange(term.weight)[1] !== 1;
+      const weighted = rewardRange(term)?.[1] === success.at_least && scheduledRange(term.weight)[1] !== 1;
       const paths = [
         ["reward", "success", "at_least"],
         ["reward", "success", "terms"],

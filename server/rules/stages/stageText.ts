@@ -34,7 +34,7 @@ export const stageText: Rule = {
         at,
         fileFixes: ofText
           ? [
-              foretelling(kind).map((predict) =>
+              predicting(kind).map((predict) =>
                 edits.set(
                   ["stages", view.config.name, "tasks", name, "predict"],
                   predict,

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { check } from "../../../server/cli/validate/check.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
-import { configKind } from "../../../server/config/foreign.ts";
+import { configKind } from "../../../server/config/configKind.ts";
 import { readFramework } from "../../../server/frameworks/convert/read.ts";
 import { readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { formatting } from "../../../server/language/format/index.ts";

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { unclosed } from "../../../server/config/text/brackets.ts";
 import { exportsOf } from "../../../server/config/check/exports.ts";
-import { configKind } from "../../../server/config/foreign.ts";
+import { configKind } from "../../../server/config/configKind.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { configSchema, paramsSchema } from "../../../server/config/grammar/jsonSchema.ts";
 import { pythonNames } from "../../../server/config/check/pythonNames.ts";

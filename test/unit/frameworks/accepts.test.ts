@@ -1,12 +1,12 @@
 /**
- * Settings drawn at random, and whether the framework itself takes them. test/fixtures/foreign/trlAccepts.json:
+ * Settings drawn at random, and whether the framework itself takes them. test/fixtures/frameworks/trlAccepts.json:
  * `trl.GRPOConfig`, in one process without a GPU (`use_cpu=True`). openrlhfAccepts.json: openrlhf/cli/train_ppo_ray.py up to
  * where it would start models, with Ray and the models' groups replaced by nothing.
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
-import { diagnosed } from "../../support/foreignFixture.ts";
+import { diagnosed } from "../../support/frameworkFixture.ts";
 
 type Value = string | number | boolean | null | readonly (string | number)[];
 interface Rows {
@@ -72,7 +72,7 @@ const sources: readonly (readonly [
 
 for (const [name, file, write] of sources) {
   const { release, rows }: Rows = JSON.parse(
-    readFileSync(`test/fixtures/foreign/${name}Accepts.json`, "utf8"),
+    readFileSync(`test/fixtures/frameworks/${name}Accepts.json`, "utf8"),
   );
 
   describe(`what ${name} ${release} takes`, () => {

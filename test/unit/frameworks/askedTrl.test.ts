@@ -1,10 +1,10 @@
-/** What TRL's own parsers and classes answered to bench/foreign/askTrl.py, against what is found here. */
+/** What TRL's own parsers and classes answered to bench/frameworks/askTrl.py, against what is found here. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { diagnosed } from "../../support/foreignFixture.ts";
+import { diagnosed } from "../../support/frameworkFixture.ts";
 
 const rowSchema = z.object({
   trainer: z.string(),
@@ -19,7 +19,7 @@ const { release, base, rows } = z
     base: z.record(z.string(), z.record(z.string(), z.unknown())),
     rows: z.array(rowSchema),
   })
-  .parse(JSON.parse(readFileSync("test/fixtures/foreign/trlAsked.json", "utf8")));
+  .parse(JSON.parse(readFileSync("test/fixtures/frameworks/trlAsked.json", "utf8")));
 
 /** One process, as there was when TRL was asked. */
 function written({ trainer, settings, flags }: Row): readonly [file: string, text: string] {
@@ -88,7 +88,7 @@ describe(`what TRL ${release} answered`, () => {
   const python = process.env["GRADUS_PEER_PYTHON"];
   const skip = python === undefined ? "GRADUS_PEER_PYTHON names no Python with TRL" : false;
   it("is what TRL answers still", { skip }, () => {
-    const said = execFileSync(python!, ["bench/foreign/askTrl.py", "--check"], {
+    const said = execFileSync(python!, ["bench/frameworks/askTrl.py", "--check"], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
     });

@@ -11,7 +11,7 @@ import {
 } from "../../../server/frameworks/index.ts";
 import { some } from "../../support/thorough.ts";
 
-const root = "test/fixtures/foreign";
+const root = "test/fixtures/frameworks";
 const files = (["verl", "trl", "openrlhf"] as const).map((framework) => ({
   framework,
   names: readdirSync(join(root, framework)),

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { frameworkRules, keyRules } from "../../../server/frameworks/index.ts";
 
-const folder = "bench/foreign";
+const folder = "bench/frameworks";
 const place = /`([^`]+):(\d+)`/;
 
 interface Entry {

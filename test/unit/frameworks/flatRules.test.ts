@@ -1,5 +1,5 @@
 /**
- * Files of test/fixtures/foreign/rules/{trl,openrlhf} say by themselves what must be found in them; those called
+ * Files of test/fixtures/frameworks/rules/{trl,openrlhf} say by themselves what must be found in them; those called
  * `*.ok.*` are near misses. GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { openrlhfRules } from "../../../server/frameworks/openrlhf/rules/index.ts";
 import { trlRules } from "../../../server/frameworks/trl/rules/index.ts";
-import { annotated, diagnosed, edited, withoutMarkers } from "../../support/foreignFixture.ts";
+import { annotated, diagnosed, edited, withoutMarkers } from "../../support/frameworkFixture.ts";
 
 /** It depends on what is installed: installed.test.ts. */
 const elsewhere = new Set(["trl-transformers"]);
@@ -28,7 +28,7 @@ for (const [framework, rules] of [
   ["trl", trlRules],
   ["openrlhf", openrlhfRules],
 ] as const) {
-  const folder = resolve("test/fixtures/foreign/rules", framework);
+  const folder = resolve("test/fixtures/frameworks/rules", framework);
   const ids = rules.map(({ id }) => id);
   const ruleOf = (name: string): string => ruleAmong(ids, name) ?? "";
   // The others are files that fixtures name.

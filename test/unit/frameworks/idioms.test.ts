@@ -7,7 +7,7 @@ import { convert } from "../../../server/frameworks/convert/index.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../../../server/frameworks/index.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 
-const folder = "test/fixtures/foreign/idioms";
+const folder = "test/fixtures/frameworks/idioms";
 
 /** The framework, then its errors and warnings: `severity rule key`. */
 const verdicts: Readonly<Record<string, readonly string[]>> = {

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { diagnosed } from "../../support/foreignFixture.ts";
+import { diagnosed } from "../../support/frameworkFixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-installed-"));
 after(() => rmSync(folder, { recursive: true, force: true }));

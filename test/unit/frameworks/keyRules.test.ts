@@ -1,5 +1,5 @@
 /**
- * The files of test/fixtures/foreign/rules/keys, which the pages of the rules show, say by themselves what is found in
+ * The files of test/fixtures/frameworks/rules/keys, which the pages of the rules show, say by themselves what is found in
  * them. GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
 import assert from "node:assert/strict";
@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { rulePageFile } from "../../../server/config/text/rulePages.ts";
 import { keyRules } from "../../../server/frameworks/check/keyRules.ts";
-import { annotated, diagnosed, withoutMarkers } from "../../support/foreignFixture.ts";
+import { annotated, diagnosed, withoutMarkers } from "../../support/frameworkFixture.ts";
 
-const folder = "test/fixtures/foreign/rules/keys";
+const folder = "test/fixtures/frameworks/rules/keys";
 const stem = (id: string): string =>
   id.replace("foreign-", "").replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 

@@ -4,11 +4,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { candidates, judge } from "../../../bench/foreign/judge.ts";
-import { isFile, parseLedger, withProofs, type Line } from "../../../bench/foreign/ledger.ts";
+import { candidates, judge } from "../../../bench/frameworks/judge.ts";
+import { isFile, parseLedger, withProofs, type Line } from "../../../bench/frameworks/ledger.ts";
 import { keyRules, frameworkRules } from "../../../server/frameworks/index.ts";
 
-const file = "bench/foreign/ledger.jsonl";
+const file = "bench/frameworks/ledger.jsonl";
 const lines = parseLedger(readFileSync(file, "utf8"));
 const files = lines.filter(isFile);
 
@@ -49,8 +49,8 @@ describe("judging a checkout", () => {
     try {
       mkdirSync(join(checkout, "examples/deep"), { recursive: true });
       mkdirSync(join(checkout, "tests/examples"), { recursive: true });
-      cpSync("test/fixtures/foreign/rules/keys/unknownKey.sh", join(checkout, "examples/deep/run.sh"));
-      cpSync("test/fixtures/foreign/rules/keys/unknownKey.sh", join(checkout, "tests/examples/run.sh"));
+      cpSync("test/fixtures/frameworks/rules/keys/unknownKey.sh", join(checkout, "examples/deep/run.sh"));
+      cpSync("test/fixtures/frameworks/rules/keys/unknownKey.sh", join(checkout, "tests/examples/run.sh"));
       writeFileSync(join(checkout, "examples/own.sh"), "python own_grpo.py --num_generations 8\n");
       assert.deepEqual(candidates(checkout), ["examples/deep/run.sh", "examples/own.sh"]);
       assert.equal(judge(checkout, "examples/own.sh"), undefined);

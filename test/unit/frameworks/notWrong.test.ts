@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { checkFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { briefly, isForeign, read } from "./support.ts";
+import { briefly, isFramework, read } from "./support.ts";
 
 const heard = (name: string, text: string): string[] =>
   checkFrameworkDocument(read(name, text))
@@ -113,7 +113,7 @@ describe("a configuration of TRL whose own comment starts it", () => {
 
 describe("a YAML file that no longer parses", () => {
   const broken = (head: string, body: string, name = "mine.yaml"): string[] =>
-    isForeign(name, `${head}${body}`)
+    isFramework(name, `${head}${body}`)
       ? briefly(name, `${head}${body}`)
           .filter((line) => line.includes("foreign-syntax"))
           .map((line) => line.split(":")[0]!)

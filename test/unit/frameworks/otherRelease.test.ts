@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { tableOf } from "../../../server/frameworks/tables/load.ts";
-import { diagnosed } from "../../support/foreignFixture.ts";
+import { diagnosed } from "../../support/frameworkFixture.ts";
 
 const common = [
   "algorithm.adv_estimator=grpo",

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { geometryOf, DocumentModel, readFrameworkDocument } from "../../../server/frameworks/index.ts";
-import { briefly, check, isForeign, mended, read } from "./support.ts";
+import { briefly, check, isFramework, mended, read } from "./support.ts";
 
 const tree = (name: string, text: string): string | undefined => read(name, text).tree;
 
@@ -24,8 +24,8 @@ describe("TRL's trainers", () => {
       ["dpo.yaml", `${general}max_length: 512\n`, "dpo"],
     ];
     for (const [name, text, wanted] of cases) assert.equal(tree(name, text), wanted, text);
-    assert.equal(isForeign("x.yaml", `${general}max_length: 512\n`), false);
-    assert.equal(isForeign("sft.yaml", `${general}stage: sft\npacking: true\n`), false);
+    assert.equal(isFramework("x.yaml", `${general}max_length: 512\n`), false);
+    assert.equal(isFramework("sft.yaml", `${general}stage: sft\npacking: true\n`), false);
   });
 
   it("are recognised by the program that a script starts", () => {
@@ -34,9 +34,9 @@ describe("TRL's trainers", () => {
     assert.equal(tree("x.sh", "accelerate launch trl/scripts/reward.py --learning_rate 1e-5\n"), "reward");
     const flags = "--model_name_or_path a/b --dataset_name c/d --precompute_ref_log_probs --bf16";
     assert.equal(tree("x.sh", `python my_dpo.py ${flags}\n`), "dpo");
-    assert.equal(isForeign("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), false);
-    assert.equal(isForeign("x.sh", "python sft.py --data here\n"), false);
-    assert.equal(isForeign("x.sh", "trl env\n"), false);
+    assert.equal(isFramework("x.sh", "python my_dpo.py --model_name_or_path a/b\n"), false);
+    assert.equal(isFramework("x.sh", "python sft.py --data here\n"), false);
+    assert.equal(isFramework("x.sh", "trl env\n"), false);
   });
 
   it("are started by scripts that import TRL, where these can be read", () => {
@@ -78,7 +78,7 @@ describe("TRL's trainers", () => {
     assert.deepEqual(briefly("x.py", text), ["error foreign-unknown-key: beat"]);
     assert.match(check("x.py", text)[0]?.message ?? "", /`DPOConfig` refuses it\. Did you mean `beta`\?/);
     // Other libraries have classes of these names.
-    assert.equal(isForeign("x.py", "from gym import RewardConfig\nRewardConfig(scale=1)\n"), false);
+    assert.equal(isFramework("x.py", "from gym import RewardConfig\nRewardConfig(scale=1)\n"), false);
   });
 
   it("have their numbers: pairs are two sequences", () => {

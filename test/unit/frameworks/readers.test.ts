@@ -1,7 +1,7 @@
 /** Settings of other frameworks' files, with the place of each key and value. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isForeign, read, shown, textAt } from "./support.ts";
+import { isFramework, read, shown, textAt } from "./support.ts";
 
 const launch = "python3 -m verl.trainer.main_ppo";
 
@@ -144,12 +144,15 @@ describe("YAML", () => {
   });
 
   it("is no framework's where it is another program's", () => {
-    assert.equal(isForeign("x.yaml", "model_name_or_path: x\nlearning_rate: 1\noutput_dir: y\n"), false);
-    assert.equal(isForeign("x.yaml", "tasks: []\nalgorithm: grpo\nnum_generations: 8\nbeta: 1"), false);
-    assert.equal(isForeign("x.yaml", "base_model: x\nrl: grpo\nnum_generations: 8\nlearning_rate: 1"), false);
-    assert.equal(isForeign("x.sh", "echo actor_rollout_ref\n"), false);
-    assert.equal(isForeign("x.sh", "torchrun -m mine.sft_trainer data.path=x # not verl.trainer\n"), false);
-    assert.equal(isForeign("x.py", "class GRPOConfig(Base):\n  x: int = 1\n"), false);
+    assert.equal(isFramework("x.yaml", "model_name_or_path: x\nlearning_rate: 1\noutput_dir: y\n"), false);
+    assert.equal(isFramework("x.yaml", "tasks: []\nalgorithm: grpo\nnum_generations: 8\nbeta: 1"), false);
+    assert.equal(
+      isFramework("x.yaml", "base_model: x\nrl: grpo\nnum_generations: 8\nlearning_rate: 1"),
+      false,
+    );
+    assert.equal(isFramework("x.sh", "echo actor_rollout_ref\n"), false);
+    assert.equal(isFramework("x.sh", "torchrun -m mine.sft_trainer data.path=x # not verl.trainer\n"), false);
+    assert.equal(isFramework("x.py", "class GRPOConfig(Base):\n  x: int = 1\n"), false);
   });
 });
 
@@ -197,14 +200,14 @@ describe("GRPOConfig in Python", () => {
 describe("Python", () => {
   it("takes no class for TRL's that the file has from elsewhere or makes itself", () => {
     const call = "args = GRPOConfig(beta=0.1, benchmarks=[])\n";
-    assert.equal(isForeign("train.py", `from trl import GRPOConfig, GRPOTrainer\n${call}`), true);
-    assert.equal(isForeign("train.py", `from trl.trainer.grpo_config import GRPOConfig\n${call}`), true);
+    assert.equal(isFramework("train.py", `from trl import GRPOConfig, GRPOTrainer\n${call}`), true);
+    assert.equal(isFramework("train.py", `from trl.trainer.grpo_config import GRPOConfig\n${call}`), true);
     for (const own of [
       "from recipes.configs import GRPOConfig",
       "from recipes.configs import (\n  ScriptArguments,\n  Mine as GRPOConfig,\n)",
       "from .configs import GRPOConfig as GRPOConfig",
       "import trl\nclass GRPOConfig(trl.GRPOConfig):\n  benchmarks: list = ()",
     ])
-      assert.equal(isForeign("train.py", `from trl import TrlParser\n${own}\n${call}`), false, own);
+      assert.equal(isFramework("train.py", `from trl import TrlParser\n${own}\n${call}`), false, own);
   });
 });

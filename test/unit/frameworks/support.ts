@@ -12,7 +12,7 @@ import {
 } from "../../../server/frameworks/index.ts";
 
 /** A folder without environments or requirements above it. */
-const nowhere = join(tmpdir(), "gradus-foreign-nowhere");
+const nowhere = join(tmpdir(), "gradus-frameworks-nowhere");
 
 export function read(name: string, text: string): FrameworkDocument {
   const document = readFrameworkDocument(join(nowhere, name), text, { environment: "" });
@@ -20,7 +20,7 @@ export function read(name: string, text: string): FrameworkDocument {
   return document;
 }
 
-export const isForeign = (name: string, text: string): boolean =>
+export const isFramework = (name: string, text: string): boolean =>
   readFrameworkDocument(join(nowhere, name), text, { environment: "" }) !== undefined;
 
 /** What is wrong with keys and values by themselves: the frameworks' own rules have tests of their own. */

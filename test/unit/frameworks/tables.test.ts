@@ -105,7 +105,7 @@ describe("the release that a file is checked against", () => {
   });
 
   it("is that of an environment next to it, read from its sources where the tables lack it", () => {
-    const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
+    const folder = mkdtempSync(join(tmpdir(), "gradus-frameworks-"));
     const packages = join(folder, ".venv/lib/python3.12/site-packages");
     mkdirSync(join(packages, "trl-1.99.0.dist-info"), { recursive: true });
     mkdirSync(join(packages, "trl/trainer"), { recursive: true });
@@ -128,7 +128,7 @@ describe("the release that a file is checked against", () => {
   });
 
   it("is that of the requirements", () => {
-    const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
+    const folder = mkdtempSync(join(tmpdir(), "gradus-frameworks-"));
     writeFileSync(join(folder, "requirements.txt"), "torch\ntrl[vllm]==0.24.0\n");
     const document = readFrameworkDocument(join(folder, "a.yaml"), text, { environment: "" });
     assert.deepEqual(document?.version, { text: "0.24.0", from: "file", table: "0.24.0" });
@@ -156,7 +156,7 @@ describe("the model", () => {
   });
 
   it("has what other files of the workspace set in between", () => {
-    const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-"));
+    const folder = mkdtempSync(join(tmpdir(), "gradus-frameworks-"));
     writeFileSync(join(folder, "base.yaml"), "num_generations: 4\nbeta: 0.2\nreward_funcs: [a.b]\n");
     const script = readFrameworkDocument(join(folder, "run.sh"), "trl grpo --config base.yaml --beta 0.3\n", {
       environment: "",

@@ -1,19 +1,19 @@
 /**
- * test/fixtures/foreign/verlAccepts.json: launches drawn at random, and whether verl 0.9.1 itself takes them, as far as
+ * test/fixtures/frameworks/verlAccepts.json: launches drawn at random, and whether verl 0.9.1 itself takes them, as far as
  * it can be asked without GPUs (verlAccepts.py next to it says what is asked).
  */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
-import { diagnosed } from "../../support/foreignFixture.ts";
+import { diagnosed } from "../../support/frameworkFixture.ts";
 
 interface Row {
   readonly accepted: boolean;
   readonly overrides: readonly string[];
 }
 const { release, rows }: { release: string; rows: readonly Row[] } = JSON.parse(
-  readFileSync("test/fixtures/foreign/verlAccepts.json", "utf8"),
+  readFileSync("test/fixtures/frameworks/verlAccepts.json", "utf8"),
 );
 
 /** What verl finds out later: when workers start, models are split, or rollouts are there. */

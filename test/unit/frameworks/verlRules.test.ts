@@ -1,5 +1,5 @@
 /**
- * Each file in test/fixtures/foreign/rules/verl says by itself what must be found in it: below a faulty line are
+ * Each file in test/fixtures/frameworks/rules/verl says by itself what must be found in it: below a faulty line are
  * `#  ^^^ severity [rule] key: message`, and below what the whole file lacks, at its head. Files called `*.ok.*` are near misses.
  * GRADUS_GOLDEN=1 rewrites the markers, to be read before they are committed.
  */
@@ -9,9 +9,9 @@ import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { verlRules } from "../../../server/frameworks/verl/rules/index.ts";
-import { annotated, diagnosed, edited, withoutMarkers } from "../../support/foreignFixture.ts";
+import { annotated, diagnosed, edited, withoutMarkers } from "../../support/frameworkFixture.ts";
 
-const folder = resolve("test/fixtures/foreign/rules/verl");
+const folder = resolve("test/fixtures/frameworks/rules/verl");
 const fixtures = readdirSync(folder).filter((name) => /\.(yaml|sh)$/.test(name));
 function findings(file: string, text: string): readonly Diagnostic[] {
   const found = diagnosed(file, text);

@@ -13,7 +13,7 @@ export const agentFile = openrlhfRule({
       const message = `\`${path}\` is not a Python file: OpenRLHF loads an agent from a file that ends in \`.py\`.`;
       return [{ at, message }];
     }
-    const text = flags.model.since("0.9.2") ? textBeside(flags, path) : undefined;
+    const text = flags.model.since("0.9.2") ? siblingText(flags, path) : undefined;
     if (text === undefined) return missingPython(flags.model, at.key);
     if (/\bAgentExecutor\b/.test(text)) return [];
     return [{ at, message: `\`${path}\` has no class \`AgentExecutor\`, which OpenRLHF looks for.` }];

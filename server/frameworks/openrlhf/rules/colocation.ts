@@ -51,7 +51,7 @@ function pair(flags: Flags, one: ModelGroup, other: ModelGroup, cause: string): 
   if (first === undefined || second === undefined) return [];
   if (first.nodes === second.nodes && first.each === second.each) return [];
   const layouts = [other, one].flatMap((group) => [`${group}.num_gpus_per_node`, `${group}.num_nodes`]);
-  const message = `With \`${flags.name(cause)}\` the ${groupNames[one]} and the ${groupNames[other]} share GPUs, so they need the same nodes and GPUs, not ${shownOf(first)} and ${shownOf(second)}.`;
+  const message = `With \`${flags.name(cause)}\` the ${groupNames[one]} and the ${groupNames[other]} share GPUs, so they need the same nodes and GPUs, not ${layoutText(first)} and ${layoutText(second)}.`;
   const fixes = [
     ...(first.nodes === second.nodes ? [] : changes(flags.written(`${other}.num_nodes`), [first.nodes])),
     ...(first.each === second.each ? [] : changes(flags.written(`${other}.num_gpus_per_node`), [first.each])),

@@ -15,7 +15,7 @@ export const trainBatch = openrlhfRule({
     const broken = shares.find(({ step }) => size <= 0 || size % step !== 0);
     if (broken === undefined) return [];
     const all = shares.map(({ step }) => step).reduce(lcm, 1);
-    return finding(flags, { size, micro, all }, broken);
+    return diagnosticOf(flags, { size, micro, all }, broken);
   },
 });
 

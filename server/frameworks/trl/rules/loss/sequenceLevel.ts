@@ -28,5 +28,5 @@ export const sequenceLevel = trlRule({
 const weighted = (model: RuleModel, loss: string): string =>
   `\`${level}: sequence\` with the loss \`${loss}\`${model.written("loss_type") === undefined ? ", the default," : ""} weights each sequence by its length: for GSPO use \`loss_type: grpo\`.`;
 
-const finding = (model: RuleModel, message: string): RuleDiagnostic[] =>
+const diagnosticOf = (model: RuleModel, message: string): RuleDiagnostic[] =>
   diagnosticAt(model, [level, "loss_type"], message);

@@ -1,4 +1,4 @@
-"""Asks TRL's own parsers which configurations they take: `python bench/foreign/askTrl.py` writes test/fixtures/foreign/trlAsked.json.
+"""Asks TRL's own parsers which configurations they take: `python bench/frameworks/askTrl.py` writes test/fixtures/frameworks/trlAsked.json.
 
 Each row is a file as `trl <trainer> --config` reads it, or flags as `trl <trainer>` takes them, and whether the parser and the classes' own
 `__post_init__` accept it. Valid configurations are changed in one key at a time (another type, out of range, no name of an enumeration,
@@ -21,7 +21,7 @@ import warnings
 import yaml
 
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
-PATH = "test/fixtures/foreign/trlAsked.json"
+PATH = "test/fixtures/frameworks/trlAsked.json"
 TRAINERS = ["grpo", "rloo", "dpo", "sft", "kto", "reward"]
 ENVIRONMENT = ("Ampere", "bf16/gpu", "is required but", "No module named", "not installed", "not available", "process group has not", "No such file")
 

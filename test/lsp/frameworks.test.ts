@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { DidOpenTextDocumentNotification } from "vscode-languageserver-protocol/node";
 import { applied, cursor, startServer, type LanguageServer } from "../support/lspServer.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "gradus-foreign-lsp-"));
+const folder = mkdtempSync(join(tmpdir(), "gradus-frameworks-lsp-"));
 let server: LanguageServer;
 before(async () => {
   server = await startServer();
