@@ -87,18 +87,18 @@ type StageReport = Omit<DiagnosticReport, "rule" | "key" | "at"> & {
 
 /**
  * Reports a diagnostic about a stage's values, at the first of the paths that the person wrote.
- * @param finding may depend on that place
+ * @param diagnostic may depend on that place
  */
 export function reportAt(
   { file, root, report }: ConfigModel,
   view: StageView,
   { id }: RulePage,
   paths: readonly (readonly string[])[],
-  finding: StageReport | ((at: Origin) => StageReport),
+  diagnostic: StageReport | ((at: Origin) => StageReport),
 ): void {
   const places = paths.map((path) => ({ path, origin: placeOf(view.body, ...path) }));
   const at = mine(file, ...places.map(({ origin }) => origin)) ?? root.origin;
   const path = places.find(({ origin }) => origin === at)?.path ?? paths[0] ?? [];
-  const { key = path.join("."), ...rest } = typeof finding === "function" ? finding(at) : finding;
+  const { key = path.join("."), ...rest } = typeof diagnostic === "function" ? diagnostic(at) : diagnostic;
   report({ rule: id, key: underneath(view, at, key), at, ...rest });
 }

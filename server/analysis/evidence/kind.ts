@@ -22,7 +22,7 @@ interface SightingBase {
 }
 /** Something to do something about. */
 export interface DiagnosticSighting extends SightingBase {
-  readonly level: "finding";
+  readonly level: "diagnostic";
   readonly rollouts?: { readonly step: number; readonly where: string };
   /** Where there is nothing: `info`. */
   readonly severity?: "warning";

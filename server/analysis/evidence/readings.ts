@@ -23,7 +23,7 @@ export function readings(seen: RunSightings, config: Text, file: string): Readin
   const held = holding(seen, config);
   const where = (at: string): string => seen.view.at(at);
   const diagnostics = held.flatMap((sighting): EvidenceDiagnostic[] => {
-    if (sighting.level !== "finding") return [];
+    if (sighting.level !== "diagnostic") return [];
     const { kind, message, at, rollouts, severity = "info", places = [] } = sighting;
     return [
       {
@@ -63,7 +63,9 @@ const runName = ({ status, step }: RunSummary): string =>
 /** One note a line says the most in the least: several of one line are joined. */
 function notesOf(seen: RunSightings, held: readonly RunSighting[], { root, text }: Text): EvidenceNote[] {
   const byLine = new Map<number, EvidenceNote>();
-  const flagged = new Set(held.flatMap(({ level, at }) => (level === "finding" ? [seen.view.at(at)] : [])));
+  const flagged = new Set(
+    held.flatMap(({ level, at }) => (level === "diagnostic" ? [seen.view.at(at)] : [])),
+  );
   for (const sighting of held) {
     if (sighting.level !== "note") continue;
     const key = seen.view.at(sighting.at);
@@ -113,7 +115,7 @@ function unitOf(metric: string): "bytes" | "fraction" | "other" {
 function hoverOf({ view }: RunSightings, held: readonly RunSighting[], key: string): string | undefined {
   const own = held.filter(({ at }) => at === key || view.at(at) === key);
   if (own.length === 0) return undefined;
-  const flagged = own.some(({ level }) => level === "finding");
+  const flagged = own.some(({ level }) => level === "diagnostic");
   const said = own
     .filter(({ kind }) => !flagged || kind !== "run-term-mean")
     .map((sighting) => drawn(view, sighting));

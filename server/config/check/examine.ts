@@ -52,12 +52,12 @@ function checkTop(full: MapNode, checker: Checker, report: Report): JsonObject {
 /** A stage's blocks: what it inherits has been complained about at the top level already. */
 function checkBlocks({ name, body }: StageTree, top: Checker, report: Report): CheckedTree {
   const prefix = `stages.${name}`;
-  const checker = new Checker((finding) => {
-    if (finding.at.stage === undefined) return;
-    const { misplaced, meant, key } = finding;
+  const checker = new Checker((diagnostic) => {
+    if (diagnostic.at.stage === undefined) return;
+    const { misplaced, meant, key } = diagnostic;
     const inStage = (path: string): string => `${prefix}.${path}`;
     report({
-      ...finding,
+      ...diagnostic,
       key: inStage(key),
       ...(misplaced?.to === undefined ? {} : { misplaced: { to: inStage(misplaced.to) } }),
       ...(meant === undefined ? {} : { meant: inStage(meant) }),

@@ -84,10 +84,10 @@ export const guidanceRatio: Rule = {
       ["guidance", "source"],
       ["guidance"],
     ];
-    const { fit, params = [], ...finding } = problem;
+    const { fit, params = [], ...diagnostic } = problem;
     const at = placeOf(view.body, "guidance", "ratio");
     reportAt(model, view, guidanceRatio, paths, {
-      ...finding,
+      ...diagnostic,
       fileFixes: [
         ...fit.map((use) =>
           model.edits.set(pathIn(view, at, "guidance", "ratio"), use, `Set \`ratio: ${use}\``, false),

@@ -36,7 +36,7 @@ function extreme({
   successes,
   rollouts,
   step,
-}: ArmTally): Pick<Sighting & { level: "finding" }, "message" | "rollouts"> | undefined {
+}: ArmTally): Pick<Sighting & { level: "diagnostic" }, "message" | "rollouts"> | undefined {
   if (rollouts < telling) return undefined;
   const rollout = { step, where: `${inArm(arm)} && ${training}` };
   if (successes === 0)
@@ -61,7 +61,7 @@ function ofTask(view: RunView, task: string, all: readonly ArmTally[]): Sighting
       ? []
       : [
           {
-            level: "finding",
+            level: "diagnostic",
             at,
             reads,
             ...found,

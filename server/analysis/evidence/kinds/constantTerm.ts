@@ -17,7 +17,7 @@ export const constantTerm: EvidenceKind = {
         ? "it does not distinguish rollouts"
         : "it contributes no gradient";
       return {
-        level: "finding",
+        level: "diagnostic",
         at: `reward.terms.${term}`,
         reads: [{ path: `reward.terms.${term}`, except: ["weight"] }, { path: "advantage.baseline" }],
         term,

@@ -41,7 +41,7 @@ export const evaluations: EvidenceKind = {
         : [
             {
               ...about,
-              level: "finding" as const,
+              level: "diagnostic" as const,
               metric: fell[0]!,
               message: `On held-out tasks the run made the model worse (${steps}): ${fell.map(change).join(", ")}.`,
             },

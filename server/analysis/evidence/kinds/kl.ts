@@ -22,7 +22,7 @@ function ofTerm(view: RunView, model: string, coefficient: number | undefined, i
     return [
       {
         ...about,
-        level: "finding",
+        level: "diagnostic",
         message: `The divergence from \`${model}\` reached ${formatNumber(most)} nats per token at step ${peak}: the coefficient is too small to hold the policy back.`,
       },
     ];
@@ -30,7 +30,7 @@ function ofTerm(view: RunView, model: string, coefficient: number | undefined, i
     return [
       {
         ...about,
-        level: "finding",
+        level: "diagnostic",
         message: `The divergence from \`${model}\` was never above ${formatNumber(most)} nats per token in ${over}: with coefficient ${coefficient} it adds nothing to the loss.`,
       },
     ];

@@ -23,7 +23,7 @@ export const memory: EvidenceKind = {
     const than = predicted === undefined ? "" : `; the prediction was ${formatBytes(predicted)}`;
     const message = `The last run's process used ${formatBytes(peak)} of memory at its peak${than}.`;
     return predicted !== undefined && peak > surprise * predicted
-      ? [{ ...about, level: "finding", message }]
+      ? [{ ...about, level: "diagnostic", message }]
       : [{ ...about, level: "note", label: `measured ${formatBytes(peak)}`, message }];
   },
 };

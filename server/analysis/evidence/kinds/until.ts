@@ -70,7 +70,7 @@ function ofStage(view: RunView, { name, from, to }: StageSpan): Sighting[] {
   // Where one of several is enough, one that was reached is no longer missed.
   if (of === "any" && missed.length < list.length) return [];
   return missed.map(({ metric, far }) => ({
-    level: "finding" as const,
+    level: "diagnostic" as const,
     at,
     reads,
     metric,

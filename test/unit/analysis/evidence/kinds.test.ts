@@ -51,7 +51,7 @@ function shown(
   return record;
 }
 
-const said = (record: RunRecord, kind: string, level = "finding"): string[] =>
+const said = (record: RunRecord, kind: string, level = "diagnostic"): string[] =>
   see(record, 100).sightings.flatMap((sighting) =>
     sighting.kind === kind && sighting.level === level ? [sighting.message] : [],
   );

@@ -22,7 +22,7 @@ export const sampleBatches = openrlhfRule({
     if (rollout === undefined || micro === undefined || micro < 1) return [];
     const batches = Math.floor(rollout.samples / micro);
     const short = groupsOf(flags).find((group) => (actorsOf(flags, group) ?? 0) > batches);
-    return short === undefined ? [] : diagnosticOf(flags, short, rollout, micro);
+    return short === undefined ? [] : problem(flags, short, rollout, micro);
   },
 });
 
@@ -37,12 +37,7 @@ function groupsOf(flags: Flags): ModelGroup[] {
   return dynamic ? ["actor"] : ["actor", ...others];
 }
 
-function diagnosticOf(
-  flags: Flags,
-  group: ModelGroup,
-  rollout: RolloutSize,
-  micro: number,
-): RuleDiagnostic[] {
+function problem(flags: Flags, group: ModelGroup, rollout: RolloutSize, micro: number): RuleDiagnostic[] {
   const { prompts, responses, samples } = rollout;
   const actors = actorsOf(flags, group) ?? 1;
   const batches = Math.floor(samples / micro);
