@@ -1,4 +1,4 @@
-// Do the papers' claims of curricula and guidance show here? Measured beside claimed, simulated and by real training.
+// Do the papers' claims of curricula and guidance show here? Measured against claimed, simulated and by real training.
 //   npm run bench -- curriculum [--claims sec,dump] [--seeds N] [--simulated | --real] [--again SIDE] [--write]
 // Each run that ends is a line of bench/curriculum/results.jsonl and is not made again; --write makes docs/claims.md of them.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Generation beside a PyTorch loop with a KV cache, in turns: `npm run bench -- decode [--rounds=5] [--seconds=0] [--ours=1]`. */
+/** Generation compared with a PyTorch loop with a KV cache, in turns: `npm run bench -- decode [--rounds=5] [--seconds=0] [--ours=1]`. */
 import { loadavg } from "node:os";
 import { CharacterTokenizer } from "../server/engine/tokenizers/characters.ts";
 import { openLanguageModel } from "../server/engine/index.ts";

@@ -1,5 +1,5 @@
-// Does the example learn? Runs it for seeds 1 to 5, each beside its controls, and prints a table. One control scales the
-// advantages to zero: every gradient is 0, the weights stay. The other pays by a coin: as many updates of the usual size, in
+// Does the example learn? Runs it for seeds 1 to 5, each with its controls, and prints a table. One control scales the
+// advantages to zero: every gradient is 0, the weights stay. The other rewards by a coin: as many updates of the usual size, in
 // directions that the answers do not decide.
 //   npm run bench -- learning [--seeds 1,2,3] [--no-control] [--config FILE] [--set path=value]…
 // Needs a quiet machine for its seconds; the rest does not depend on it. Each run goes through `gradus run --json`.

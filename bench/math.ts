@@ -9,7 +9,7 @@ import { measured, median, option } from "./report.ts";
 
 const [rollouts, tokens, rounds] = [option("rollouts", 4096), option("tokens", 512), option("rounds", 7)];
 
-/** The first three have a goal; the others stand for the families of losses and for advantages below a response. */
+/** The first three have a goal; the others represent the families of losses and for advantages below a response. */
 const configs = {
   "GRPO, clipped, token mean": "objective: { use: clipped, aggregate: token_mean }",
   "GRPO with k3 in the loss":

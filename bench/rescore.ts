@@ -122,7 +122,7 @@ try {
       if (other) shown = label;
       return other;
     });
-    // The first reads the rollouts: it is told apart.
+    // The first reads the rollouts: it is measured apart.
     if (edit > 0) keystrokes.push(performance.now() - began);
     else measured({ what: "first edit to its hint", value: performance.now() - began, unit: "ms", setting });
     await wait(400);

@@ -1,4 +1,4 @@
-// One optimiser round of the example beside one of TRL's GRPOTrainer, in turns on the same cores. `[--rounds 3] [--steps 12] [--warm-up 150] [--python PATH] [--model PATH] [--ours]`
+// One optimiser round of the example compared with one of TRL's GRPOTrainer, in turns on the same cores. `[--rounds 3] [--steps 12] [--warm-up 150] [--python PATH] [--model PATH] [--ours]`
 // Same model size, warm-up, prompts and group; lengths of both sides are printed. The median of the rounds counts. It needs a quiet machine.
 // With a model of 135 million parameters (--model, or GRADUS_SMOLLM2=$(node scripts/getSmolLm2.mjs)) also a step that trains it whole: 4 prompts × 4 answers of exactly 32 tokens.
 import { spawn, spawnSync } from "node:child_process";
@@ -77,7 +77,7 @@ async function peerSteps(...words) {
 }
 
 /**
- * The example. Every group is admitted and brevity is paid, so that hardly a row has no gradient: rows without one are
+ * The example. Every group is admitted and brevity is rewarded, so that hardly a row has no gradient: rows without one are
  * left out by this engine, and the other side has no such short cut.
  */
 const example = {

@@ -1,4 +1,4 @@
-/** SmolLM2-135M beside transformers and PEFT, in turns: load, prefill, decode, a LoRA step, peak memory. `[--rounds=3] [--ours=1]` */
+/** SmolLM2-135M compared with transformers and PEFT, in turns: load, prefill, decode, a LoRA step, peak memory. `[--rounds=3] [--ours=1]` */
 import { spawnSync } from "node:child_process";
 import { loadavg } from "node:os";
 import { openLanguageModel, threadSettings } from "../server/engine/index.ts";

@@ -1,4 +1,4 @@
-/** Training steps beside PyTorch's in turns, and the ways to a step beside each other: `npm run bench -- train [--rounds=5] [--steps=5] [--ours=1]`. */
+/** Training steps compared with PyTorch's in turns, and the ways to a step with each other: `npm run bench -- train [--rounds=5] [--steps=5] [--ours=1]`. */
 import { loadavg } from "node:os";
 import { openLanguageModel, type PolicyOptions } from "../server/engine/index.ts";
 import { adamwChoice } from "../server/methods/optimizer/adamw.ts";

@@ -16,7 +16,7 @@ interface Measure {
   readonly paper: string;
   /** 0 is no effect; a ratio is shown as exp of it. */
   readonly scale: "difference" | "ratio";
-  /** Of one seed; NaN where it cannot be told. */
+  /** Of one seed; NaN where it is unknown. */
   readonly effect: (own: Result, other: Result) => number;
 }
 
@@ -41,7 +41,7 @@ export interface Claim {
   readonly other: Side;
   readonly real: readonly Asked[];
   readonly simulated: readonly Asked[];
-  /** What stands between the paper's experiment and this one. */
+  /** What differs between the paper's experiment and this one. */
   readonly differs: string;
   /**
    * At how many seeds of real runs it is decided, fixed before the first of them; all looks share the 5 % of an error.

@@ -10,9 +10,9 @@ export interface Finding {
   readonly scale: Asked["scale"];
   /** In the scale of the effect; undefined: fewer than two seeds. */
   readonly interval: Interval | undefined;
-  /** Undefined: nothing is claimed of it, or something stands in for the method. */
+  /** Undefined: nothing is claimed of it, or something replaces the method. */
   readonly verdict: Verdict | "too early" | undefined;
-  /** Seeds that both sides have and of which the effect cannot be told: a success of 0 has no ratio. */
+  /** Seeds that both sides have and of which the effect is unknown: a success of 0 has no ratio. */
   readonly dropped: readonly number[];
   /** How many times the results were looked at, or will be. */
   readonly looks: number;

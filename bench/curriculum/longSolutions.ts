@@ -104,7 +104,7 @@ export class LongSolutions {
     };
   }
 
-  /** A task behind so much of its solution. */
+  /** A task with so much of its solution before it. */
   private behind({ task, arm }: DrawnTask, share: number): DrawnTask {
     return { arm, task: this.task(task.id, Math.round((1 - share) * this.whole)) };
   }

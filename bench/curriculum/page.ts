@@ -31,7 +31,7 @@ function made(kind: Result["kind"], results: readonly Result[]): string {
   return `${own.length} ${kind} runs, ${when}, ${where}, version ${distinct(own.map(({ version }) => version))}; median ${seconds} s a run${busy}.`;
 }
 
-/** What is measured: where something stands in for a method, that. */
+/** What is measured: where something replaces a method, that. */
 const sides = ({ own, other, standIn }: Claim, kind: Result["kind"]): string =>
   `${(kind === "simulated" ? standIn : undefined) ?? own.label} against ${other.label}`;
 

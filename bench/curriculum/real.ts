@@ -8,7 +8,7 @@ import type { Point, Result } from "./result.ts";
 import { configOfSide, sideFile, sideFingerprint, warmUpFingerprint } from "./settings.ts";
 import { warmedUp } from "./warmUps.ts";
 
-/** Sides whose method was mended since: the same settings mean something else from that day on. */
+/** Sides whose method was fixed since: the same settings mean something else from that day on. */
 const mended: Readonly<Record<string, string>> = {
   pcl: "2026-11-23: what the value model guesses stays within what was earned",
 };

@@ -23,7 +23,7 @@ interface Simulation {
   readonly longSolutions?: true;
 }
 
-/** Where they stand here, arms are levels; a simulated task has no text that a model could guess from. */
+/** Here arms are levels; a simulated task has no text that a model could guess from. */
 const simulations: Readonly<Record<string, Simulation>> = {
   dump: { set: ["curriculum.arms=difficulty"] },
   pcl: { set: ["curriculum.arms=difficulty", "curriculum.estimator={ use: ema, alpha: 0.5 }"] },

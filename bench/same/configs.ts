@@ -1,4 +1,4 @@
-/** What two working trees are compared on, beside the example: a short run of everything that a run remembers or draws. */
+/** What two working trees are compared on, next to the example: a short run of everything that a run remembers or draws. */
 import { configs as remembering } from "../kills/configs.ts";
 
 export interface SameConfig {

@@ -5,7 +5,7 @@ const paper = "12.1 × (MATH) and 16.9 × (DeepScaleR) cheaper";
 const claimed = -Math.log(12.1);
 /** Candidates of a step: the preset's four for each of the step's 32 prompts. */
 const candidates = 4 * 32;
-/** Texts of four to ten letters, drawn alike, with the mark behind them, the beginning and the end token. */
+/** Texts of four to ten letters, drawn alike, with the mark after them, the beginning and the end token. */
 const promptTokens = 7 + 3;
 
 /** What the value model read: every candidate once, and every prompt that was rolled out once more to learn from. */
