@@ -221,10 +221,10 @@ function parse<Item extends AnyRecord>(
     more: false,
     ...(damage === undefined ? {} : { damage }),
   });
-  const behind = (): LogPosition => steps.at(-1)?.position ?? from;
+  const readTo = (): LogPosition => steps.at(-1)?.position ?? from;
   const damaged = (offset: number, what: string): Scan<Item> => {
     const message = `${what}: the segment is damaged at byte ${offset}; nothing after the last complete step before it is read.`;
-    return done(behind(), problem("log/checksum", "error", file, offset, message));
+    return done(readTo(), problem("log/checksum", "error", file, offset, message));
   };
   if (from.offset === 0) {
     if (bytes.length < headerBytes) return done(from);

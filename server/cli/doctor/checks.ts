@@ -29,17 +29,17 @@ export interface Check {
 }
 
 const ok = (name: string, detail: string): Check => ({ name, status: "ok", detail });
-const missing = (name: string, detail: string, mend: string): Check => ({
+const missing = (name: string, detail: string, fix: string): Check => ({
   name,
   status: "missing",
   detail,
-  mend,
+  fix,
 });
-const optional = (name: string, detail: string, mend: string): Check => ({
+const optional = (name: string, detail: string, fix: string): Check => ({
   name,
   status: "optional",
   detail,
-  mend,
+  fix,
 });
 
 interface Outcome {
@@ -118,7 +118,7 @@ async function checkTool(
 ): Promise<Check> {
   const found = await firstThatAnswers(commands, args);
   if (found !== undefined) return ok(name, found);
-  return optional(name, "none found; set-up needs it to build the native engine and SQLite", mend);
+  return optional(name, "none found; set-up needs it to build the native engine and SQLite", fix);
 }
 
 const named = process.env["CXX"];

@@ -95,7 +95,7 @@ function withDefault(key: KeyOffer, path: readonly Step[]): KeyOffer {
 function valuesFor(spot: Spot, around: Surroundings): Offer[] {
   const { cursor } = around;
   const values = valuesAt(spot, namedAt(around));
-  const siblings = besides(cursor);
+  const siblings = listedNames(cursor);
   const all =
     slotOf(spot) === "reward"
       ? [...(/[./]/.test(cursor.before) ? [] : values), ...rewardOffers(around)]

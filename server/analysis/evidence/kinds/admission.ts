@@ -42,7 +42,7 @@ export const admission: EvidenceKind = {
     const step = rejected.at(-1)?.step ?? view.summary.step;
     return {
       ...about,
-      level: "finding",
+      level: "diagnostic",
       message,
       rollouts: { step, where: `admitted == false && use == "train"` },
     };

@@ -29,7 +29,7 @@ export const clip: EvidenceKind = {
     const why = once ? " With one update per step the ratio is 1, so the clip cannot act." : "";
     return {
       ...about,
-      level: "finding",
+      level: "diagnostic",
       message: `The clip acted on 0 of ${tokens.toLocaleString("en-US")} trained tokens in ${view.over(shares.length)}.${why}`,
     };
   },

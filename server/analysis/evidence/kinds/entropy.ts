@@ -15,7 +15,7 @@ export const entropy: EvidenceKind = {
     const [first, now] = [mean(all.slice(0, begin)), mean(all.slice(-begin))];
     if (now > collapsed || now > fallen * first) return [];
     return {
-      level: "finding",
+      level: "diagnostic",
       at: "objective.entropy",
       reads: [{ path: "objective" }, { path: "rollout.temperature" }, { path: "update.optimizer.lr" }],
       metric: "policy/entropy",

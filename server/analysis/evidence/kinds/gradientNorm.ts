@@ -45,7 +45,7 @@ export const gradientNorm: EvidenceKind = {
     const held =
       clip === undefined || !Number.isFinite(first.value) ? "" : ` \`clip_norm\` cut it to ${clip}.`;
     return {
-      level: "finding",
+      level: "diagnostic",
       at: view.number("update.optimizer.lr") === undefined ? "update.optimizer" : "update.optimizer.lr",
       reads: [{ path: "update.optimizer" }],
       metric: "update/grad_norm",

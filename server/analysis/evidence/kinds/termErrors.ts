@@ -19,7 +19,7 @@ export const termErrors: EvidenceKind = {
       const { failures } = view.record;
       const why = said(term, failures);
       return {
-        level: "finding",
+        level: "diagnostic",
         ...(all > 0 && failed >= all * mostRewards ? { severity: "warning" as const } : {}),
         at: `reward.terms.${term}`,
         reads: [{ path: `reward.terms.${term}`, except: ["weight"] }],

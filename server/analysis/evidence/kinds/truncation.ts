@@ -22,7 +22,7 @@ export const truncation: EvidenceKind = {
     const last = lastWhere(points, (value) => value > 0);
     if (last === undefined || cut / all < notable) return [];
     return {
-      level: "finding",
+      level: "diagnostic",
       at: "rollout.max_tokens",
       reads: [{ path: "rollout.max_tokens" }],
       metric: "rollout/truncated",

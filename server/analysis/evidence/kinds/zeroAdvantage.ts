@@ -18,7 +18,7 @@ export const zeroAdvantage: EvidenceKind = {
       ? ""
       : ` ${formatFraction(right)} of groups were all correct, ${formatFraction(wrong)} all wrong.`;
     return {
-      level: "finding",
+      level: "diagnostic",
       at: "rollout.group",
       reads: [{ path: "rollout.group" }, { path: "tasks" }, { path: "reward.terms" }, { path: "advantage" }],
       metric: "groups/zero_advantage",
