@@ -11,7 +11,7 @@ export const simulatedSource = "simulated";
 /** Spread of the tasks of one level, in logits. */
 const spread = 0.5;
 
-/** Where a simulated task stands. */
+/** Where a simulated task is. */
 interface SimulatedTask {
   readonly level: number;
   readonly extra: number;
