@@ -17,7 +17,7 @@ export const chatParams = {
 };
 export type Chat = z.output<z.ZodObject<typeof chatParams>>;
 
-export interface ChatAsk {
+interface ChatAsk {
   readonly samples: number;
   readonly max_tokens: number;
   readonly temperature: number;

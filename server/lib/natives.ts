@@ -89,8 +89,8 @@ const record = z.object({
     mend: z.string().optional(),
   }),
 });
-export type SetupRecord = z.infer<typeof record>;
-export type NodeRecord = z.infer<typeof nodeRecord>;
+type SetupRecord = z.infer<typeof record>;
+type NodeRecord = z.infer<typeof nodeRecord>;
 
 /** Where set-up records what it did, next to the packages that it concerns: `npm ci` removes both together. */
 const recordFile = (root = nativeRoot()): string => join(root, "node_modules", ".gradus", "setup.json");

@@ -23,7 +23,7 @@ import { unreadDataset } from "./unreadDataset.ts";
 
 export const isParquet = (file: string): boolean => /\.(parquet|pq)$/i.test(file);
 
-export interface ParquetShape {
+interface ParquetShape {
   readonly rows: number;
   /** Names at the top, in the file's order. */
   readonly columns: readonly string[];

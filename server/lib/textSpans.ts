@@ -21,7 +21,7 @@ export function matchesIn(text: string, pattern: RegExp): Range[] {
   });
 }
 
-export interface Section {
+interface Section {
   readonly open: string;
   readonly close: string;
   /** The text begins inside a section: its opening tag comes before the text. */

@@ -46,7 +46,7 @@ interface CachedStep {
 }
 
 /** What a config makes of a step before it is scored. */
-interface Scored {
+export interface Scored {
   readonly kept: CachedStep;
   readonly body: StageBody;
   readonly clock: Clock;

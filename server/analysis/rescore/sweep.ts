@@ -10,7 +10,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import { ComparisonTally, membersOf } from "./compare.ts";
 import { scoreStep } from "./scoreStep.ts";
-import type { RescoreOptions, RescoreSession } from "./session.ts";
+import type { RescoreOptions, RescoreSession, Scored } from "./session.ts";
 import { sweepPicture } from "./sweepPicture.ts";
 
 const points = 21;
@@ -103,8 +103,6 @@ export async function sweep(
     picture: sweepPicture(points, weight, signed),
   };
 }
-
-type Scored = Awaited<ReturnType<RescoreSession["scored"]>>;
 
 function weightOf({ body, clock }: Scored, term: string): number {
   const written = body.reward.terms.find(({ name }) => name === term);

@@ -63,7 +63,7 @@ export function turnsTaken(turns: readonly Turn[], steps: number): number[] {
 }
 
 /** Whose step it is. */
-export interface TurnAt {
+interface TurnAt {
   /** Place of the stage among the stages. */
   readonly stage: number;
   /** Steps that this stage has had in the alternation before. */
@@ -83,7 +83,7 @@ export function turnAt(turns: readonly Turn[], step: number): TurnAt {
 }
 
 /** Where a step of the run lies, if every stage lasts all of its steps. */
-export interface Planned {
+interface Planned {
   readonly stage: StageConfig;
   readonly clock: Clock;
 }

@@ -6,7 +6,7 @@ import { limits, readText } from "../../lib/inputFile.ts";
 import { requireEsbuild } from "../../lib/natives.ts";
 import { pythonNames } from "./pythonNames.ts";
 
-export type Exports =
+type Exports =
   /** `open`: it may have names that parsing cannot see (CommonJS, re-exports of packages). */
   | { readonly kind: "names"; readonly names: readonly string[]; readonly open: boolean }
   | { readonly kind: "broken"; readonly message: string };

@@ -5,11 +5,11 @@ import type { SlotName } from "../../core/declaration.ts";
 import { entry, mapNode, textOf, type MapNode, type SourceNode } from "../text/node.ts";
 
 /** Key that names the method. A task is chosen by its environment, its file, or by how it is made of others. */
-export type UseKey = "use" | "env" | "generate" | TaskFileKey;
+type UseKey = "use" | "env" | "generate" | TaskFileKey;
 
 /** Keys of a task that name a file and thereby the method of the same name. */
 export const taskFileKeys = ["dataset", "corpus"] as const;
-export type TaskFileKey = (typeof taskFileKeys)[number];
+type TaskFileKey = (typeof taskFileKeys)[number];
 const isFileKey = (key: string): key is TaskFileKey => taskFileKeys.some((one) => one === key);
 
 export interface Chosen {
@@ -22,7 +22,7 @@ export interface Chosen {
 }
 
 /** `./brevity.ts`, `./style.py:compute_score`: a reward in a file of the user's. */
-export interface FileReference {
+interface FileReference {
   readonly path: string;
   readonly export: string | undefined;
   readonly language: "script" | "python";

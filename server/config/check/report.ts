@@ -6,7 +6,7 @@ import type { Diagnostic, Fix, Severity, Tag } from "./diagnostic.ts";
 import type { Origin } from "../text/node.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 
-export interface Related {
+interface Related {
   readonly at: Origin | undefined;
   readonly message: string;
 }

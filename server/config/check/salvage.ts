@@ -8,7 +8,7 @@ import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { nameOf } from "./method.ts";
 import { mapNode, type MapEntry, type MapNode, type SourceNode } from "../text/node.ts";
 
-export interface Salvaged {
+interface Salvaged {
   readonly root: MapNode;
   /** Paths of what was put aside. */
   readonly aside: readonly string[];

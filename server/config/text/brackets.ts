@@ -1,7 +1,7 @@
 /** Finds the opening of a bracket or quote that nothing closes: there the person has to look, not at the end. */
 import { Lexer } from "yaml";
 
-export interface Unclosed {
+interface Unclosed {
   readonly offset: number;
   readonly message: string;
 }

@@ -4,7 +4,7 @@ import type { Fix } from "../check/diagnostic.ts";
 import { textOf, type SourceNode } from "./node.ts";
 
 /** The two that one word was meant to be. */
-export interface Unspaced {
+interface Unspaced {
   readonly key: string;
   readonly value: string;
 }

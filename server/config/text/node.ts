@@ -56,7 +56,7 @@ export const changed = (
 ): Origin => ({ file, folder, range, via, layer, stage, ...change });
 
 export type Scalar = null | boolean | number | string;
-export interface ScalarNode {
+interface ScalarNode {
   readonly kind: "scalar";
   readonly value: Scalar;
   readonly origin: Origin;

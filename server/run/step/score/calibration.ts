@@ -30,7 +30,7 @@ export function bandOf(rows: readonly number[]): Omit<MismatchBand, "outside"> |
 }
 
 /** What a look reports, as an event of the run. */
-export interface CalibrationEvent {
+interface CalibrationEvent {
   readonly severity: "info" | "warning";
   readonly name: "mismatch" | "mismatch-calibrated";
   readonly message: string;
