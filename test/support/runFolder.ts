@@ -18,12 +18,21 @@ export interface TestRun {
   remove(): void;
 }
 
+/** The model of most tests: a second layer takes as long again and shows nothing else. */
+const oneLayer = "model.layers=1";
+
 export function testRun(set: readonly string[] = [], file = minimal): TestRun {
   const folder = mkdtempSync(join(tmpdir(), "gradus-run-"));
   mkdirSync(folder, { recursive: true });
   writeFileSync(
     join(folder, "run.json"),
-    JSON.stringify({ id: "test", file, name: "test", set, createdAt: "2026-01-01T00:00:00Z" }),
+    JSON.stringify({
+      id: "test",
+      file,
+      name: "test",
+      set: file === minimal ? [oneLayer, ...set] : set,
+      createdAt: "2026-01-01T00:00:00Z",
+    }),
   );
   return {
     folder,
