@@ -28,7 +28,11 @@ function givenOf({ columns: { origin, tokens } }: RolloutRecordLog): number[] {
 }
 
 test("of a group of 8, 2 are written first and 3 branches leave each of them", async () => {
-  const run = await finished(`rollout={ group: 8, branch: ${branch} }`, "advantage.scale=group_std", "model.layers=2");
+  const run = await finished(
+    `rollout={ group: 8, branch: ${branch} }`,
+    "advantage.scale=group_std",
+    "model.layers=2",
+  );
   try {
     const rows = rolloutsOf(run);
     const at = new Map(rows.map((one) => [`${one.step}/${one.row.group}/${one.row.index}`, one]));
