@@ -312,7 +312,7 @@ const looks = themes.flatMap(({ name }) => [
   { name, size: "wide", width: 1100, scale: 1 },
   { name, size: "narrow", width: 300, scale: 2 },
 ]);
-for (const { name, size, width, scale } of some(looks, 4))
+for (const { name, size, width, scale } of some(looks, 2))
   test(`curriculum, ${name}, ${size}`, { skip }, async () => {
     const panel = await opened({ theme: name, width, scale });
     await slider(panel).focus();

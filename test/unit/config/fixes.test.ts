@@ -27,7 +27,7 @@ const same = (a: Diagnostic, b: Diagnostic): boolean => a.rule === b.rule && a.m
 const check = (file: string, text: string): readonly Diagnostic[] => loadConfig(file, { text }).diagnostics;
 
 describe("mends", () => {
-  for (const name of some(firing, 60)) {
+  for (const name of some(firing, 30)) {
     const file = join(folder, name);
     const text = textOf(name);
     const found = check(file, text);

@@ -89,7 +89,7 @@ function depthBelow(lines: readonly string[], at: number): number {
 describe("accepting what is offered", () => {
   const files = some(
     [...inFolder("examples"), ...inFolder("presets").filter((_, index) => index % 4 === 0)],
-    16,
+    10,
   ).map(read);
 
   it("in the place of every word", () => {
@@ -107,7 +107,7 @@ describe("accepting what is offered", () => {
   for (const snippets of [true, false])
     it(`on an empty line at any depth, ${snippets ? "with" : "without"} places to fill in`, () => {
       let accepted = 0;
-      for (const file of some(files.slice(0, 12), 4)) {
+      for (const file of some(files.slice(0, 12), 3)) {
         const lines = file.text.split("\n");
         lines.forEach((above, at) => {
           if (isFolded(lines, at)) return;

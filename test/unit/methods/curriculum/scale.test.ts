@@ -28,7 +28,7 @@ const curricula = [
   "{ estimator: { use: static, by: field, field: score }, sampler: gaussian_window }",
   "{ estimator: { use: static, by: field, field: score }, sampler: boltzmann }",
 ];
-for (const text of some(curricula, 7))
+for (const text of some(curricula, 4))
   test(`a million tasks, ${text}`, async () => {
     const before = held();
     const curriculum = curriculumOfMany(text.replace("{", "{ arms: prompt,"), size);
