@@ -134,8 +134,7 @@ function foundVocabularyProblem(file: string): string | undefined {
 
 function memory(config: RunConfig): MemoryLook | undefined {
   try {
-    admitMemory(config);
-    const problem = nearLimit(config);
+    const problem = nearLimit(config, admitMemory(config));
     return problem === undefined ? { kind: "fits" } : { kind: "near", problem };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;

@@ -236,8 +236,7 @@ export function admitMemory(config: RunConfig): MemoryPlan {
 const NEAR = 0.9;
 
 /** What to say of a run that fits, but hardly; undefined: there is room. */
-export function nearLimit(config: RunConfig): string | undefined {
-  const { limit, peak: planned } = planMemory(config);
+export function nearLimit(config: RunConfig, { limit, peak: planned }: MemoryPlan): string | undefined {
   if (planned <= NEAR * limit.bytes) return undefined;
   const { fits, peak } = planFor(config, NEAR * limit.bytes);
   if (fits) return undefined;
