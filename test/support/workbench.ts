@@ -99,6 +99,8 @@ function writeSettings(home: string, options: WorkbenchOptions): void {
   const settings = {
     "security.workspace.trust.enabled": options.untrusted === true,
     "workbench.startupEditor": "none",
+    // In a browser the editor saves after a second: what a test takes back would then be on the disk.
+    "files.autoSave": "off",
     "workbench.colorTheme": themes[options.theme ?? "dark"],
     "workbench.reduceMotion": options.reducedMotion === true ? "on" : "auto",
     "window.autoDetectColorScheme": false,
