@@ -13,7 +13,7 @@ const looks = some(
     { name, size: "wide", width: 1100 },
     { name, size: "narrow", width: 400 },
   ]),
-  4,
+  2,
 );
 
 let rig: Rig;
