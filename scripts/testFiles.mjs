@@ -40,15 +40,25 @@ export function together(files, most) {
   return [...groups.values()].flat();
 }
 
-/** One file that runs files, each as a suite that is called after its source. `built`: what was built of each. */
+/**
+ * One file that runs files, each as a suite that is called after its source and fails without a test. `built`: what was
+ * built of each.
+ */
 export function joined(name, files, built) {
   const list = files.map((file) => [file, pathToFileURL(built.get(file)).href]);
   const path = join("out", "together", `${name}.mjs`);
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(
     path,
-    `import { describe } from "node:test";
-for (const [file, built] of ${JSON.stringify(list)}) describe(file, async () => void (await import(built)));
+    `import assert from "node:assert/strict";
+import { after, beforeEach, describe } from "node:test";
+for (const [file, built] of ${JSON.stringify(list)})
+  describe(file, async () => {
+    let ran = 0;
+    beforeEach(() => void (ran += 1));
+    after(() => assert.ok(ran > 0, "ran no test"));
+    await import(built);
+  });
 `,
   );
   return path;

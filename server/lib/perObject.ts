@@ -16,6 +16,19 @@ export function perObject<Thing extends object, Value>(
   };
 }
 
+/** A function of a few names and numbers computed once for each: below `perObject`, of an object and a key. */
+export function perKey<Key extends readonly (string | number)[], Value>(
+  compute: (...key: Key) => Value,
+): (...key: Key) => Value {
+  const known = new Map<string, { readonly value: Value }>();
+  return (...key) => {
+    const name = key.join("\0");
+    const found = known.get(name) ?? { value: compute(...key) };
+    known.set(name, found);
+    return found.value;
+  };
+}
+
 const watched = new WeakSet<object>();
 
 /** For what remembers who reads it: everything is computed again, or a reader would go unnoticed. */

@@ -1,7 +1,7 @@
 /** Which models a config's algorithm reads, and which channels of the policy: known before a run begins. */
 import { z } from "zod";
 import { guidanceModels } from "../../core/config/guidanceModels.ts";
-import { perObject } from "../../lib/perObject.ts";
+import { perKey, perObject } from "../../lib/perObject.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Model } from "../../core/basics.ts";
@@ -21,15 +21,11 @@ const unused: Random = {
 };
 
 /** Objectives of a block that stages share, by the rollouts that each is for. */
-const plannedObjectives = perObject((objective: StageBody["objective"]) => {
-  const known = new Map<string, Objective>();
-  return (max_tokens: number, group: number): Objective => {
-    const key = `${max_tokens}/${group}`;
-    const found = known.get(key) ?? objectiveOf(objective, { random: unused, max_tokens, group });
-    known.set(key, found);
-    return found;
-  };
-});
+const plannedObjectives = perObject((objective: StageBody["objective"]) =>
+  perKey((max_tokens: number, group: number) =>
+    objectiveOf(objective, { random: unused, max_tokens, group }),
+  ),
+);
 
 /** The objective of a stage, to be asked what it needs and never for a loss. */
 const plannedObjective = ({ objective, rollout }: StageBody): Objective =>

@@ -45,7 +45,7 @@ const keyWord: Readonly<Partial<Record<SlotName, string>>> = {
 
 export class Checker {
   private readonly choices = new Map<string, Choice<SlotName>>();
-  /** Path → who wrote the value there, defaults of methods included; of a tree that is checked by itself. */
+  /** Path → who wrote the value there, defaults of methods included. */
   readonly origins = new Map<string, Origin>();
 
   private readonly seen = new Map<string, { shape: Shape; node: SourceNode; json: Json }>();
@@ -59,8 +59,6 @@ export class Checker {
   visit(shape: Shape, node: SourceNode, path: string): Json {
     const known = this.above?.seen.get(path);
     if (known?.node === node && known.shape === shape) return known.json;
-    // Of a stage no other tree is made, and its origins are read off its node.
-    if (this.above !== undefined) return this.visitNew(shape, node, path);
     this.origins.set(path, node.origin);
     const json = this.visitNew(shape, node, path);
     this.seen.set(path, { shape, node, json });
@@ -355,7 +353,6 @@ export class Checker {
 
   /** Origins of what lies inside a value. */
   private deep(node: SourceNode, path: string): void {
-    if (this.above !== undefined) return;
     this.origins.set(path, node.origin);
     if (node.kind === "map") for (const [key, { value }] of node.entries) this.deep(value, join(path, key));
     if (node.kind === "list") node.items.forEach((item, index) => this.deep(item, join(path, index)));

@@ -6,7 +6,7 @@ import { lifted } from "../../methods/curriculum/fast/lifted.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { create } from "../../core/create.ts";
 import type { Failing, SlotName, Choice, CreateContext } from "../../core/declaration.ts";
-import { perObject } from "../../lib/perObject.ts";
+import { perKey, perObject } from "../../lib/perObject.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
@@ -64,14 +64,13 @@ const failingOf = <Slot extends SlotName>({ declaration, params }: Choice<Slot>)
   declaration.failing?.(params);
 
 /** Shares of a curriculum that stages have in common, by their longest responses. */
-const sharesOf = perObject((_: StageBody["curriculum"]) => new Map<number, number | undefined>());
+const sharesOf = perObject((curriculum: StageBody["curriculum"]) =>
+  perKey((max_tokens: number) => computedShare(curriculum, max_tokens)),
+);
 
 /** The share of draws that a task gets that always fails, if another half succeeds; undefined: not by outcomes. */
-function shareOf({ curriculum, rollout: { max_tokens } }: StageBody): number | undefined {
-  const known = sharesOf(curriculum);
-  if (!known.has(max_tokens)) known.set(max_tokens, computedShare(curriculum, max_tokens));
-  return known.get(max_tokens);
-}
+const shareOf = ({ curriculum, rollout }: StageBody): number | undefined =>
+  sharesOf(curriculum)(rollout.max_tokens);
 
 function computedShare(
   { signal, estimator, sampler }: StageBody["curriculum"],

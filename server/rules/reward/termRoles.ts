@@ -1,6 +1,6 @@
 /** Which reward terms judge whether an answer is correct, and which only add to them, as far as the config shows. */
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
-import { perObject } from "../../lib/perObject.ts";
+import { perKey, perObject } from "../../lib/perObject.ts";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { appliesTo, scheduledRange, termRange } from "../ranges.ts";
 
@@ -13,14 +13,12 @@ interface TermRoles {
 const acts = ({ weight }: RewardTermConfig): boolean => scheduledRange(weight).some((end) => end !== 0);
 
 /** Roles in a reward that stages have in common, by the task's name. */
-const known = perObject((_: StageBody["reward"]) => new Map<string, TermRoles>());
+const rolesByTask = perObject((reward: StageBody["reward"]) =>
+  perKey((task: string) => rolesIn(reward, task)),
+);
 
 /** Of the terms that score a task's rollouts. */
-export function rolesOf(reward: StageBody["reward"], task: string): TermRoles {
-  const roles = known(reward).get(task) ?? rolesIn(reward, task);
-  known(reward).set(task, roles);
-  return roles;
-}
+export const rolesOf = (reward: StageBody["reward"], task: string): TermRoles => rolesByTask(reward)(task);
 
 function rolesIn({ terms, success }: StageBody["reward"], task: string): TermRoles {
   const applying = terms.filter((term) => appliesTo(term, task));
