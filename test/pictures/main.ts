@@ -30,7 +30,7 @@ async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> 
     await editor.seen(workbench.page.getByRole("treeitem", { name: "countdown.gradus.yaml" }), 60_000);
     await editor.open("countdown.gradus.yaml");
     await editor.seen(workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }), 60_000);
-    await editor.seen(workbench.page.getByText(/rollouts\sa\sstep/), 60_000);
+    await editor.seen(workbench.page.getByText(/rollouts\sper\sstep/), 60_000);
     for (const scene of wanted) {
       await editor.reset();
       const error = await scene.play(editor).then(
