@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   convert: () => import("./cli/convert.ts"),
   explain: () => import("./cli/explain.ts"),
   reward: () => import("./cli/reward.ts"),
+  test: () => import("./cli/test.ts"),
   runs: () => import("./cli/runs/runs.ts"),
   rollouts: () => import("./cli/rollouts.ts"),
   sample: () => import("./cli/sample.ts"),

@@ -1,12 +1,13 @@
 import { explain, type Explained, type ExplainedRollout } from "../analysis/explain/explain.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { parseWhich, why } from "../analysis/explain/why.ts";
-import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
+import type { RecordedRow } from "../analysis/recorded.ts";
 import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { print, printJson, type Command } from "./command.ts";
 import { collect } from "./text/diagnostics.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
+import { rolloutsOf } from "./rolloutsOf.ts";
 import { whyText } from "./text/whyText.ts";
 
 interface Options {
@@ -63,9 +64,9 @@ function printWhy(config: RunConfig, rows: readonly RecordedRow[], wanted: strin
 async function run(file: string, { rollouts, set, json, why: wanted }: Options): Promise<void> {
   const config = loadOrComplain(file, set, true);
   if (config === undefined) return;
-  if (wanted !== undefined) return printWhy(config, await readRollouts(rollouts), wanted, json === true);
+  if (wanted !== undefined) return printWhy(config, await rolloutsOf(rollouts), wanted, json === true);
   const started = new Set<number>();
-  for (const explained of explain(config, await readRollouts(rollouts))) {
+  for (const explained of explain(config, await rolloutsOf(rollouts))) {
     if (json === true) printJson(explained);
     else text(explained, started);
   }
@@ -76,7 +77,10 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object per line")
+      .requiredOption(
+        "--rollouts <file>",
+        "recorded rollouts: a file with one JSON object per line, `last`, or a run",
+      )
       .option("--why <rollout>", "explain in words why GROUP#INDEX (or STEP/GROUP#INDEX) has its advantage")
       .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object per line")

@@ -1,15 +1,24 @@
 import { randomStream } from "../lib/random.ts";
-import { readRollouts } from "../analysis/recorded.ts";
+import type { Command as Program } from "commander";
+import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
+import { checkGold } from "../analysis/rewardChecks/gold.ts";
+import { probeReward } from "../analysis/rewardChecks/probe.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { rescore, type Rescored, type RescoredSummary } from "../analysis/rescore/rescore.ts";
 import { formatFraction } from "../../shared/lib/format.ts";
 import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
-import { print, printJson, type Command } from "./command.ts";
-import { collect } from "./text/diagnostics.ts";
+import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { collect, pathText } from "./text/diagnostics.ts";
+import { goldLine, goldText, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
+import { rolloutsOf } from "./rolloutsOf.ts";
 
 interface Options {
-  readonly rollouts: string;
+  readonly rollouts?: string;
+  readonly gold?: boolean;
+  readonly probe?: boolean;
   readonly set: string[];
   readonly json?: boolean;
 }
@@ -63,17 +72,68 @@ function text(scored: Rescored): void {
   for (const [name, message] of Object.entries(errors)) print(`  ${visibleText(`${name}: ${message}`)}`);
 }
 
-async function run(file: string, { rollouts, set, json }: Options): Promise<void> {
-  const config = loadOrComplain(file, set);
-  if (config === undefined) return;
-  for await (const scored of rescore(
-    config,
-    await readRollouts(rollouts),
-    randomStream(config.seed, "rescore"),
-  )) {
-    if (json === true) printJson(scored);
+async function rescored(config: RunConfig, rollouts: string, json: boolean): Promise<void> {
+  const random = randomStream(config.seed, "rescore");
+  for await (const scored of rescore(config, await rolloutsOf(rollouts), random)) {
+    if (json) printJson(scored);
     else text(scored);
   }
+}
+
+/** Rows that a terminal lists of those whose reference answer fails. */
+const listed = 20;
+
+async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
+  const report = await checkGold(config, scorer);
+  if (report === undefined)
+    throw new UserError("no task has a reference answer to score", {
+      file: config.file,
+      code: "gold-none",
+      action: 'Name it with `answer` or `solution` of the task, e.g. `answer: "{answer}"`.',
+    });
+  const { failures, ...summary } = report;
+  if (json) {
+    for (const failure of failures) printJson({ type: "gold", ...failure });
+    printJson({ type: "gold-summary", ...summary, failed: failures.length });
+    return;
+  }
+  for (const failure of failures.slice(0, listed)) complain(goldLine(failure));
+  if (failures.length > listed) complain(`… and ${failures.length - listed} more: --json lists them all`);
+  print(goldText(report));
+}
+
+async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
+  const report = await probeReward(config, scorer);
+  const { findings, ...summary } = report;
+  for (const finding of findings)
+    if (json) printJson({ type: "probe", ...finding });
+    else complain(probeLine(finding, () => pathText(config.file)));
+  if (json) printJson({ type: "probe-summary", ...summary, findings: findings.length });
+  else print(probeText(report));
+  if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
+}
+
+async function checked(config: RunConfig, options: Options): Promise<void> {
+  const json = options.json === true;
+  const scorer = new AnswerScorer(config);
+  try {
+    await scorer.prepare();
+    if (options.gold === true) await gold(config, scorer, json);
+    if (options.probe === true) await probe(config, scorer, json);
+    for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
+  } finally {
+    await scorer.close();
+  }
+}
+
+async function run(file: string, options: Options, program: Program): Promise<void> {
+  const { rollouts, gold: asksGold, probe: asksProbe, set, json } = options;
+  if (rollouts === undefined && asksGold !== true && asksProbe !== true)
+    program.error("error: say what to score: --rollouts FILE, --gold or --probe", { exitCode: exit.usage });
+  const config = loadOrComplain(file, set);
+  if (config === undefined) return;
+  if (rollouts !== undefined) await rescored(config, rollouts, json === true);
+  await checked(config, options);
 }
 
 export const command: Command = {
@@ -81,9 +141,14 @@ export const command: Command = {
   configure: (program) => {
     program
       .argument("<file>", "the config")
-      .requiredOption("--rollouts <file>", "recorded rollouts, one JSON object per line")
+      .option(
+        "--rollouts <file>",
+        "recorded rollouts: a file with one JSON object per line, `last`, or a run",
+      )
+      .option("--gold", "score every row's own reference answer")
+      .option("--probe", "score answers that should earn nothing: empty, filler, wrong, evasive")
       .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object per line")
-      .action((file: string, options: Options) => run(file, options));
+      .action((file: string, options: Options) => run(file, options, program));
   },
 };

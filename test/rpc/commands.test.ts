@@ -89,6 +89,13 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
     /style failed: timeout after 2 s \(1 of 2 criteria met\) · length\n {6}style ✓ \+5 {2}dose\n {6}style ✗ −4, veto {2}recommends what is harmful\n/,
   );
   assert.match(judged.err, /^6 rollouts$/m);
+  // The rollouts of this worker cannot be explained, which shows that they were read.
+  const explained = await gradus("explain", box.file, "--rollouts", "last");
+  assert.match(explained.err, new RegExp(`^${run}:1:1: error: "logp_new" is -Infinity at token 3`));
+  assert.match(
+    (await gradus("explain", box.file, "--rollouts", "nowhere")).err,
+    /There is no run nowhere in this store/,
+  );
   const wrong = await gradus("rollouts", run, "--where", "rewrd > 1");
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /character 1 is unknown[^]*Compare reward/);

@@ -61,7 +61,7 @@ function matching(pattern: string): readonly SelectedFile[] {
 }
 
 /** Sorted. Hidden folders, packages and Python environments are skipped; links are not followed. */
-function filesBelow(folder: string): string[] {
+export function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
   if (entries.some(({ name }) => name === "pyvenv.cfg")) return [];
   return entries.flatMap((entry) => {

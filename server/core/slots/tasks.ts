@@ -4,6 +4,16 @@ import type { Random } from "../../lib/random.ts";
 import type { Clock, Stateful } from "../basics.ts";
 import type { Group } from "../rollouts.ts";
 
+/** A task that a file holds. */
+export interface ListedTask {
+  readonly task: Task;
+  readonly file: string;
+  /** Its place among the file's rows, from 1. */
+  readonly row: number;
+  /** From 0, where the file has lines. */
+  readonly line?: number;
+}
+
 /** A place tasks come from. `split` is decided by a hash of the canonical task, so no task is in both. */
 export interface TaskSource extends Stateful {
   readonly name: string;
@@ -24,6 +34,8 @@ export interface TaskSource extends Stateful {
   read?(prompt: string): Task | null;
   /** Whether this source asks a recorded task only to measure the policy; absent: it cannot tell. */
   holdsOut?(asked: RecordedTask): boolean;
+  /** All tasks of its file, of either split, in the file's order; absent: no file lists them. */
+  listed?(): readonly ListedTask[];
   /** Lines of its file that it never asks, in words. */
   readonly omitted?: string | undefined;
   /** Of the tasks that a file gave: a resumed run compares, for the file may have changed. Absent: they are always the same. */

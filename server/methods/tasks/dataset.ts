@@ -11,7 +11,7 @@ import { shuffled } from "./countdownExpressions.ts";
 import { fillFrom, isObject, rowsOf, type DatasetRow } from "./datasetRows.ts";
 import { splitOf, type Split } from "../../core/split.ts";
 import type { Task } from "../../core/task.ts";
-import type { RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
+import type { ListedTask, RecordedTask, TaskPool, TaskSource } from "../../core/slots/tasks.ts";
 
 const params = z.object({
   dataset: param(
@@ -79,8 +79,7 @@ function fitted(
   return context.tokenizer.decode(encode(prompt).subarray(length - most));
 }
 
-interface TaskEntry {
-  readonly task: Task;
+interface TaskEntry extends Omit<ListedTask, "file"> {
   readonly value: string | undefined;
 }
 
@@ -92,14 +91,15 @@ interface Loaded {
 
 function load(chosen: Params, context: MethodContext, name: string, file: string): Loaded {
   const entries: TaskEntry[] = [];
-  let measured = 0;
+  let [measured, rows] = [0, 0];
   for (const row of rowsOf(file)) {
+    rows += 1;
     if (isMeasured(row.value)) {
       measured += 1;
       continue;
     }
     const prompt = fitted(fillFrom(chosen.prompt, row), chosen, context, row);
-    if (prompt !== undefined) entries.push(entryOf(chosen, name, prompt, row));
+    if (prompt !== undefined) entries.push({ ...entryOf(chosen, name, prompt, row), ...placeOf(row, rows) });
   }
   if (entries.length === 0)
     throw new UserError("the dataset has no task", {
@@ -113,7 +113,15 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
   return { entries, measured };
 }
 
-function entryOf(chosen: Params, source: string, prompt: string, row: DatasetRow): TaskEntry {
+const placeOf = ({ place: { line } }: DatasetRow, row: number): Pick<TaskEntry, "row" | "line"> =>
+  line === undefined ? { row } : { row, line };
+
+function entryOf(
+  chosen: Params,
+  source: string,
+  prompt: string,
+  row: DatasetRow,
+): Pick<TaskEntry, "task" | "value"> {
   const fill = (template: string | undefined): string | undefined =>
     template === undefined ? undefined : fillFrom(template, row);
   const answer = fill(chosen.answer);
@@ -169,6 +177,7 @@ class Dataset implements TaskSource {
   constructor(
     readonly name: string,
     private readonly entries: readonly TaskEntry[],
+    private readonly file: string,
     private readonly chosen: Params,
     private readonly random: Random,
     readonly omitted?: string,
@@ -201,6 +210,16 @@ class Dataset implements TaskSource {
       ).values(),
     ];
     return { size: lane.length, task: (number) => lane[number]! };
+  }
+
+  listed(): readonly ListedTask[] {
+    const { file } = this;
+    return this.entries.map(({ task, row, line }) => ({
+      task,
+      file,
+      row,
+      ...(line !== undefined && { line }),
+    }));
   }
 
   valueOf(task: Task): string | undefined {
@@ -258,11 +277,12 @@ export const dataset = taskSource({
   params,
   create: (chosen, context) => {
     const name = context.name ?? "dataset";
-    const { entries, measured } = load(chosen, context, name, resolve(context.folder, chosen.dataset));
+    const file = resolve(context.folder, chosen.dataset);
+    const { entries, measured } = load(chosen, context, name, file);
     const omitted =
       measured === 0
         ? undefined
         : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts recorded for measurement (\`use: evaluate\` or \`estimate\`) never train`;
-    return new Dataset(name, entries, chosen, context.random, omitted);
+    return new Dataset(name, entries, file, chosen, context.random, omitted);
   },
 });

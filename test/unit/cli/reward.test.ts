@@ -62,3 +62,76 @@ test("gradus reward ends with what changed, as text and as the last JSON object"
   assert.deepEqual(lines.at(-1).total, { mean: 0.5, before: 2.5 / 6, changed: 4, errors: 0, flips: 2 });
   assert.deepEqual(lines.at(-1).groups, { total: 3, gained: ["0/b"], lost: ["0/c"] });
 });
+
+const sums = (): string => {
+  const project = mkdtempSync(join(tmpdir(), "gradus-sums-"));
+  writeFileSync(
+    join(project, "s.gradus.yaml"),
+    'tasks: [{ dataset: s.jsonl, prompt: "{q}", answer: "{a}" }]\nreward: { terms: { score: { use: ./score.ts } } }\n',
+  );
+  writeFileSync(
+    join(project, "score.ts"),
+    [
+      "// The first line is a comment.",
+      "export function score({ response, task }: { response: string; task: { answer?: string } }): number {",
+      '  if (response === "") return 0.1;',
+      '  return response.split("####").at(-1)?.trim() === task.answer?.replaceAll(",", "") ? 1 : 0;',
+      "}",
+      "",
+    ].join("\n"),
+  );
+  const rows = ["3", "4", "1,005"].map((a, i) => JSON.stringify({ q: `What comes after ${i}?`, a }));
+  writeFileSync(join(project, "s.jsonl"), `${rows.join("\n")}\n`);
+  writeFileSync(
+    join(project, "score.reward.test.jsonl"),
+    [
+      { response: "#### 4", task: { data: { answer: "4" } }, expect: { term: "score", at_least: 1 } },
+      { response: "", task: { data: { answer: "4" } }, expect: { term: "score", at_most: 0 } },
+      { response: "#### 4", task: { data: { answer: "4" } }, expect: { beats: "#### 5" } },
+    ]
+      .map((line) => JSON.stringify(line))
+      .join("\n"),
+  );
+  return project;
+};
+
+test("gradus reward --gold names the rows whose reference answer fails, --probe the line that rewards nothing", async () => {
+  const project = sums();
+  const { stdout, stderr, code } = await gradus(["reward", "s.gradus.yaml", "--gold", "--probe"], project);
+  assert.equal(code, 0, stderr);
+  assert.match(
+    stdout,
+    /^2 of 3 gold answers score 1 \(written as it is\); 1 do not \(1 with thousands commas\): rows 3\n/,
+  );
+  assert.match(
+    stderr,
+    /^s\.jsonl:3:1: warning: the reference answer "1,005" does not succeed: score 0 \[gold-answer\]$/m,
+  );
+  assert.match(stderr, /^score\.ts:2:1: warning: `score`: The empty answer scores 0\.1 \[probe-empty\]$/m);
+  const json = await gradus(["reward", "s.gradus.yaml", "--gold", "--json"], project);
+  const lines = json.stdout.trim().split("\n");
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).type),
+    ["gold", "gold-summary"],
+  );
+  rmSync(project, { recursive: true });
+});
+
+test("gradus reward says what it can score when nothing is named", async () => {
+  const { stderr, code } = await gradus(["reward", "c.gradus.yaml"], folder);
+  assert.equal(code, 2);
+  assert.match(stderr, /--rollouts FILE, --gold or --probe/);
+});
+
+test("gradus test runs the tests of rewards with the nearest config that has their terms", async () => {
+  const project = sums();
+  const { stdout, stderr, code } = await gradus(["test"], project);
+  assert.equal(code, 1);
+  assert.equal(stdout, "2 passed, 1 failed\n");
+  assert.equal(stderr, "score.reward.test.jsonl:2:1: error: `score` is 0.1, above 0 [reward-test]\n");
+  writeFileSync(join(project, "score.reward.test.jsonl"), '{"response": "", "expect": {"at_leest": 1}}\n');
+  const wrong = await gradus(["test"], project);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /score\.reward\.test\.jsonl:1:1: error: `expect`: Unrecognized key: "at_leest"/);
+  rmSync(project, { recursive: true });
+});

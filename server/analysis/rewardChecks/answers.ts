@@ -1,0 +1,151 @@
+/** Scores answers that no policy generated, with a config's reward as it is at the end of its last rl stage. */
+import { UserError } from "../../../shared/lib/errors.ts";
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { columnOf, outcome, RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
+import { Scorer } from "../../algorithm/rewards/scoring.ts";
+import { stepsInAll } from "../../config/build/stagePlan.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { CreateContext } from "../../core/declaration.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { RewardColumn } from "../../core/reward.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import { batchOfSamples } from "../../core/rows/sampledRows.ts";
+import type { Task } from "../../core/task.ts";
+import { randomStream } from "../../lib/random.ts";
+import { stageAt } from "../explain/stageAt.ts";
+import { noModels, noTokenizer } from "../rescore/noModels.ts";
+
+export interface Answer {
+  readonly task: Task;
+  readonly response: string;
+}
+
+export interface ScoredAnswer extends Answer {
+  /** Combined; null: nothing applies, or a term of non-zero weight failed. */
+  readonly reward: number | null;
+  /** As `reward.success` decides; null: the deciding term failed, or none applies. */
+  readonly success: boolean | null;
+  /** By term, before its weight; null: it does not apply, or failed. */
+  readonly terms: Readonly<Record<string, number | null>>;
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+/** A term that cannot score without a run. */
+export interface SkippedTerm {
+  readonly term: string;
+  readonly reason: string;
+}
+
+/** Rows of one call of the reward functions: enough that a call costs nothing, few enough that memory stays flat. */
+const perBatch = 1024;
+
+/** Characters count as tokens: there is no model here, and what has no length cannot be told from the empty answer. */
+function batchOf(answers: readonly Answer[]): Batch {
+  return batchOfSamples(
+    answers.map(({ task, response }, index) => {
+      const tokens = new Int32Array([...response].length);
+      const none = new Float64Array(tokens.length).fill(Number.NaN);
+      return {
+        record: {
+          task,
+          arm: task.source,
+          group: task.id,
+          index,
+          prompt: task.prompt,
+          response,
+          finish: "stop",
+          source: "dataset",
+          use: "evaluate",
+        },
+        sample: {
+          tokens,
+          logp_old: none,
+          logp_sampled: none,
+          entropy: none,
+          versions: new Int32Array(tokens.length),
+        },
+        context: new Int32Array(0),
+      };
+    }),
+  );
+}
+
+const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+export class AnswerScorer {
+  readonly body: StageBody;
+  readonly skipped: SkippedTerm[] = [];
+  private readonly clock: Clock;
+  private readonly context: CreateContext;
+  private readonly scorers: ReadonlyMap<string, Scorer>;
+  private readonly chain: RewardChain;
+
+  constructor(config: RunConfig) {
+    const { body, clock } = stageAt(config, stepsInAll(config.stages) - 1);
+    this.body = body;
+    this.clock = clock;
+    this.context = contextOf(body, { random: randomStream(config.seed, "reward-checks"), models: noModels });
+    this.chain = new RewardChain(body.reward, this.context);
+    this.scorers = new Map(
+      body.reward.terms.map((term) => [
+        term.name,
+        new Scorer({ ...body.reward, terms: [term] }, this.context),
+      ]),
+    );
+  }
+
+  /** Loads the functions of one's own. @throws UserError where one cannot be loaded */
+  async prepare(): Promise<void> {
+    for (const scorer of this.scorers.values()) await scorer.prepare();
+  }
+
+  async score(answers: readonly Answer[]): Promise<ScoredAnswer[]> {
+    const scored: ScoredAnswer[] = [];
+    for (let from = 0; from < answers.length; from += perBatch)
+      scored.push(...(await this.scoreBatch(answers.slice(from, from + perBatch))));
+    return scored;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.scorers.values()].map((scorer) => scorer.close()));
+  }
+
+  private async scoreBatch(answers: readonly Answer[]): Promise<ScoredAnswer[]> {
+    const batch = batchOf(answers);
+    const columns: RewardColumn[] = [];
+    for (const [name, scorer] of this.scorers) columns.push(await this.column(name, scorer, batch));
+    const { combined, success } = this.chain.rewards(columns, batch, this.clock);
+    return answers.map((answer, row) => ({
+      ...answer,
+      reward: combined.errored[row] === 1 ? null : known(combined.total[row]!),
+      success: success[row] === outcome.unknown ? null : success[row] === outcome.right,
+      terms: Object.fromEntries(columns.map((column) => [column.name, known(rowValue(column, row))])),
+      errors: Object.fromEntries(
+        columns.flatMap(({ name, errors }) => (errors.has(row) ? [[name, errors.get(row)!]] : [])),
+      ),
+    }));
+  }
+
+  private async column(name: string, scorer: Scorer, batch: Batch): Promise<RewardColumn> {
+    const none = (): RewardColumn =>
+      columnOf(
+        name,
+        Array.from({ length: batch.rows }, () => ({ kind: "none" })),
+        batch,
+      );
+    if (this.skipped.some(({ term }) => term === name)) return none();
+    try {
+      const [column] = await scorer.score(batch, {
+        models: noModels,
+        tokenizer: noTokenizer,
+        clock: this.clock,
+      });
+      return column ?? none();
+    } catch (error) {
+      if (!(error instanceof UserError) || error.detail.code?.startsWith("rescore-") !== true) throw error;
+      this.skipped.push({ term: name, reason: "it needs a model, which only a run has" });
+      return none();
+    }
+  }
+}

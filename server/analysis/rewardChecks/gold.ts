@@ -1,0 +1,103 @@
+/** Whether the reward recognises each row's own reference answer: where it does not, that row can only teach what is wrong. */
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
+import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
+import { goldForms, type GoldForm } from "./goldForms.ts";
+import { traitsOf, type Trait } from "./traits.ts";
+
+/** A row whose reference answer is no success. */
+export interface GoldFailure extends Omit<CheckedTask, "task"> {
+  readonly task: string;
+  readonly answer: string;
+  readonly response: string;
+  readonly reward: number | null;
+  readonly terms: Readonly<Record<string, number | null>>;
+  readonly errors: Readonly<Record<string, string>>;
+}
+
+export interface GoldReport {
+  /** How the answers were written: "after `####`". */
+  readonly form: string;
+  /** Tasks with a reference answer. */
+  readonly checked: number;
+  readonly passed: number;
+  /** Tasks without one. */
+  readonly without: number;
+  /** What the term that decides gave most of those that passed; null where none passed. */
+  readonly value: number | null;
+  readonly failures: readonly GoldFailure[];
+  readonly traits: readonly Trait[];
+}
+
+/** Tasks by which the form is chosen. */
+const tried = 64;
+
+/** The form in which most reference answers succeed; the first of equals. undefined: no task has a reference answer. */
+export async function goldFormOf(
+  scorer: AnswerScorer,
+  tasks: readonly CheckedTask[],
+): Promise<GoldForm | undefined> {
+  const sample = spread(tasks, tried);
+  let best: { readonly form: GoldForm; readonly passed: number } | undefined;
+  for (const form of goldForms) {
+    const scored = await scorer.score(answersIn(form, sample).map(({ answer }) => answer));
+    if (scored.length === 0) continue;
+    const passed = scored.filter(({ success }) => success === true).length / sample.length;
+    if (best === undefined || passed > best.passed) best = { form, passed };
+    if (passed === 1) break;
+  }
+  return best?.form;
+}
+
+const answersIn = (form: GoldForm, tasks: readonly CheckedTask[]) =>
+  tasks.flatMap((checked) => {
+    const response = form.of(checked.task);
+    return response === undefined ? [] : [{ checked, answer: { task: checked.task, response } }];
+  });
+
+/** Undefined where no task has a reference answer. */
+export async function checkGold(config: RunConfig, scorer: AnswerScorer): Promise<GoldReport | undefined> {
+  const tasks = checkedTasks(config, scorer.body);
+  const form = await goldFormOf(scorer, tasks);
+  if (form === undefined) return undefined;
+  const answers = answersIn(form, tasks);
+  const scored = await scorer.score(answers.map(({ answer }) => answer));
+  const passed = scored.filter(({ success }) => success === true);
+  const failed = scored.flatMap((one, i) =>
+    one.success === true ? [] : [failure(answers[i]!.checked, one)],
+  );
+  return {
+    form: form.name,
+    checked: answers.length,
+    passed: passed.length,
+    without: tasks.length - answers.length,
+    value: commonest(passed.map((one) => decidingValue(scorer, one))),
+    failures: failed,
+    traits: traitsOf(
+      failed.map(({ answer }) => answer),
+      passed.map(({ task, response }) => task.answer ?? response),
+    ),
+  };
+}
+
+const failure = ({ task, ...place }: CheckedTask, scored: ScoredAnswer): GoldFailure => ({
+  ...place,
+  task: task.id,
+  answer: task.answer ?? scored.response,
+  response: scored.response,
+  reward: scored.reward,
+  terms: scored.terms,
+  errors: scored.errors,
+});
+
+/** The first of the deciding terms that applies. */
+function decidingValue({ body }: AnswerScorer, { terms }: ScoredAnswer): number | null {
+  const names = body.reward.success.terms ?? body.reward.terms.map(({ name }) => name);
+  return names.map((name) => terms[name] ?? null).find((value) => value !== null) ?? null;
+}
+
+function commonest(values: readonly (number | null)[]): number | null {
+  const counts = new Map<number, number>();
+  for (const value of values) if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null;
+}

@@ -1,0 +1,227 @@
+/** Tries answers on a reward that should earn nothing, before a policy finds them. */
+import { signatureOf } from "../../config/check/signatures/index.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { Task } from "../../core/task.ts";
+import type { AnswerScorer, Answer, ScoredAnswer } from "./answers.ts";
+import { checkedTasks, spread } from "./checkedTasks.ts";
+import { goldFormOf } from "./gold.ts";
+import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
+
+/** One thing that is wrong with a term: what it gives an answer, or that it fails on it. */
+export interface ProbeFinding {
+  readonly probe: string;
+  readonly term: string;
+  readonly severity: "error" | "warning" | "info";
+  readonly message: string;
+  /** The answer, to the first of the tasks where it happened. */
+  readonly response: string;
+  readonly task: string;
+  /** Tasks where it happened, of those that were tried. */
+  readonly tasks: number;
+  readonly tried: number;
+  /** The most that the term gave; null where it failed. */
+  readonly value: number | null;
+  /** Where the function is, if it is one's own. `line` counts from 0. */
+  readonly place?: { readonly file: string; readonly line: number };
+}
+
+export interface ProbeReport {
+  readonly tasks: number;
+  readonly probes: number;
+  readonly findings: readonly ProbeFinding[];
+}
+
+/** Tasks that each probe answers. */
+const sampled = 16;
+
+interface Tried {
+  readonly probe: Probe;
+  readonly scored: ScoredAnswer;
+  /** What the reference answer of the same task earned. */
+  readonly gold: ScoredAnswer | undefined;
+}
+
+export async function probeReward(config: RunConfig, scorer: AnswerScorer): Promise<ProbeReport> {
+  const all = checkedTasks(config, scorer.body);
+  const form = await goldFormOf(scorer, all);
+  const tasks = spread(all, sampled).map(({ task }) => task);
+  const probed = tasks.map((task, i): Probed => {
+    const others = [...tasks.slice(i + 1), ...tasks.slice(0, i)];
+    return { task, form, gold: form?.of(task), wrong: wrongAnswer(task, others) };
+  });
+  const golds = await goldScores(scorer, probed);
+  const asked = probes.flatMap((probe) =>
+    probed.flatMap((one): { readonly probe: Probe; readonly answer: Answer }[] => {
+      const response = probe.of(one);
+      return response === undefined ? [] : [{ probe, answer: { task: one.task, response } }];
+    }),
+  );
+  const scored = await scorer.score(asked.map(({ answer }) => answer));
+  const tried = asked.map(({ probe }, i): Tried => ({
+    probe,
+    scored: scored[i]!,
+    gold: golds.get(scored[i]!.task),
+  }));
+  const findings = probes.flatMap((probe) =>
+    findingsOf(
+      probe,
+      tried.filter((one) => one.probe === probe),
+      scorer.body,
+    ),
+  );
+  return { tasks: tasks.length, probes: new Set(tried.map(({ probe }) => probe)).size, findings };
+}
+
+async function goldScores(
+  scorer: AnswerScorer,
+  probed: readonly Probed[],
+): Promise<ReadonlyMap<Task, ScoredAnswer>> {
+  const answers = probed.flatMap(({ task, gold }) => (gold === undefined ? [] : [{ task, response: gold }]));
+  return new Map((await scorer.score(answers)).map((one) => [one.task, one]));
+}
+
+function findingsOf(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {
+  if (probe.kind === "same") return missed(probe, tried, body);
+  const holes = successes(probe, tried, body);
+  return [...holes, ...earned(probe, tried, body, holes), ...failures(probe, tried, body)];
+}
+
+type Case = (one: Tried) => boolean;
+
+/** A finding about a term, where a case holds for some of the tasks. */
+function finding(
+  {
+    probe,
+    tried,
+    term,
+  }: { readonly probe: Probe; readonly tried: readonly Tried[]; readonly term: RewardTermConfig },
+  holds: Case,
+  severity: ProbeFinding["severity"],
+  says: (value: number | null, where: string) => string,
+): ProbeFinding[] {
+  const found = tried.filter(holds);
+  const [first] = found;
+  if (first === undefined) return [];
+  const values = found.flatMap(({ scored }) => scored.terms[term.name] ?? []);
+  const value = values.length === 0 ? null : Math.max(...values);
+  const where = found.length === tried.length ? "" : ` in ${found.length} of ${tried.length} tasks`;
+  const place = placeOf(term);
+  return [
+    {
+      probe: probe.name,
+      term: term.name,
+      severity,
+      message: says(value, where),
+      response: first.scored.response,
+      task: first.scored.task.id,
+      tasks: found.length,
+      tried: tried.length,
+      value,
+      ...(place && { place }),
+    },
+  ];
+}
+
+const shown = (value: number | null): string =>
+  value === null ? "nothing" : String(Number(value.toPrecision(4)));
+
+/** The term that decides what is a success of a task's answers. */
+function deciding({ reward }: StageBody, { source }: Task): RewardTermConfig | undefined {
+  const applying = reward.terms.filter(({ tasks }) => tasks === undefined || tasks.includes(source));
+  const { terms } = reward.success;
+  return terms === undefined
+    ? applying[0]
+    : terms.map((name) => applying.find((term) => term.name === name)).find((term) => term !== undefined);
+}
+
+const isDeciding =
+  (body: StageBody, term: RewardTermConfig): Case =>
+  ({ scored }) =>
+    deciding(body, scored.task)?.name === term.name;
+
+/** A wrong answer that counts as a success, or that earns as much as the reference answer in all. */
+function successes(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {
+  const severity = probe.mild === true ? "warning" : "error";
+  return body.reward.terms.flatMap((term) => {
+    const own = isDeciding(body, term);
+    const counted = finding(
+      { probe, tried, term },
+      (one) => own(one) && one.scored.success === true,
+      severity,
+      (value, where) => `${probe.title} scores ${shown(value)} and counts as a success${where}`,
+    );
+    if (counted.length > 0) return counted;
+    return finding(
+      { probe, tried, term },
+      (one) => own(one) && one.gold?.success === true && earnsAsMuch(one),
+      severity,
+      (_, where) => `${probe.title} earns as much in all as the reference answer${where}`,
+    );
+  });
+}
+
+const earnsAsMuch = ({ scored, gold }: Tried): boolean =>
+  scored.reward !== null &&
+  (gold?.reward ?? null) !== null &&
+  scored.reward > 0 &&
+  scored.reward >= gold!.reward!;
+
+/** What says nothing of the task, and yet gets something from a term that does not judge the form alone. */
+function earned(
+  probe: Probe,
+  tried: readonly Tried[],
+  body: StageBody,
+  holes: readonly ProbeFinding[],
+): ProbeFinding[] {
+  if (probe.kind !== "effortless") return [];
+  const open = body.reward.terms.filter(
+    ({ name, term }) => term.declaration.judges !== "form" && !holes.some((hole) => hole.term === name),
+  );
+  return open.flatMap((term) =>
+    finding(
+      { probe, tried, term },
+      ({ scored }) => (scored.terms[term.name] ?? 0) > 0,
+      "warning",
+      (value, where) => `${probe.title} scores ${shown(value)}${where}`,
+    ),
+  );
+}
+
+function failures(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {
+  return body.reward.terms.flatMap((term) =>
+    finding(
+      { probe, tried, term },
+      ({ scored }) => scored.errors[term.name] !== undefined,
+      "warning",
+      (_, where) => {
+        const error = tried.find(({ scored }) => scored.errors[term.name] !== undefined)?.scored.errors[
+          term.name
+        ];
+        return `${probe.title} makes it fail${where}: ${error ?? ""}`;
+      },
+    ),
+  );
+}
+
+/** The reference answer is recognised, but not when something is changed that does not matter. */
+function missed(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {
+  return body.reward.terms.flatMap((term) => {
+    const own = isDeciding(body, term);
+    return finding(
+      { probe, tried, term },
+      (one) => own(one) && one.gold?.success === true && one.scored.success === false,
+      "info",
+      (value, where) =>
+        `${probe.title} scores ${shown(value)}${where}, though the reference answer alone is a success`,
+    );
+  });
+}
+
+/** The function's own line, read from its text. */
+function placeOf({ term }: RewardTermConfig): ProbeFinding["place"] | undefined {
+  const { file, export: name } = term.params;
+  if (typeof file !== "string" || typeof name !== "string") return undefined;
+  const signature = signatureOf(file, name);
+  return signature === undefined ? undefined : { file, line: signature.line };
+}

@@ -1,0 +1,137 @@
+/** Tests of a reward, one a line of a `*.reward.test.jsonl`: a rollout, and what a term must give it. */
+import { z } from "zod";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { parseRollout, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
+import { jsonLines } from "../../lib/jsonLines.ts";
+import { recordOf } from "../recorded.ts";
+import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
+
+export const testEnding = ".reward.test.jsonl";
+
+const expectation = z
+  .strictObject({
+    /** Of the config; without one, the combined reward is meant. */
+    term: z.string().optional(),
+    at_least: z.number().optional(),
+    at_most: z.number().optional(),
+    /** Another response to the same task, which must earn less. */
+    beats: z.string().optional(),
+  })
+  .refine(({ at_least, at_most, beats }) => (at_least ?? at_most ?? beats) !== undefined, {
+    message: "needs `at_least`, `at_most` or `beats`",
+  });
+type Expectation = z.output<typeof expectation>;
+
+export interface RewardTest {
+  readonly place: RowPlace;
+  readonly row: ReturnType<typeof parseRollout>;
+  readonly expect: Expectation;
+}
+
+export interface RewardTestResult {
+  readonly place: RowPlace;
+  readonly term: string | undefined;
+  readonly value: number | null;
+  /** What is wrong; undefined: it passed. */
+  readonly failure: string | undefined;
+}
+
+/** A line needs neither step, group nor index: its own number distinguishes it. */
+function parse(text: string, place: RowPlace): RewardTest {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw refusal(place, "not JSON", error);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw refusal(place, "a line must be a JSON object");
+  const { expect, ...written } = value as { readonly expect?: unknown };
+  const parsed = expectation.safeParse(expect);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const key = ["expect", ...(issue?.path ?? [])].join(".");
+    throw refusal(place, `\`${key}\`: ${issue?.message ?? "is missing"}`);
+  }
+  const row = parseRollout(
+    JSON.stringify({ step: 0, group: String(place.line), index: 0, ...written }),
+    place,
+  );
+  if (row.response === undefined) throw refusal(place, 'the test has no "response"');
+  return { place, row, expect: parsed.data };
+}
+
+const refusal = (place: RowPlace, message: string, cause?: unknown): UserError =>
+  new UserError(message, {
+    ...place,
+    character: 0,
+    code: "reward-test-line",
+    cause,
+    action: 'Write {"task": …, "response": …, "expect": {"term": "correct", "at_least": 1}} on each line.',
+  });
+
+/** @throws UserError naming the line that is no test */
+export const readRewardTests = (file: string): Promise<RewardTest[]> =>
+  jsonLines(file, parse, {
+    what: "reward tests",
+    code: "reward-tests-missing",
+    action: `Check the path: tests are files that end with ${testEnding}.`,
+  });
+
+/** Whether a config has all the terms that tests name. */
+export const hasTerms = ({ reward }: StageBody, tests: readonly RewardTest[]): boolean =>
+  tests.every(({ expect: { term } }) => term === undefined || reward.terms.some(({ name }) => name === term));
+
+export async function runRewardTests(
+  tests: readonly RewardTest[],
+  scorer: AnswerScorer,
+): Promise<RewardTestResult[]> {
+  const answers = tests.map(({ row }) => ({
+    task: recordOf(row, scorer.body.tasks).task,
+    response: row.response ?? "",
+  }));
+  const scored = await scorer.score(answers);
+  const rivals = tests.flatMap(({ expect: { beats } }, i) =>
+    beats === undefined ? [] : [{ i, answer: { ...answers[i]!, response: beats } }],
+  );
+  const beaten = await scorer.score(rivals.map(({ answer }) => answer));
+  const rivalOf = new Map(rivals.map(({ i }, at) => [i, beaten[at]!]));
+  return tests.map((test, i) => result(test, scored[i]!, rivalOf.get(i)));
+}
+
+const valueOf = ({ terms, reward }: ScoredAnswer, term: string | undefined): number | null =>
+  term === undefined ? reward : (terms[term] ?? null);
+
+function result(
+  { place, expect }: RewardTest,
+  scored: ScoredAnswer,
+  rival: ScoredAnswer | undefined,
+): RewardTestResult {
+  const { term } = expect;
+  const value = valueOf(scored, term);
+  return { place, term, value, failure: failureOf(expect, scored, value, rival) };
+}
+
+const short = (value: number): string => String(Number(value.toPrecision(6)));
+
+function failureOf(
+  { term, at_least: least, at_most: most, beats }: Expectation,
+  scored: ScoredAnswer,
+  value: number | null,
+  rival: ScoredAnswer | undefined,
+): string | undefined {
+  const name = term === undefined ? "the reward" : `\`${term}\``;
+  if (value === null) {
+    const errors = Object.entries(scored.errors).filter(([failed]) => term === undefined || failed === term);
+    const [first] = errors;
+    return first === undefined ? `${name} does not apply` : `${name} fails: ${first[1]}`;
+  }
+  if (least !== undefined && value < least) return `${name} is ${short(value)}, below ${short(least)}`;
+  if (most !== undefined && value > most) return `${name} is ${short(value)}, above ${short(most)}`;
+  if (rival === undefined) return undefined;
+  const other = valueOf(rival, term);
+  return other !== null && value > other
+    ? undefined
+    : `${name} is ${short(value)}, not above the ${other === null ? "missing value" : short(other)} of ${JSON.stringify(beats)}`;
+}

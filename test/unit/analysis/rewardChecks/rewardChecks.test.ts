@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { test } from "node:test";
+import { AnswerScorer } from "../../../../server/analysis/rewardChecks/answers.ts";
+import { checkGold, type GoldReport } from "../../../../server/analysis/rewardChecks/gold.ts";
+import { probeReward, type ProbeFinding } from "../../../../server/analysis/rewardChecks/probe.ts";
+import { traitsOf } from "../../../../server/analysis/rewardChecks/traits.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
+import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
+import { temporary } from "../../support.ts";
+
+const holes = resolve("test/fixtures/rewards/holes");
+
+/** A config over some sums, whose answers `answer` writes. */
+function configWith(reward: string, answer = (sum: number): string => String(sum)): RunConfig {
+  const folder = temporary();
+  const lines = Array.from({ length: 40 }, (_, i) =>
+    JSON.stringify({ question: `What is ${i + 1} + ${i + 25}?`, answer: answer(2 * i + 26) }),
+  );
+  writeFileSync(join(folder, "sums.jsonl"), `${lines.join("\n")}\n`);
+  const file = join(folder, "sums.gradus.yaml");
+  writeFileSync(
+    file,
+    `tasks: [{ dataset: sums.jsonl, prompt: "{question}", answer: "{answer}" }]\nreward: { terms: { correct: ${reward} } }\n`,
+  );
+  const { config, diagnostics } = loadConfig(file);
+  assert.ok(config, diagnostics.map(({ message }) => message).join("\n"));
+  return config;
+}
+
+async function withScorer<Found>(
+  config: RunConfig,
+  ask: (scorer: AnswerScorer) => Promise<Found>,
+): Promise<Found> {
+  const scorer = new AnswerScorer(config);
+  try {
+    await scorer.prepare();
+    return await ask(scorer);
+  } finally {
+    await scorer.close();
+  }
+}
+
+const goldOf = async (config: RunConfig): Promise<GoldReport> => {
+  const report = await withScorer(config, (scorer) => checkGold(config, scorer));
+  assert.ok(report);
+  return report;
+};
+const findingsOf = async (reward: string): Promise<readonly ProbeFinding[]> => {
+  const config = configWith(reward);
+  return (await withScorer(config, (scorer) => probeReward(config, scorer))).findings;
+};
+
+/** Each reward, and the probes that must find its hole. */
+const planted: Readonly<Record<string, readonly string[]>> = {
+  substring: ["within", "longer", "list", "mentioned", "denied"],
+  firstNumber: ["hedged"],
+  notANumber: ["value-nan", "filler"],
+  withinAnswer: ["form-only", "part"],
+  grows: ["long-filler"],
+  tags: ["form-repeated"],
+  begins: ["longer"],
+  anyBox: ["every-answer", "hedged"],
+  thrown: ["filler", "empty"],
+  atLeast: ["value-infinity", "digits"],
+  keyword: ["praise"],
+  partly: ["empty", "prompt"],
+};
+
+for (const [name, probes] of Object.entries(planted))
+  test(`the hole of ${name} is found`, async () => {
+    const found = await findingsOf(join(holes, `${name}.ts`));
+    for (const probe of probes)
+      assert.ok(
+        found.some((one) => one.probe === probe && one.severity !== "info"),
+        `${probe} is not among ${found.map((one) => one.probe).join(", ")}`,
+      );
+    const [first] = found;
+    assert.equal(first?.place?.file, join(holes, `${name}.ts`));
+    assert.ok(first.place.line > 4, `line ${first.place.line}`);
+  });
+
+test("a sound reward of one's own, and the built-in ones, have no hole", async () => {
+  for (const reward of [join(holes, "sound.ts"), "exact_match"])
+    assert.deepEqual(
+      (await findingsOf(reward)).map(({ probe, message }) => `${probe}: ${message}`),
+      [],
+      reward,
+    );
+  // It takes the last number, whatever is said of it.
+  assert.deepEqual(
+    (await findingsOf("numeric")).map(({ probe, severity }) => `${probe} ${severity}`),
+    ["denied warning"],
+  );
+});
+
+test("reference answers that a reward does not recognise are named with their rows, lines and cause", async () => {
+  const config = configWith(join(holes, "sound.ts"));
+  assert.deepEqual(await goldOf(config), {
+    form: "after `####`",
+    checked: 40,
+    passed: 40,
+    without: 0,
+    value: 1,
+    failures: [],
+    traits: [],
+  });
+  const report = await goldOf(configWith("numeric", (sum) => (sum > 100 ? "unknown" : String(sum))));
+  assert.equal(report.passed, 38);
+  assert.deepEqual(
+    report.failures.map(({ row, line, answer }) => ({ row, line, answer })),
+    [
+      { row: 39, line: 38, answer: "unknown" },
+      { row: 40, line: 39, answer: "unknown" },
+    ],
+  );
+  assert.deepEqual(report.traits, [{ trait: "letters", count: 2 }]);
+});
+
+test("failing answers are counted once each, under what most of them share and few others have", () => {
+  assert.deepEqual(traitsOf(["1,000", "2,500", "1/2", "x"], ["1", "2", "30"]), [
+    { trait: "thousands commas", count: 2 },
+    { trait: "fractions", count: 1 },
+    { trait: "letters", count: 1 },
+  ]);
+  // What the others have as well explains nothing.
+  assert.deepEqual(traitsOf(["-1"], ["-2", "-3", "4"]), []);
+});
+
+test("an environment's own solutions are its reference answers", async () => {
+  const folder = temporary();
+  const file = join(folder, "c.gradus.yaml");
+  writeFileSync(
+    file,
+    "tasks: [{ env: countdown, numbers: [3] }]\nreward: { terms: { correct: equation } }\n",
+  );
+  const { config } = loadConfig(file);
+  const report = await goldOf(config!);
+  assert.ok(report.checked > 30);
+  assert.equal(report.passed, report.checked);
+});
