@@ -1,6 +1,11 @@
 import { randomStream } from "../lib/random.ts";
 import type { Command as Program } from "commander";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { attackReward, type Hole } from "../analysis/rewardChecks/attack.ts";
+import { testEnding, testOf } from "../analysis/rewardChecks/rewardTests.ts";
+import { whole } from "./options.ts";
 import { checkGold } from "../analysis/rewardChecks/gold.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -11,7 +16,7 @@ import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
-import { goldLine, goldText, probeLine, probeText } from "./text/rewardChecksText.ts";
+import { attackText, goldLine, goldText, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { rolloutsOf } from "./rolloutsOf.ts";
 
@@ -19,6 +24,8 @@ interface Options {
   readonly rollouts?: string;
   readonly gold?: boolean;
   readonly probe?: boolean;
+  readonly attack?: boolean;
+  readonly seconds: number;
   readonly set: string[];
   readonly json?: boolean;
 }
@@ -113,6 +120,38 @@ async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Pr
   if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
 }
 
+/** Written next to the reward's own file, else next to the config; a test that is there already is not repeated. */
+function saveTests(config: RunConfig, { body }: AnswerScorer, holes: readonly Hole[]): string | undefined {
+  const term = body.reward.success.terms?.[0] ?? body.reward.terms[0]?.name;
+  const own = body.reward.terms.find(({ name }) => name === term)?.term.params["file"];
+  const near = typeof own === "string" ? own : config.file;
+  const file = join(dirname(near), `${basename(near).replace(/(\.gradus)?\.[^.]+$/, "")}${testEnding}`);
+  const known = existsSync(file) ? readFileSync(file, "utf8") : "";
+  const fresh = holes
+    .flatMap(({ examples }) => examples.map((example) => testOf(example, term)))
+    .filter((line) => !known.includes(line));
+  if (fresh.length === 0) return undefined;
+  appendFileSync(file, `${known === "" || known.endsWith("\n") ? "" : "\n"}${fresh.join("\n")}\n`);
+  return file;
+}
+
+async function attack(
+  config: RunConfig,
+  scorer: AnswerScorer,
+  seconds: number,
+  json: boolean,
+): Promise<void> {
+  const { holes, ...summary } = await attackReward(config, scorer, { seconds });
+  for (const hole of holes)
+    if (json) printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
+    else complain(holeLine(hole));
+  const file = saveTests(config, scorer, holes);
+  if (json) printJson({ type: "attack-summary", ...summary, holes: holes.length, file: file ?? null });
+  else print(attackText(summary, holes.length));
+  if (!json && file !== undefined) print(`${pathText(file)} has a failing test of each: gradus test`);
+  if (holes.length > 0) process.exitCode = exit.failed;
+}
+
 async function checked(config: RunConfig, options: Options): Promise<void> {
   const json = options.json === true;
   const scorer = new AnswerScorer(config);
@@ -120,6 +159,7 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
     await scorer.prepare();
     if (options.gold === true) await gold(config, scorer, json);
     if (options.probe === true) await probe(config, scorer, json);
+    if (options.attack === true) await attack(config, scorer, options.seconds, json);
     for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
   } finally {
     await scorer.close();
@@ -128,8 +168,10 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
 
 async function run(file: string, options: Options, program: Program): Promise<void> {
   const { rollouts, gold: asksGold, probe: asksProbe, set, json } = options;
-  if (rollouts === undefined && asksGold !== true && asksProbe !== true)
-    program.error("error: say what to score: --rollouts FILE, --gold or --probe", { exitCode: exit.usage });
+  if (rollouts === undefined && asksGold !== true && asksProbe !== true && options.attack !== true)
+    program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
+      exitCode: exit.usage,
+    });
   const config = loadOrComplain(file, set);
   if (config === undefined) return;
   if (rollouts !== undefined) await rescored(config, rollouts, json === true);
@@ -147,6 +189,11 @@ export const command: Command = {
       )
       .option("--gold", "score every row's own reference answer")
       .option("--probe", "score answers that should earn nothing: empty, filler, wrong, evasive")
+      .option(
+        "--attack",
+        "train a policy to please the reward without the answers; what it finds becomes a failing test",
+      )
+      .option("--seconds <n>", "how long --attack may take", whole(1), 60)
       .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object per line")
       .action((file: string, options: Options) => run(file, options, program));

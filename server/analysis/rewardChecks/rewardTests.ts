@@ -4,6 +4,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { parseRollout, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
+import type { HoleExample } from "./attack.ts";
 import { recordOf } from "../recorded.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 
@@ -78,6 +79,17 @@ export const readRewardTests = (file: string): Promise<RewardTest[]> =>
     code: "reward-tests-missing",
     action: `Check the path: tests are files that end with ${testEnding}.`,
   });
+
+/** A line of a test file that fails as long as an attack's answer pleases the reward. @param term that decides a success */
+export function testOf({ task, response, gold }: HoleExample, term: string | undefined): string {
+  const { id, env, prompt, answer, data } = task;
+  const about = { prompt, task: { id, env, data: answer === undefined ? data : { answer, ...data } } };
+  return JSON.stringify(
+    gold === undefined
+      ? { ...about, response, expect: { ...(term !== undefined && { term }), at_most: 0 } }
+      : { ...about, response: gold, expect: { beats: response } },
+  );
+}
 
 /** Whether a config has all the terms that tests name. */
 export const hasTerms = ({ reward }: StageBody, tests: readonly RewardTest[]): boolean =>

@@ -1,4 +1,5 @@
 /** What `gradus reward --gold` and `--probe` say. */
+import type { AttackReport, Hole } from "../../analysis/rewardChecks/attack.ts";
 import type { GoldFailure, GoldReport } from "../../analysis/rewardChecks/gold.ts";
 import type { ProbeFinding, ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
@@ -64,3 +65,12 @@ export function probeText({ tasks, probes, findings }: ProbeReport): string {
     );
   return `${probes} kinds of answer on ${tasks} tasks: ${found.length === 0 ? "none earns what it should not" : found.join(", ")}`;
 }
+
+/** "a success in 32 of 32 tasks without the answer: `#### ` each number". */
+export const holeLine = ({ pieces, share, reward, examples: [example] }: Hole): string =>
+  visibleText(
+    `error: an answer that knows nothing of the reference ${example?.gold === undefined ? "succeeds" : "earns as much as it"} on ${Math.round(share * 100)} % of the tasks, reward ${Number(reward.toPrecision(4))}: ${pieces.join(" + ") || "the empty answer"} [attack]`,
+  ) + quoted(example?.response ?? "");
+
+export const attackText = ({ answers, seconds }: Omit<AttackReport, "holes">, holes: number): string =>
+  `${holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`} in ${Math.round(seconds)} s and ${thousands(answers)} answers`;

@@ -120,7 +120,7 @@ test("gradus reward --gold names the rows whose reference answer fails, --probe 
 test("gradus reward says what it can score when nothing is named", async () => {
   const { stderr, code } = await gradus(["reward", "c.gradus.yaml"], folder);
   assert.equal(code, 2);
-  assert.match(stderr, /--rollouts FILE, --gold or --probe/);
+  assert.match(stderr, /--rollouts FILE, --gold, --probe or --attack/);
 });
 
 test("gradus test runs the tests of rewards with the nearest config that has their terms", async () => {
@@ -133,5 +133,32 @@ test("gradus test runs the tests of rewards with the nearest config that has the
   const wrong = await gradus(["test"], project);
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /score\.reward\.test\.jsonl:1:1: error: `expect`: Unrecognized key: "at_leest"/);
+  rmSync(project, { recursive: true });
+});
+
+test("gradus reward --attack writes what it finds as failing tests, each once", async () => {
+  const project = sums();
+  writeFileSync(
+    join(project, "score.ts"),
+    'export const score = ({ response }: { response: string }): number => (response.includes("proved") ? 1 : 0);\n',
+  );
+  rmSync(join(project, "score.reward.test.jsonl"));
+  const words = ["reward", "s.gradus.yaml", "--attack", "--seconds", "2"];
+  const { stdout, stderr, code } = await gradus(words, project);
+  assert.equal(code, 1);
+  assert.match(
+    stderr,
+    /^error: an answer that knows nothing of the reference succeeds on 100 % of the tasks, reward 1: "proved" \[attack\]$/m,
+  );
+  assert.match(stdout, /^\d hole[^]*^score\.reward\.test\.jsonl has a failing test of each: gradus test$/m);
+  const again = await gradus(words, project);
+  assert.doesNotMatch(again.stdout, /has a failing test/);
+  const tested = await gradus(["test"], project);
+  assert.equal(tested.code, 1);
+  assert.match(tested.stdout, /^0 passed, \d+ failed$/m);
+  assert.match(
+    tested.stderr,
+    /^score\.reward\.test\.jsonl:1:1: error: `score` is 1, above 0 \[reward-test\]$/m,
+  );
   rmSync(project, { recursive: true });
 });

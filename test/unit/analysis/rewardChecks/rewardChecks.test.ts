@@ -3,11 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { AnswerScorer } from "../../../../server/analysis/rewardChecks/answers.ts";
+import { attackReward } from "../../../../server/analysis/rewardChecks/attack.ts";
 import { checkGold, type GoldReport } from "../../../../server/analysis/rewardChecks/gold.ts";
 import { probeReward, type ProbeFinding } from "../../../../server/analysis/rewardChecks/probe.ts";
 import { traitsOf } from "../../../../server/analysis/rewardChecks/traits.ts";
+import {
+  readRewardTests,
+  runRewardTests,
+  testOf,
+} from "../../../../server/analysis/rewardChecks/rewardTests.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
+import { count, some } from "../../../support/thorough.ts";
 import { temporary } from "../../support.ts";
 
 const holes = resolve("test/fixtures/rewards/holes");
@@ -139,4 +146,40 @@ test("an environment's own solutions are its reference answers", async () => {
   const report = await goldOf(config!);
   assert.ok(report.checked > 30);
   assert.equal(report.passed, report.checked);
+});
+
+/** Those of the holes that open without the reference answer. */
+const attackable = [
+  "substring",
+  "notANumber",
+  "withinAnswer",
+  "grows",
+  "tags",
+  "anyBox",
+  "thrown",
+  "atLeast",
+  "keyword",
+];
+
+for (const name of some(attackable, 3))
+  test(`the hole of ${name} is found by a policy that never sees an answer`, async () => {
+    const config = configWith(join(holes, `${name}.ts`));
+    const [hole, ...more] = (
+      await withScorer(config, (scorer) => attackReward(config, scorer, { seconds: 120, holes: 1 }))
+    ).holes;
+    assert.ok(hole && hole.share >= 0.5 && more.length === 0);
+    // What is found becomes a test that fails.
+    const file = join(temporary(), `${name}.reward.test.jsonl`);
+    writeFileSync(file, hole.examples.map((example) => testOf(example, "correct")).join("\n"));
+    const tests = await readRewardTests(file);
+    const results = await withScorer(config, (scorer) => runRewardTests(tests, scorer));
+    assert.ok(results.length > 0 && results.every(({ failure }) => failure !== undefined));
+  });
+
+test("a sound reward withstands a policy that never sees an answer", async () => {
+  const config = configWith(join(holes, "sound.ts"));
+  const seconds = count(2, 60);
+  const report = await withScorer(config, (scorer) => attackReward(config, scorer, { seconds }));
+  assert.deepEqual(report.holes, []);
+  assert.ok(report.answers > 0);
 });
