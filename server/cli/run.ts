@@ -7,7 +7,9 @@ import { runsStart } from "../../shared/protocol/protocol.ts";
 import { loadConfig } from "../rules/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { complain, exit, printJson, type Command } from "./command.ts";
+import { rehearse } from "../analysis/rehearsal/rehearse.ts";
+import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { rehearsalText } from "./text/rehearsalText.ts";
 import { printDryRun } from "./text/dryRunText.ts";
 import { collect, complainAbout } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
@@ -19,6 +21,9 @@ interface Options {
   readonly steps?: number;
   readonly seed?: number;
   readonly dryRun?: boolean;
+  readonly endpoint?: string;
+  readonly model?: string;
+  readonly prompts: number;
   readonly json?: boolean;
   readonly store?: string;
 }
@@ -47,12 +52,21 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
   return failed ? undefined : config;
 }
 
-async function rehearse(config: RunConfig, json: boolean | undefined): Promise<void> {
+async function takeStep(config: RunConfig, json: boolean | undefined): Promise<void> {
   const { dryRun } = await import("../run/loop/dryRun.ts");
   const report = await dryRun(config);
   if (json === true) printJson({ type: "dry-run", ...report });
   else printDryRun(report);
   if (report.rewards.some(({ errors }) => errors.length > 0)) process.exitCode = exit.failed;
+}
+
+/** The first step with a served model: no engine is loaded, and the config's own model is not looked at. */
+async function rehearseServed(config: RunConfig, url: string, options: Options): Promise<void> {
+  const { model, prompts, json } = options;
+  const report = await rehearse(config, { url, prompts, ...(model === undefined ? {} : { model }) });
+  if (json === true) printJson({ type: "rehearsal", ...report });
+  else print(rehearsalText(report));
+  if (report.terms.some(({ errors }) => errors.length > 0)) process.exitCode = exit.failed;
 }
 
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
@@ -94,14 +108,27 @@ export const command: Command = {
         "--dry-run",
         "run one step on two prompts in this process and keep nothing: reward timing, memory",
       )
+      .option(
+        "--endpoint <url>",
+        "with --dry-run: sample from an OpenAI-compatible server instead, e.g. http://localhost:8000/v1",
+      )
+      .option("--model <name>", "with --endpoint: the model's name there; default: the first that it lists")
+      .option("--prompts <n>", "with --endpoint: how many prompts", positive, 64)
       .option("--store <folder>", "the store, or a folder in its workspace; default: the file's")
       .option("--json", "one JSON object per line")
       .action(async (given: string, options: Options) => {
-        if (options.dryRun === true && (await inQuietChild())) return;
+        const { endpoint } = options;
+        if (endpoint !== undefined && options.dryRun !== true)
+          program.error("error: --endpoint needs --dry-run", { exitCode: exit.usage });
+        if (options.dryRun === true && endpoint === undefined && (await inQuietChild())) return;
         const file = resolve(given);
+        if (endpoint !== undefined) {
+          const served = checked(file, { ...options, set: ["model.base=tiny", ...options.set] });
+          return served && rehearseServed(served, endpoint, options);
+        }
         const config = checked(file, options);
         if (config === undefined) return;
-        if (options.dryRun === true) return rehearse(config, options.json);
+        if (options.dryRun === true) return takeStep(config, options.json);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
         await followHere(run, {

@@ -21,6 +21,8 @@ interface ChatAsk {
   readonly samples: number;
   readonly max_tokens: number;
   readonly temperature: number;
+  readonly top_p?: number;
+  readonly stop?: readonly string[];
 }
 
 /** Who is asked, in the words of a message. */
@@ -31,9 +33,31 @@ export interface Asker {
   readonly action: string;
 }
 
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+/** One choice of a completion. */
+export interface ChatSample {
+  readonly text: string;
+  /** Whether `max_tokens` ended it. */
+  readonly truncated: boolean;
+  /** As the server counts; undefined: it does not. */
+  readonly tokens: number | undefined;
+}
+
 /** As much of a chat completion as is read. */
 const completion = z.object({
-  choices: z.array(z.object({ message: z.object({ content: z.string().nullable() }) })).min(1),
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullable() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  usage: z.object({ completion_tokens: z.number() }).nullish(),
 });
 
 const unreachable = ({ who, code, action }: Asker, url: string, why: string, cause?: unknown): UserError =>
@@ -49,20 +73,20 @@ const refused = ({ who, code }: Asker, url: string, why: string): UserError =>
       "Read the server's message. If its context is too small, shorten the request or what fills it, lower `max_tokens`, or serve the model with a longer context.",
   });
 
-async function post({ url, key, timeout }: Chat, body: unknown, asker: Asker): Promise<unknown> {
+const authorized = (key: string): Record<string, string> => {
   const secret = process.env[key];
-  const where = `${url.replace(/\/+$/, "")}/chat/completions`;
+  return secret === undefined ? {} : { authorization: `Bearer ${secret}` };
+};
+
+async function received(
+  where: string,
+  request: RequestInit,
+  seconds: number,
+  asker: Asker,
+): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(where, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        ...(secret === undefined ? {} : { authorization: `Bearer ${secret}` }),
-      },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(timeout * 1000),
-    });
+    response = await fetch(where, { ...request, signal: AbortSignal.timeout(seconds * 1000) });
     if (response.ok) return await response.json();
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
@@ -73,39 +97,79 @@ async function post({ url, key, timeout }: Chat, body: unknown, asker: Asker): P
   throw ofTheRequest.includes(response.status) ? refused(asker, where, why) : unreachable(asker, where, why);
 }
 
+const post = ({ url, key, timeout }: Chat, body: unknown, asker: Asker): Promise<unknown> =>
+  received(
+    `${url.replace(/\/+$/, "")}/chat/completions`,
+    {
+      method: "POST",
+      headers: { "content-type": "application/json", ...authorized(key) },
+      body: JSON.stringify(body),
+    },
+    timeout,
+    asker,
+  );
+
 /**
  * One request, as many choices as `samples`: servers that ignore `n` are asked again.
  * @throws UserError where the server does not answer, or with something else than a chat completion
  */
+export async function chatSamples(
+  chosen: Chat,
+  messages: readonly ChatMessage[],
+  how: ChatAsk,
+  asker: Asker,
+): Promise<ChatSample[]> {
+  const { samples, ...options } = how;
+  const found: ChatSample[] = [];
+  while (found.length < samples) {
+    const n = samples - found.length;
+    const answer = await post(chosen, { model: chosen.model, messages, n, ...options }, asker);
+    const read = completion.safeParse(answer);
+    if (!read.success) throw unreachable(asker, chosen.url, "the response is not a chat completion");
+    const { choices, usage } = read.data;
+    found.push(
+      ...choices.map(({ message, finish_reason }) => ({
+        text: message.content ?? "",
+        truncated: finish_reason === "length",
+        // A server counts all choices together.
+        tokens: usage ? usage.completion_tokens / choices.length : undefined,
+      })),
+    );
+  }
+  return found.slice(0, samples);
+}
+
+/** The texts of `chatSamples`, asked with one message. */
 export async function chatChoices(chosen: Chat, text: string, how: ChatAsk, asker: Asker): Promise<string[]> {
   const messages = [
     ...(chosen.system === undefined ? [] : [{ role: "system", content: chosen.system }]),
     { role: "user", content: text },
   ];
-  const found: string[] = [];
-  while (found.length < how.samples) {
-    const { max_tokens, temperature } = how;
-    const n = how.samples - found.length;
-    const answer = await post(chosen, { model: chosen.model, messages, n, max_tokens, temperature }, asker);
-    const read = completion.safeParse(answer);
-    if (!read.success) throw unreachable(asker, chosen.url, "the response is not a chat completion");
-    found.push(...read.data.choices.map(({ message }) => message.content ?? ""));
-  }
-  return found.slice(0, how.samples);
+  return (await chatSamples(chosen, messages, how, asker)).map((sample) => sample.text);
+}
+
+/** The first model that a server serves. @throws UserError where it lists none */
+export async function servedModel({ url, key, timeout }: Omit<Chat, "model">, asker: Asker): Promise<string> {
+  const where = `${url.replace(/\/+$/, "")}/models`;
+  const read = z
+    .object({ data: z.array(z.object({ id: z.string() })).min(1) })
+    .safeParse(await received(where, { headers: authorized(key) }, timeout, asker));
+  if (!read.success) throw unreachable(asker, where, "the response lists no model");
+  return read.data.data[0]!.id;
 }
 
 /** `work` on every item, a limited number at a time; results in the order of the items. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   parallel: number,
-  work: (item: Item) => Promise<Result>,
+  work: (item: Item, at: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = [];
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < items.length) {
       const at = next++;
-      results[at] = await work(items[at]!);
+      results[at] = await work(items[at]!, at);
     }
   };
   await Promise.all(Array.from({ length: Math.min(parallel, items.length) }, worker));

@@ -24,6 +24,10 @@ export async function chatServer(
     let received = "";
     request.on("data", (part: Buffer) => (received += part.toString()));
     request.on("end", () => {
+      if (request.url === "/v1/models") {
+        response.end(JSON.stringify({ data: [{ id: "served" }] }));
+        return;
+      }
       const body: { model: string; messages: { content: string }[] } = JSON.parse(received);
       const text = body.messages.at(-1)!.content;
       asked.push({ body: { ...body }, text, key: request.headers.authorization });

@@ -1,4 +1,4 @@
-/** Scores answers that no policy generated, with a config's reward as it is at the end of its last rl stage. */
+/** Scores answers that no run generated, with a config's reward as it is at its first or its last rl step. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { columnOf, outcome, RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
@@ -7,7 +7,7 @@ import { stepsInAll } from "../../config/build/stagePlan.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { CreateContext } from "../../core/declaration.ts";
-import type { Clock } from "../../core/basics.ts";
+import type { Clock, Finish } from "../../core/basics.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { batchOfSamples } from "../../core/rows/sampledRows.ts";
@@ -19,6 +19,10 @@ import { noModels, noTokenizer } from "../rescore/noModels.ts";
 export interface Answer {
   readonly task: Task;
   readonly response: string;
+  /** Default: it ended by itself. */
+  readonly finish?: Finish;
+  /** Default: all answers to a task are one group. */
+  readonly group?: string;
 }
 
 export interface ScoredAnswer extends Answer {
@@ -43,18 +47,18 @@ const perBatch = 1024;
 /** Characters count as tokens: there is no model here, and what has no length cannot be told from the empty answer. */
 function batchOf(answers: readonly Answer[]): Batch {
   return batchOfSamples(
-    answers.map(({ task, response }, index) => {
+    answers.map(({ task, response, finish = "stop", group = task.id }, index) => {
       const tokens = new Int32Array([...response].length);
       const none = new Float64Array(tokens.length).fill(Number.NaN);
       return {
         record: {
           task,
           arm: task.source,
-          group: task.id,
+          group,
           index,
           prompt: task.prompt,
           response,
-          finish: "stop",
+          finish,
           source: "dataset",
           use: "evaluate",
         },
@@ -76,13 +80,16 @@ const known = (value: number): number | null => (Number.isNaN(value) ? null : va
 export class AnswerScorer {
   readonly body: StageBody;
   readonly skipped: SkippedTerm[] = [];
+  /** Seconds that each term has taken so far. */
+  readonly seconds = new Map<string, number>();
   private readonly clock: Clock;
   private readonly context: CreateContext;
   private readonly scorers: ReadonlyMap<string, Scorer>;
   private readonly chain: RewardChain;
 
-  constructor(config: RunConfig) {
-    const { body, clock } = stageAt(config, stepsInAll(config.stages) - 1);
+  /** @param which of the rl steps: its tasks, and the weights that schedules give its terms */
+  constructor(config: RunConfig, which: "first" | "last" = "last") {
+    const { body, clock } = stageAt(config, which === "first" ? 0 : stepsInAll(config.stages) - 1);
     this.body = body;
     this.clock = clock;
     this.context = contextOf(body, { random: randomStream(config.seed, "reward-checks"), models: noModels });
@@ -135,6 +142,7 @@ export class AnswerScorer {
         batch,
       );
     if (this.skipped.some(({ term }) => term === name)) return none();
+    const began = performance.now();
     try {
       const [column] = await scorer.score(batch, {
         models: noModels,
@@ -146,6 +154,8 @@ export class AnswerScorer {
       if (!(error instanceof UserError) || error.detail.code?.startsWith("rescore-") !== true) throw error;
       this.skipped.push({ term: name, reason: "it needs a model, which only a run has" });
       return none();
+    } finally {
+      this.seconds.set(name, (this.seconds.get(name) ?? 0) + (performance.now() - began) / 1000);
     }
   }
 }
