@@ -5,8 +5,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { readFailure, UserError } from "../../shared/lib/errors.ts";
-import type { MemoryLook, ModelFacts, ModelLook } from "../core/config/modelFacts.ts";
+import type { MemoryLook, ModelFacts, ModelLook, PromptLengths } from "../core/config/modelFacts.ts";
+import type { TaskConfig } from "../core/config/resolved.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
+import { datasetLook, promptLengths } from "./datasetFacts.ts";
 import { regularFile } from "../lib/inputFile.ts";
 import { admitMemory, nearLimit } from "./memory/estimate.ts";
 import { adapterBase, examineBase, openBase } from "../engine/formats/index.ts";
@@ -142,7 +144,26 @@ function memory(config: RunConfig): MemoryLook | undefined {
   }
 }
 
+/** A tiny model reads a character as a token, unless it learns a vocabulary. */
+function lengthsOf(config: RunConfig, task: TaskConfig): PromptLengths | undefined {
+  const { base, tokenizer } = config.model;
+  if (base === "tiny")
+    return tokenizer?.use !== "bpe"
+      ? promptLengths(task, "characters", (prompt) => [...prompt].length)
+      : undefined;
+  if (statSync(base, { throwIfNoEntry: false }) === undefined || knownOf(base).look.kind === "unfit")
+    return undefined;
+  const reader = knownOf(base).tokenizer?.deref() ?? openBase(base).tokenizer;
+  return promptLengths(
+    task,
+    `${base} ${stampOf(base)}`,
+    (prompt) => reader.prefix.length + reader.encode(prompt).length,
+  );
+}
+
 export const modelFacts: ModelFacts = {
+  prompts: datasetLook,
+  promptLengths: lengthsOf,
   look: (base) => knownOf(base).look,
   longestPrompt,
   vocabularyProblem,

@@ -104,6 +104,9 @@ import { stagePairs } from "./stages/stagePairs.ts";
 import { stageText } from "./stages/stageText.ts";
 import { stagePasses } from "./stages/stagePasses.ts";
 import { stageKey } from "./stageKey.ts";
+import { repeatedPrompt } from "./tasks/repeatedPrompt.ts";
+import { splitLeak } from "./tasks/splitLeak.ts";
+import { promptLength } from "./tasks/promptLength.ts";
 import { scheduleEnd } from "./objective/scheduleEnd.ts";
 import { staticNumber } from "./curriculum/staticNumber.ts";
 import { taskField } from "./tasks/taskField.ts";
@@ -174,6 +177,9 @@ export const rules: readonly Rule[] = [
   shortLimit,
   missingAnswer,
   datasetField,
+  repeatedPrompt,
+  splitLeak,
+  promptLength,
   taskField,
   rewardArguments,
   curriculumParts,

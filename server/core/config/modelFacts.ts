@@ -1,7 +1,8 @@
 /**
- * What rules ask about the models that a config names. Rules know nothing of model files: whoever checks a config for a
+ * What rules ask about the models and datasets that a config names. Rules know nothing of such files: whoever checks a config for a
  * person fills this in (server/analysis/modelFacts.ts), and nothing of a workspace is executed.
  */
+import type { TaskConfig } from "./resolved.ts";
 import type { RunConfig } from "./runConfig.ts";
 
 /** What is known of a model by its config, its tokenizer and the headers of its weights. */
@@ -25,11 +26,39 @@ export type MemoryLook =
   /** A run refuses to start. */
   | { readonly kind: "over"; readonly problem: string };
 
+/** A row of a task's file: the task by its place in the list, the row from 1. */
+export interface PromptPlace {
+  readonly task: number;
+  readonly row: number;
+}
+
+/** The prompts of some tasks, compared without case, white space and final punctuation. */
+export interface DatasetLook {
+  readonly rows: number;
+  /** Rows whose prompt an earlier row has. */
+  readonly repeated: number;
+  /** Of these, with the earlier row: those with another answer, and those on the other side of the held-out split. */
+  readonly contradictory: readonly (readonly [PromptPlace, PromptPlace])[];
+  readonly leaked: readonly (readonly [PromptPlace, PromptPlace])[];
+}
+
+export interface PromptLengths {
+  readonly rows: number;
+  /** Rows longer than the task's `max_prompt`. */
+  readonly over: number;
+  /** In tokens. */
+  readonly longest: number;
+}
+
 export interface ModelFacts {
   /** @param base a folder or a file that is there */
   look(base: string): ModelLook;
   /** Tokens of the longest of these prompts, as a model of its own that `look` found fit reads them. */
   longestPrompt(base: string, prompts: readonly string[]): number;
+  /** Of the tasks that are datasets; files that cannot be read, or are larger than 64 MiB, count for nothing. */
+  prompts(tasks: readonly TaskConfig[]): DatasetLook;
+  /** In tokens of the config's model; undefined: the task has no `max_prompt`, or its file or its model is not read. */
+  promptLengths(config: RunConfig, task: TaskConfig): PromptLengths | undefined;
   /** What is wrong with the file or folder that a tiny model's vocabulary is from; undefined: nothing. */
   vocabularyProblem(file: string): string | undefined;
   /** undefined: a model cannot be read, which `look` reports. */

@@ -75,6 +75,10 @@ describe("mends", () => {
       // A person saves the model again, or chooses another; what would fit is in the message.
       "model-content",
       "model-memory",
+      // What is wrong is in the data, or a longer prompt costs memory.
+      "prompt-length",
+      "repeated-prompt",
+      "split-leak",
       "untrained-reference",
     ]);
   });

@@ -1,0 +1,51 @@
+import { basename } from "node:path";
+import { isOwn, placeOf, type Rule } from "../rule.ts";
+import type { PromptPlace } from "../../core/config/modelFacts.ts";
+import type { TaskConfig } from "../../core/config/resolved.ts";
+
+/** Rows that a message names. */
+const most = 3;
+
+const fileName = ({ source, name }: TaskConfig): string => {
+  const { dataset } = source.params;
+  return typeof dataset === "string" ? basename(dataset) : name;
+};
+
+/** "rows 3 and 17, rows 4 and 90": with the file where it is another. */
+export function pairsText(
+  pairs: readonly (readonly [PromptPlace, PromptPlace])[],
+  tasks: readonly TaskConfig[],
+): string {
+  const one = ([first, second]: readonly [PromptPlace, PromptPlace]): string =>
+    first.task === second.task
+      ? `rows ${first.row} and ${second.row}`
+      : `row ${first.row} of \`${fileName(tasks[first.task]!)}\` and row ${second.row} of \`${fileName(tasks[second.task]!)}\``;
+  return `${pairs.slice(0, most).map(one).join(", ")}${pairs.length > most ? ", …" : ""}`;
+}
+
+/** A prompt has one answer, and counts once. */
+export const repeatedPrompt: Rule = {
+  id: "repeated-prompt",
+  title: "Repeated prompts",
+  why: "Two rows with the same prompt are drawn twice as often as others. If their answers differ, no policy can be right on both, and their groups teach that the prompt is hard. Prompts are compared without case, white space and final punctuation.\n\nRemove the repeated rows, or merge their answers. Files of more than 64 MiB are not read while a config is checked.",
+  check({ config, root, report, facts }) {
+    const { tasks } = config.top;
+    const look = facts?.prompts(tasks);
+    if (look === undefined || look.repeated === 0) return;
+    const { repeated, rows, contradictory } = look;
+    const [pair] = contradictory;
+    const index = pair?.[1].task ?? tasks.findIndex(({ source }) => source.declaration.name === "dataset");
+    const at = placeOf(root, "tasks", String(index), "dataset") ?? placeOf(root, "tasks", String(index));
+    if (!isOwn(at)) return;
+    report({
+      rule: repeatedPrompt.id,
+      severity: pair === undefined ? "info" : "warning",
+      message:
+        pair === undefined
+          ? `${repeated.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one, so they are drawn more often than others: remove them from the data.`
+          : `${contradictory.length.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one with another answer (${pairsText(contradictory, tasks)}): no response is right for both, so remove one of each.`,
+      key: `tasks.${index}.dataset`,
+      at,
+    });
+  },
+};
