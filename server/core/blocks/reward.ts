@@ -51,6 +51,11 @@ const written = map(
       "Seconds that a reward function of your own may take for one rollout.",
       { default: 5 },
     ),
+    max_failed_steps: value(
+      z.number().int().min(0),
+      "Steps in a row on whose every rollout the reward may fail before the run ends with the first cause. 0: any number.",
+      { default: 3, live: true },
+    ),
   },
   "How responses are scored.",
 );

@@ -14,6 +14,7 @@ import { beginning } from "./loop.ts";
 import { openModels } from "../models/models.ts";
 import { emptyAnswerWarnings, probeBatch, probed, type EvaluationProbe } from "../evaluation/probe.ts";
 import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
+import { FailedSteps } from "./failedSteps.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
 
@@ -157,6 +158,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     policy,
     models,
     recorder,
+    failed: new FailedSteps(),
     signal: new AbortController().signal,
     between: () => Promise.resolve(),
   };

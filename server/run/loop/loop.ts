@@ -264,6 +264,7 @@ export class Loop {
     this.session.recorder.metrics(number, metrics);
     this.session.recorder.commit(number);
     checkFinite(metrics, number, stage.name);
+    if (stage.kind === "rl") this.session.failed.check(stage.body.reward.max_failed_steps);
     this.state = {
       ...this.state,
       done: number + 1,

@@ -4,6 +4,7 @@ import type { TrainablePolicy } from "../../engine/index.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { RewardContext } from "../../core/reward.ts";
 import type { RunModels } from "../models/models.ts";
+import type { FailedSteps } from "./failedSteps.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 
 export interface Session {
@@ -13,6 +14,7 @@ export interface Session {
   /** The policy and every other model of the run, as methods reach them. */
   readonly models: RunModels;
   readonly recorder: Recorder;
+  readonly failed: FailedSteps;
   /** Aborted by `stop --now`: what is in flight is given up. */
   readonly signal: AbortSignal;
   /**

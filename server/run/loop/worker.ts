@@ -16,6 +16,7 @@ import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
 import { beginning, Loop, readLoopState } from "./loop.ts";
 import { Recorder } from "../step/log/recorder.ts";
+import { FailedSteps } from "./failedSteps.ts";
 import type { Session } from "./session.ts";
 import { assignment } from "./settings.ts";
 import { Trainer } from "./trainer.ts";
@@ -207,6 +208,7 @@ async function assembled(
     policy,
     models,
     recorder,
+    failed: new FailedSteps(),
     signal: abort.signal,
     between: () => commands.between(() => loop.checkpoint()),
   };

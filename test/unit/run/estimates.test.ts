@@ -5,6 +5,7 @@ import { loadConfig } from "../../../server/rules/load.ts";
 import { beginning } from "../../../server/run/loop/loop.ts";
 import { openModels } from "../../../server/run/models/models.ts";
 import { nowhere, Recorder } from "../../../server/run/step/log/recorder.ts";
+import { FailedSteps } from "../../../server/run/loop/failedSteps.ts";
 import { Interrupted, type Session } from "../../../server/run/loop/session.ts";
 import { Trainer } from "../../../server/run/loop/trainer.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
@@ -80,6 +81,7 @@ async function stepped(set: readonly string[], between: (before: number) => void
     policy: models.policy,
     models,
     recorder: new Recorder(nowhere),
+    failed: new FailedSteps(),
     signal: new AbortController().signal,
     between: () => Promise.resolve(between(calls++)),
   };

@@ -12,6 +12,7 @@ import type { StageBody } from "../../../server/core/config/resolved.ts";
 import { beginning } from "../../../server/run/loop/loop.ts";
 import { openModels } from "../../../server/run/models/models.ts";
 import { nowhere, Recorder, type Appended } from "../../../server/run/step/log/recorder.ts";
+import { FailedSteps } from "../../../server/run/loop/failedSteps.ts";
 import type { Session } from "../../../server/run/loop/session.ts";
 import { Trainer } from "../../../server/run/loop/trainer.ts";
 import type { TermValue } from "../../../server/core/slots/reward.ts";
@@ -179,6 +180,7 @@ async function sessionOf(config: RunConfig): Promise<{ session: Session; records
     policy: models.policy,
     models,
     recorder: new Recorder(nowhere, (record) => records.push(record)),
+    failed: new FailedSteps(),
     signal: new AbortController().signal,
     between: () => Promise.resolve(),
   };

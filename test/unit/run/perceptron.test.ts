@@ -13,6 +13,7 @@ import { policyFolder, Trainer } from "../../../server/run/loop/trainer.ts";
 import { beginning } from "../../../server/run/loop/loop.ts";
 import { openModels, type RunModels } from "../../../server/run/models/models.ts";
 import { nowhere, Recorder } from "../../../server/run/step/log/recorder.ts";
+import { FailedSteps } from "../../../server/run/loop/failedSteps.ts";
 import type { Session } from "../../../server/run/loop/session.ts";
 import type { TermValue } from "../../../server/core/slots/reward.ts";
 import type { Batch } from "../../../server/core/rollouts.ts";
@@ -79,6 +80,7 @@ async function trainerOf(config: RunConfig, models: RunModels): Promise<Trainer>
     policy: models.policy,
     models,
     recorder: new Recorder(nowhere),
+    failed: new FailedSteps(),
     signal: new AbortController().signal,
     between: () => Promise.resolve(),
   };

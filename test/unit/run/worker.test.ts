@@ -253,6 +253,42 @@ test("a reward that throws on some rollouts is an error there, never 0, and the 
   }
 });
 
+test("a reward that fails on every rollout ends the run after some steps, with its first cause", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-broken-"));
+  writeFileSync(
+    join(folder, "broken.ts"),
+    "let calls = 0;\nexport function score() { throw new Error(`call ${++calls} of a reward that never worked`); }\n",
+  );
+  const run = testRun([
+    `reward.terms.correct={ use: ${join(folder, "broken.ts")} }`,
+    "reward.max_failed_steps=2",
+    "stages.practice.steps=6",
+    "stages.warm-up.steps=1",
+  ]);
+  try {
+    assert.equal(await run.work(), 1);
+    const [end] = ofKind(run.records(), "end");
+    assert.match(
+      end!.message,
+      /^The reward failed on every rollout of 2 steps in a row, so nothing was trained\. First, at step 1: Reward term correct failed: .*call \d+ of a reward that never worked/,
+    );
+    // What the failed steps recorded is there.
+    assert.deepEqual(
+      [
+        ...new Set(
+          ofKind(run.records(), "rollout")
+            .filter(({ row }) => row.use === "train")
+            .map(({ step }) => step),
+        ),
+      ],
+      [1, 2],
+    );
+  } finally {
+    run.remove();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test("a loss that is no number fails the run and names the remedy", async () => {
   const run = testRun(["stages.warm-up.update.optimizer.lr=1.0e+30", "update.optimizer.clip_norm=null"]);
   try {

@@ -214,6 +214,8 @@ function recordErrors({ session, step }: StepContext, { scored, batch }: Selecte
     const text = `Reward term ${term} failed: ${message}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
+  const allFailed = batch.rows > 0 && scored.combined.errored.every((errored) => errored === 1);
+  session.failed.observe(step, allFailed ? [...counts.keys()][0] : undefined);
   for (const [text, count] of counts) {
     const all = count === batch.rows;
     const which = all ? " (every rollout of the step)" : count === 1 ? "" : ` (${count} rollouts)`;
