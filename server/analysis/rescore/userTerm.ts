@@ -9,7 +9,8 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Choice } from "../../core/declaration.ts";
 import { bundleReward, type Bundle } from "../../methods/reward/own/bundle.ts";
-import { HostProcess, NoAnswer } from "../../methods/reward/own/hostProcess.ts";
+import { HostProcess } from "../../methods/reward/own/hostProcess.ts";
+import { NoAnswer } from "../../methods/reward/own/ownProcess.ts";
 import { inputOf } from "../../methods/reward/own/userReward.ts";
 import { failure } from "../../methods/reward/perRow.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
@@ -141,7 +142,7 @@ export class UserTerms {
   }
 }
 
-const divided = (file: string): UserError =>
+export const divided = (file: string): UserError =>
   new UserError("the run divided responses into steps, and only its tokenizer knows their texts", {
     file,
     code: "rescore-tokenizer",

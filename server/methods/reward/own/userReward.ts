@@ -9,7 +9,9 @@ import { lengthOfRow } from "../../../core/rows/batch.ts";
 import { randomInt } from "node:crypto";
 import { bundleReward, type Bundle } from "./bundle.ts";
 import { cut } from "./cut.ts";
-import { HostProcess, NoAnswer } from "./hostProcess.ts";
+import { Hangs } from "./hangs.ts";
+import { HostProcess } from "./hostProcess.ts";
+import { NoAnswer } from "./ownProcess.ts";
 import { failure } from "../perRow.ts";
 import type { ScoreInput } from "./wire.ts";
 import { textWithoutEnds } from "../../../core/rows/ends.ts";
@@ -50,9 +52,6 @@ interface ScoreSetting {
   readonly tokenizer?: Tokenizer | undefined;
 }
 
-/** Time-outs of one step after which its other rollouts are errors at once: they would be waited for one by one. */
-const hangsAllowed = 3;
-
 /** What the function is given of a row. */
 export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: ScoreSetting): ScoreInput {
   const { task, prompt, response, finish, index, group } = batch.records[row]!;
@@ -84,12 +83,13 @@ export class UserReward implements RewardTerm {
   private host: HostProcess | undefined;
   /** The last question's number. It begins anywhere, so that an answer that was made up does not meet it. */
   private asked = randomInt(2 ** 40);
-  /** Time-outs of the present step. */
-  private hung = { step: -1, times: 0 };
+  private readonly hangs: Hangs;
   /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
   private before: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: UserRewardOptions) {}
+  constructor(private readonly options: UserRewardOptions) {
+    this.hangs = new Hangs(options.timeout);
+  }
 
   async prepare(): Promise<{ readonly bundle: string }> {
     const { sha256 } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
@@ -117,7 +117,7 @@ export class UserReward implements RewardTerm {
     const { clock, tokenizer, signal } = context;
     const setting = { step: clock.step, args: this.options.args, tokenizer };
     const values: TermValue[] = [];
-    if (this.hung.step !== clock.step) this.hung = { step: clock.step, times: 0 };
+    this.hangs.begin(clock.step);
     for (let row = 0; row < batch.rows; row++)
       values.push(await this.scoreRow(inputOf(batch, row, setting), signal));
     return values;
@@ -125,7 +125,7 @@ export class UserReward implements RewardTerm {
 
   private async scoreRow(input: ScoreInput, signal: AbortSignal | undefined): Promise<TermValue> {
     let problem = "";
-    if (this.hung.times >= hangsAllowed) return this.failed(this.givenUp());
+    if (this.hangs.tooMany) return this.failed(this.hangs.message);
     for (let attempt = 0; attempt < 2; attempt++) {
       const host = await this.ready();
       try {
@@ -141,16 +141,11 @@ export class UserReward implements RewardTerm {
         problem = error.message;
         await host.close();
         this.host = undefined;
-        if (error.cause_ === "timeout" && (this.hung.times += 1) >= hangsAllowed) return this.failed(problem);
+        if (error.cause_ === "timeout") this.hangs.add();
+        if (this.hangs.tooMany) return this.failed(problem);
       }
     }
     return this.failed(`${problem}, twice`);
-  }
-
-  /** The same for each rollout, so that the run reports it once with their number. */
-  private givenUp(): string {
-    const { timeout } = this.options;
-    return `not called, because it gave no answer within ${timeout} s ${hangsAllowed} times in this step; the next step calls it again. Make it faster, or raise reward.timeout`;
   }
 
   private failed(message: string): TermValue {
