@@ -167,7 +167,16 @@ export function batchOfRows(rows: readonly RolloutRow[], tasks: readonly TaskCon
 /** What a row recorded of a term. A non-finite value is an error, as it would have been when it was scored. */
 export function recordedValue(row: RolloutRow, term: string): TermValue {
   const criteria = row.details?.[term]?.criteria;
-  return { ...recordedNumber(row, term), ...(criteria && { criteria }) };
+  return { ...recordedNumber(row, term), ...(criteria && { criteria }), ...recordedComponents(row, term) };
+}
+
+/** Unknown keys of a row may hold anything: what is no number is left out. */
+function recordedComponents(row: RolloutRow, term: string): Pick<TermValue, "components"> {
+  const own = row.components?.[term];
+  if (typeof own !== "object" || own === null) return {};
+  const numbers = Object.entries(own).map(([name, value]) => [name, fromWire(value)] as const);
+  const components = Object.fromEntries(numbers.filter(([, value]) => Number.isFinite(value)));
+  return Object.keys(components).length === 0 ? {} : { components };
 }
 
 function recordedNumber(row: RolloutRow, term: string): TermValue {

@@ -3,7 +3,7 @@ import type { Tokenizer, Models } from "./policy.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Clock, Model, Level } from "./basics.ts";
 import type { JudgedCriterion } from "../../shared/rollouts/criteria.ts";
-import type { TermValue, TextSpans } from "./slots/reward.ts";
+import type { Components, TermValue, TextSpans } from "./slots/reward.ts";
 
 /** A model other than the policy that trains; `step.ts` updates learners in declared order, the policy last. */
 export interface Learner {
@@ -35,6 +35,8 @@ export interface RewardColumn {
   readonly spans?: ReadonlyMap<number, TextSpans>;
   /** Row → what the term says criterion by criterion, where it does. */
   readonly criteria?: ReadonlyMap<number, readonly JudgedCriterion[]>;
+  /** Row → numbers that the term gives next to its value. */
+  readonly components?: ReadonlyMap<number, Components>;
 }
 
 /** Rewards stay separate per term until the advantage slot; nothing sums them earlier. */

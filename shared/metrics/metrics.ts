@@ -30,6 +30,10 @@ export const metrics: readonly Metric[] = [
     "reward/<term>/<criterion>",
     "How far a criterion of the term is met, over the step's rollouts. Only for criteria that a quarter of the groups share, at most 16 per term.",
   ),
+  metric(
+    "reward/<term>/component/<component>",
+    "Mean of a number that the term gives next to its value (verl's `acc` next to `score`). It counts nothing. At most 16 per term.",
+  ),
   metric("advantage/mean_abs", "Mean absolute advantage over trained tokens."),
   fraction("groups/all_right", "Groups in which every rollout succeeded.", {
     aliases: { prime_rl: ["by_group/frac_all_good"] },

@@ -110,6 +110,8 @@ export interface RolloutRow extends RowLists {
   readonly weights?: Readonly<Record<string, WireNumber>>;
   /** By term, what it says of each criterion, where it judges by such. */
   readonly details?: Readonly<Record<string, TermDetails>>;
+  /** By term, numbers that it gave next to its reward, by name. */
+  readonly components?: Readonly<Record<string, Readonly<Record<string, WireNumber>>>>;
   readonly reward?: MaybeNumber;
   readonly advantage?: MaybeNumber;
   readonly admitted?: boolean;

@@ -162,7 +162,7 @@ export function heldOutModel(view: RunView): ChartModel {
 
 /** Lines of a chart, at most. */
 const mostCriteria = 8;
-const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!(?:errors|weight)$)(.+)$/;
+const criterionMetric = /^reward\/(?!total\/)(.+?)\/(?!(?:errors|weight)$|component\/)(.+)$/;
 
 /** How far each criterion of the reward terms is met: which ones no rollout meets, and which ones all have learned to meet. */
 export function criteriaModel(view: RunView): ChartModel {

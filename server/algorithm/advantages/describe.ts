@@ -4,6 +4,7 @@ import { status } from "../../core/reward.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
+import { describeComponents } from "../rewards/components.ts";
 import { describeCriteria } from "../rewards/criteria.ts";
 import { rowValue, type Scores } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
@@ -18,6 +19,7 @@ export const describeStep = (
 ): Record<string, number> => ({
   // A criterion may be called `errors` or `weight`: these names are the term's own.
   ...describeCriteria(scored.rewards.terms, batch),
+  ...describeComponents(scored.rewards.terms),
   ...describeRewards(scored),
   ...describeAdvantages(trained),
   ...describeGroups(groups),

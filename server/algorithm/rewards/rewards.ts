@@ -71,6 +71,7 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
   const spans = byRow<TextSpans>(values, (value) => (value.kind === "error" ? undefined : value.spans));
   // What a term said is kept even where its value was refused.
   const criteria = byRow(results, (result) => result.criteria);
+  const components = byRow(results, (result) => result.components);
   const offsets = new Int32Array(lists.length + 1);
   lists.forEach((list, row) => (offsets[row + 1] = offsets[row]! + list.length));
   return {
@@ -88,6 +89,7 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
     ),
     ...(spans && { spans }),
     ...(criteria && { criteria }),
+    ...(components && { components }),
   };
 }
 

@@ -25,12 +25,13 @@ const scaleWords: Readonly<Record<string, string>> = {
 /**
  * @param refusal why the step's loss could not be computed; null where it could, or was not asked for
  * @param parent of a branch: whom it left, and where
+ * @param components what terms gave next to their values
  */
 export function inWords(
   facts: Facts,
   step: RecordedStep,
   refusal: string | null,
-  parent: RolloutRow["parent"],
+  { parent, components }: Pick<RolloutRow, "parent" | "components">,
 ): Why["words"] {
   const sentences: readonly (readonly [WhyTopic, string | undefined])[] = [
     [
@@ -41,6 +42,10 @@ export function inWords(
     ["advantage", recordedWords(facts, step)],
     ["advantage", parent === undefined ? undefined : branchWords(parent)],
     ["terms", termWords(facts)],
+    ...Object.entries(components ?? {}).map(([term, own]): [WhyTopic, string] => [
+      "terms",
+      `\`${term}\` also gave ${list(Object.entries(own).map(([name, value]) => `${name} ${text(value)}`))}: recorded, not summed.`,
+    ]),
     ...criteriaWords(
       facts.criteria ?? [],
       facts.siblings.findIndex(({ index }) => index === facts.index),

@@ -150,7 +150,7 @@ export function why(config: RunConfig, rows: readonly RecordedRow[], which: Whic
       whole.solved.weighed === undefined ? undefined : (whole.solved.weighed.touched ?? {}),
     ),
   };
-  return { ...parts, words: inWords(parts, whole.step, whole.refusal, recorded.row.parent) };
+  return { ...parts, words: inWords(parts, whole.step, whole.refusal, recorded.row) };
 }
 
 /** Mean over the tokens that train, as the advantage is. */

@@ -3,6 +3,7 @@ import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
+import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -25,6 +26,8 @@ interface RescoredRollout {
   readonly errors: Readonly<Record<string, string>>;
   /** By term, what it says now of each criterion, where it judges by such. */
   readonly details?: Readonly<Record<string, TermDetails>>;
+  /** By term, numbers that it gives next to its value. */
+  readonly components?: RolloutRow["components"];
   readonly reward: WireNumber | null;
   /** As recorded; null where it was not. */
   readonly before: WireNumber | null;
@@ -202,6 +205,7 @@ const rollout = ({ rows, columns, now, before }: StepPart, i: number): RescoredR
     columns.flatMap((column) => (column.errors.has(i) ? [[column.name, column.errors.get(i)!]] : [])),
   ),
   ...detailsOf(columns, i),
+  ...componentsOf(columns, i),
   reward: wireOrNull(now[i]!),
   before: wireOrNull(before[i]!),
 });

@@ -3,6 +3,7 @@ import { columnOfAdvantages } from "../../../algorithm/advantages/advantageColum
 import { rowValue } from "../../../algorithm/rewards/rewards.ts";
 import { starvation } from "../../../algorithm/curriculum/curriculumFaults.ts";
 import { tokensOfRow } from "../../../algorithm/advantages/tokenColumn.ts";
+import { componentsOf } from "../../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
 import type { CurriculumRecord } from "../../../algorithm/curriculum/curriculumRecord.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
@@ -99,6 +100,7 @@ function scoredRow(
     weights: Object.fromEntries(terms.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     ...detailsOf(terms, row),
+    ...componentsOf(terms, row),
     reward: orNull(scored.combined.total[row]!),
   };
 }

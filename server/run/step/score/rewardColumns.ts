@@ -3,12 +3,15 @@ import type { Scores } from "../../../algorithm/rewards/rewards.ts";
 import { areAll, selectValues } from "../../../core/rows/batch.ts";
 import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { RewardColumn } from "../../../core/reward.ts";
+import type { Components } from "../../../core/slots/reward.ts";
+
+interface Piece {
+  readonly column: RewardColumn;
+  readonly row: number;
+}
 
 /** A column whose rows are `parts`: pieces of other columns of the same term. */
-function build(
-  name: string,
-  pieces: readonly { readonly column: RewardColumn; readonly row: number }[],
-): RewardColumn {
+function build(name: string, pieces: readonly Piece[]): RewardColumn {
   const offsets = new Int32Array(pieces.length + 1);
   pieces.forEach(
     ({ column, row }, i) => (offsets[i + 1] = offsets[i]! + column.offsets[row + 1]! - column.offsets[row]!),
@@ -17,14 +20,15 @@ function build(
   pieces.forEach(({ column, row }, i) =>
     values.set(column.values.subarray(column.offsets[row], column.offsets[row + 1]), offsets[i]),
   );
-  const errors = pieces.flatMap(({ column, row }, i): [number, string][] => {
-    const message = column.errors.get(row);
-    return message === undefined ? [] : [[i, message]];
-  });
-  const criteria = pieces.flatMap(({ column, row }, i): [number, readonly JudgedCriterion[]][] => {
-    const own = column.criteria?.get(row);
-    return own === undefined ? [] : [[i, own]];
-  });
+  const byPiece = <Found>(of: (piece: Piece) => Found | undefined): Map<number, Found> =>
+    new Map(
+      pieces.flatMap((piece, i): [number, Found][] => {
+        const own = of(piece);
+        return own === undefined ? [] : [[i, own]];
+      }),
+    );
+  const criteria = byPiece<readonly JudgedCriterion[]>(({ column, row }) => column.criteria?.get(row));
+  const components = byPiece<Components>(({ column, row }) => column.components?.get(row));
   return {
     name,
     offsets,
@@ -32,8 +36,9 @@ function build(
     // The term may have scored only whole responses in one round, and tokens in another.
     level: pieces.find(({ column }) => column.level !== "response")?.column.level ?? "response",
     status: Uint8Array.from(pieces, ({ column, row }) => column.status[row]!),
-    errors: new Map(errors),
-    ...(criteria.length > 0 && { criteria: new Map(criteria) }),
+    errors: byPiece(({ column, row }) => column.errors.get(row)),
+    ...(criteria.size > 0 && { criteria }),
+    ...(components.size > 0 && { components }),
   };
 }
 
