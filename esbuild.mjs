@@ -49,6 +49,13 @@ export const entries = [
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
   },
+  // Runs under a Python of the user's, as it is.
+  {
+    entryPoints: { rewardHost: "server/methods/reward/own/python/rewardHost.py" },
+    outdir: dist,
+    loader: { ".py": "copy" },
+    logLevel: "warning",
+  },
   {
     ...shared,
     // What the editor loads is small; it loads the rest when there is something to do.

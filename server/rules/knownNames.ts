@@ -30,7 +30,7 @@ function armsOf({ tasks, curriculum }: StageBody): { exact: string[]; open: stri
 }
 
 /** Terms whose criteria lie in the tasks, or in a program: any name of one may be right. */
-const judgingByCriteria: readonly string[] = ["rubric", "user"];
+const judgingByCriteria: readonly string[] = ["rubric", "user", "python"];
 
 const phases = ["generate", "reward", "score", "update", "evaluate", "log", "total"];
 

@@ -1,33 +1,39 @@
 import { basename } from "node:path";
+import { signatureOf } from "../../config/check/signatures/index.ts";
+import { unknownText } from "../../methods/reward/own/python/convention.ts";
 import { at as nodeAt, firstTime, mine, underneath, type Rule } from "../rule.ts";
 
 /** What a run refuses to start with, on the line that asks for it. */
 export const pythonReward: Rule = {
   id: "python-reward",
-  title: "Reward written in Python",
-  why: "This version of Gradus runs your own rewards only in TypeScript and JavaScript. A run with a Python reward stops before its first step.\n\nWrite the function as `export function score({ prompt, response, task })` in a `.ts` or `.js` file, use a built-in reward (`exact_match`, `numeric`, `equation`, `format`, …), or remove the term. `gradus explain` and `gradus curriculum` need no reward function: they read recorded rewards.",
+  title: "Python reward of no known convention",
+  why: "A Python reward is called by the names of its parameters:\n\n- Gradus: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step`;\n- verl: `data_source`, `solution_str` (also `predict_str`, `model_output`), `ground_truth`, `extra_info`, or all of them in the plural;\n- TRL: `completions`, `completion_ids`, `prompts` and the data's fields, as lists;\n- OpenRLHF: `queries`, `prompts`, `labels`, as lists;\n- reasoning-gym: `answer`, `entry`.\n\nA function with other parameters, among them AReaL's, slime's, rLLM's and verifiers', would stop a run before its first step. Write a function of three lines that calls it, and name that in `use`. The file is read, never run: a function that another one returns is looked at when the run starts.",
   check({ stages, file, root, report, edits }) {
     const fresh = firstTime();
     for (const view of stages) {
       for (const { name, term } of view.config.body.reward.terms) {
         const written = nodeAt(view.body, "reward", "terms", name, "use");
+        const { file: path, export: called } = term.params;
         if (term.declaration.name !== "python" || !fresh(written ?? term)) continue;
+        if (typeof path !== "string" || typeof called !== "string") continue;
+        const found = signatureOf(path, called)?.recognised;
+        if (found === undefined || found.kind === "convention") continue;
         const at =
           mine(file, written?.origin ?? nodeAt(view.body, "reward", "terms", name)?.origin) ?? root.origin;
-        const path = [
-          ...(at.stage === undefined ? [] : ["stages", view.config.name]),
-          "reward",
-          "terms",
-          name,
-        ];
+        const stage = at.stage === undefined ? [] : ["stages", view.config.name];
         report({
           rule: pythonReward.id,
-          message: `The reward \`${name}\` is Python (\`${basename(String(term.params["file"]))}\`), and this version runs only TypeScript and JavaScript rewards. Write it as \`export function score({ prompt, response, task })\` in a .ts or .js file, or remove the term.`,
+          message: `${unknownText(called, found)}. Add a function to \`${basename(path)}\` that calls it, and name that: \`${inOneLine(found.wrapper)}\`.`,
           key: underneath(view, at, `reward.terms.${name}.use`),
           at,
-          fileFixes: [edits.remove(path, `Remove the term \`${name}\``, false)],
+          fileFixes: [
+            edits.remove([...stage, "reward", "terms", name], `Remove the term \`${name}\``, false),
+          ],
         });
       }
     }
   },
 };
+
+/** A wrapper without its comment. */
+const inOneLine = (wrapper: string): string => wrapper.replace(/\n *#.*/, "").replace(/\n */g, " ");

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
 import { signatureOf, type Signature } from "../../config/check/signatures/index.ts";
 import type { DiagnosticReport } from "../../config/check/report.ts";
+import { takenParameters } from "../../config/check/signatures/python.ts";
+import { unprovided } from "../../methods/reward/own/python/convention.ts";
 import { listed, nearest } from "../../lib/suggest.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
@@ -13,7 +15,7 @@ const given = ["prompt", "response", "task", "finish", "index", "group", "length
 export const rewardArguments: Rule = {
   id: "reward-arguments",
   title: "Reward function with an unknown argument",
-  why: "A TypeScript or JavaScript function is called with one object: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step` and `args`. Any other name that it destructures is `undefined` at every call, and usually makes the reward an error or NaN. `args` holds the values that the config lists below it, by name; a Python function receives them as keywords.\n\nThe parameters are read from the file's text. A function that takes the whole object is not checked.",
+  why: "A TypeScript or JavaScript function is called with one object: `prompt`, `response`, `task`, `finish`, `index`, `group`, `length`, `step` and `args`. Any other name that it destructures is `undefined` at every call, and usually makes the reward an error or NaN. `args` holds the values that the config lists below it, by name.\n\nA Python function is called by the names of a convention (`python-reward` says which), and with `args` as further keywords: a parameter without a default that neither gives would end every run at its start.\n\nThe parameters are read from the file's text. A function that takes the whole object is not checked.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)
@@ -56,21 +58,22 @@ const checkScript: Check = (model, view, term, keys, { taken }) => {
   if (!ignored && inner?.rest !== true)
     for (const key of keys.filter((key) => !known.includes(key))) unread(model, view, term, key, known);
   const missing = known.filter((name) => !keys.includes(name) && inner?.optional.includes(name) !== true);
-  if (missing.length > 0)
-    say(
-      model,
-      view,
-      term,
-      [],
-      `takes ${listed(missing)} from \`args\`, but the config does not set ${missing.length === 1 ? "it" : "them"}: write \`args: { ${missing.map((name) => `${name}: …`).join(", ")} }\`.`,
-    );
+  if (missing.length > 0) say(model, view, term, [], unsetText(missing));
 };
 
-const checkPython: Check = (model, view, term, keys, { parameters }) => {
+const unsetText = (missing: readonly string[]): string =>
+  `takes ${listed(missing)} from \`args\`, but the config does not set ${missing.length === 1 ? "it" : "them"}: write \`args: { ${missing.map((name) => `${name}: …`).join(", ")} }\`.`;
+
+const checkPython: Check = (model, view, term, keys, { parameters, args, recognised }) => {
+  if (recognised?.kind === "convention") {
+    const missing = unprovided(recognised.convention, takenParameters(parameters), keys);
+    if (missing.length > 0) say(model, view, term, [], unsetText(missing));
+  }
   const all = parameters.map(({ name }) => name);
   if (all.some((name) => name.startsWith("**"))) return;
   const named = all.filter((name) => !name.startsWith("*"));
-  for (const key of keys.filter((key) => !named.includes(key))) unread(model, view, term, key, named);
+  const known = args.map(({ name }) => name);
+  for (const key of keys.filter((key) => !named.includes(key))) unread(model, view, term, key, known);
 };
 
 /** An argument that the function does not take. */

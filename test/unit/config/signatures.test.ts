@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { signatureText } from "../../../server/config/check/signatures/index.ts";
 import { pythonSignature } from "../../../server/config/check/signatures/python.ts";
 import { scriptSignature } from "../../../server/config/check/signatures/script.ts";
 
@@ -88,6 +89,38 @@ async def compute_score(
       found.parameters.map(({ name }) => name),
       ["data_source", "solution_str", "ground_truth", "limit", "words", "**kwargs"],
     );
+  });
+
+  it("recognises by whose names a Python function is called", () => {
+    const conventions = {
+      "response, task": "gradus",
+      "prompt, response, *, limit=3": "gradus",
+      length: "gradus",
+      "data_source, solution_str, ground_truth, extra_info=None, **kwargs": "verl",
+      "solution_str, ground_truth, method='strict', format_score=0.0, score=1.0": "verl",
+      "predict_str: str, ground_truth: str, use_boxed: bool = True": "verl",
+      "model_output: str, ground_truth: str, timeout_score: float = 0": "verl",
+      "completion, test_cases, continuous=False": "verl",
+      "data_sources, solution_strs, ground_truths, extra_infos": "verl_batch",
+      "completions: list[list[dict[str, str]]], solution: list[str], log_extra=None, **kwargs": "trl",
+      "completion_ids, **kwargs": "trl",
+      "prompts, completions, answer, **kwargs": "trl",
+      "queries, prompts, labels, **kwargs": "openrlhf",
+      "answer, entry": "reasoning_gym",
+      "prompt, completions, prompt_ids, completion_ids, answer, **kwargs": "unsupported",
+      "args, sample, **kwargs": "unsupported",
+      "task, episode": "unsupported",
+      "task, trace, runtime": "unsupported",
+      "x, y": "unknown",
+      "": "unknown",
+    };
+    for (const [head, wanted] of Object.entries(conventions)) {
+      const found = pythonSignature(`def f(${head}):\n    return 1\n`, "f")?.recognised;
+      assert.equal(found?.kind === "convention" ? found.convention.name : found?.kind, wanted, head);
+    }
+    const signature = pythonSignature("def f(queries, prompts, labels):\n    return 1\n", "f");
+    assert.ok(signature);
+    assert.match(signatureText(signature).join("\n"), /^Called by the names of OpenRLHF: `reward_func/m);
   });
 
   it("finds nothing in anything else, and ends", () => {

@@ -43,10 +43,11 @@ function sourceOf(file: string): Source | undefined {
 }
 
 /** As Markdown paragraphs. */
-export function signatureText({ head, language, doc, types, args }: Signature): string[] {
+export function signatureText({ head, language, doc, types, args, recognised }: Signature): string[] {
   return [
     ["```" + language, ...types, ...(types.length > 0 ? [""] : []), head, "```"].join("\n"),
     ...(doc === "" ? [] : [doc]),
+    ...(recognised?.kind === "convention" ? [`Called by the names of ${recognised.convention.title}.`] : []),
     ...(args.length === 0 ? [] : [`Takes from \`args\`:\n\n${args.map(argText).join("\n")}`]),
   ];
 }

@@ -1,25 +1,29 @@
 /** Signatures of functions in Python, by a scan of the text. */
+import {
+  conventions,
+  givenNames,
+  recognised,
+  type TakenParameter,
+} from "../../../methods/reward/own/python/convention.ts";
 import { blanked, closingOf, outside, partsOf } from "./brackets.ts";
 import { oneLine, type Parameter, type Signature } from "./signature.ts";
 
 const noise = /("""|''')[\s\S]*?(?:\1|$(?![\s\S]))|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|#[^\n]*/g;
 
-/** What the frameworks hand to every call: not the config's to write. */
-const given = new Set([
-  "self",
-  "data_source",
-  "solution_str",
-  "ground_truth",
-  "extra_info",
-  "prompt",
-  "prompts",
-  "response",
-  "completion",
-  "completions",
-  "completion_ids",
-  "trainer_state",
-  "task",
-]);
+/** What may be handed to a call where the convention is not known: not the config's to write. */
+const given = new Set(["self", ...conventions.flatMap((one) => givenNames(one))]);
+
+/** As the function would say itself, once it is loaded. */
+export const takenParameters = (parameters: readonly Parameter[]): TakenParameter[] =>
+  parameters.map(({ name, usual }) => ({
+    name: name.replace(/^\*+/, ""),
+    kind: name.startsWith("**")
+      ? "var_keyword"
+      : name.startsWith("*")
+        ? "var_positional"
+        : "positional_or_keyword",
+    optional: usual !== undefined,
+  }));
 
 export function pythonSignature(text: string, name: string): Signature | undefined {
   const code = blanked(text, noise);
@@ -34,6 +38,8 @@ export function pythonSignature(text: string, name: string): Signature | undefin
   const parameters = parts.flatMap(({ start, end }) =>
     parameterOf(text, code, open + 1 + start, open + 1 + end),
   );
+  const convention = recognised(takenParameters(parameters), name);
+  const own = convention.kind === "convention" ? new Set(givenNames(convention.convention)) : given;
   const tail = /^\s*(?:->\s*([^:]+))?:/.exec(code.slice(close + 1));
   const returns = tail?.[1] === undefined ? undefined : oneLine(tail[1]);
   const body = close + 1 + (tail?.[0].length ?? 0);
@@ -45,7 +51,8 @@ export function pythonSignature(text: string, name: string): Signature | undefin
     returns,
     doc: docstring(text.slice(body)),
     types: [],
-    args: parameters.filter((parameter) => !given.has(parameter.name) && !parameter.name.startsWith("*")),
+    args: parameters.filter((parameter) => !own.has(parameter.name) && !parameter.name.startsWith("*")),
+    recognised: convention,
     line: text.slice(0, found.index).split("\n").length - 1,
   };
 }

@@ -1,3 +1,5 @@
+import type { Recognised } from "../../../methods/reward/own/python/convention.ts";
+
 export interface Parameter {
   readonly name: string;
   readonly type?: string;
@@ -36,6 +38,8 @@ export interface Signature {
   readonly args: readonly Parameter[];
   /** Where a script's function takes its argument apart. */
   readonly taken?: Taken | undefined;
+  /** Of a Python function: by whose names it is called. */
+  readonly recognised?: Recognised;
   /** 0-based. */
   readonly line: number;
 }

@@ -20,15 +20,9 @@ export class NoAnswer extends Error {
 }
 
 /** The built file of a host is next to the bundle that runs this, or one folder up for a chunk of it. */
-export function hostFile(name: string, named: string | undefined, ...others: readonly string[]): string {
+export function hostFile(name: string, named: string | undefined): string {
   const here = dirname(fileURLToPath(import.meta.url));
-  const places = [
-    named,
-    join(here, name),
-    join(here, "..", name),
-    ...others,
-    join(process.cwd(), "dist", name),
-  ];
+  const places = [named, join(here, name), join(here, "..", name), join(process.cwd(), "dist", name)];
   const found = places.find((place) => place !== undefined && existsSync(place));
   if (found === undefined) throw new Error(`dist/${name} is missing: build Gradus with \`node esbuild.mjs\``);
   return found;

@@ -1,25 +1,41 @@
+import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../../../shared/lib/errors.ts";
 import { rewardTerm, param } from "../../../core/declaration.ts";
+import { PythonReward } from "./python/pythonReward.ts";
 
-/** Chosen by `use: PATH.py[:function]`. The rule `python-reward` says on its line that no run starts with it. */
+/** Seconds a call may take where the config does not say. */
+const defaultTimeout = 2;
+
+/** Chosen by `use: PATH.py[:function]`. */
 export const python = rewardTerm({
   name: "python",
-  summary: "A reward function in a Python file of the workspace.",
+  summary:
+    "A reward function in a Python file of the workspace, run in a process of its own. It may follow the conventions of verl, TRL, OpenRLHF or reasoning-gym, or take what a TypeScript reward takes, as keywords.",
+  formula: "r = compute_score(prompt, response, task, …): number | None | dict(score=…, components)",
   sources: ["verl custom_reward_function"],
   params: z.object({
     file: param(z.string().min(1), "The Python file, relative to the config that names it."),
     export: param(z.string().default("compute_score"), "The function's name."),
     args: param(z.record(z.string(), z.json()).optional(), "Arguments for every call."),
+    timeout: param(z.number().positive().optional(), "Seconds for one rollout; default: reward.timeout."),
+    python: param(
+      z.string().min(1).optional(),
+      "The interpreter: a path relative to the config, a virtual environment's folder, or a command; default: VIRTUAL_ENV, `.venv`, uv, PATH.",
+    ),
+    messages: param(
+      z.boolean().optional(),
+      "TRL functions: whether completions are lists of messages; default: as the task's data has its `prompt`.",
+    ),
   }),
-  create: ({ file, export: name }, context) => {
-    throw new UserError(
-      `reward term "${context.name ?? name}" is Python (${file}:${name}), and this version runs only TypeScript and JavaScript rewards`,
-      {
-        file,
-        code: "python-reward",
-        action: `Write it as \`export function score({ prompt, response, task })\` in a .ts file, or remove the term with --set reward.terms.${context.name ?? name}=null.`,
-      },
-    );
-  },
+  create: ({ file, export: name, args, timeout, python: interpreter, messages }, context) =>
+    new PythonReward({
+      file: resolve(context.folder, file),
+      export: name,
+      term: context.name ?? name,
+      args: args ?? {},
+      timeout: timeout ?? context.timeout ?? defaultTimeout,
+      python: interpreter,
+      folder: context.folder,
+      messages,
+    }),
 });

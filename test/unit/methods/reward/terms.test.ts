@@ -245,10 +245,10 @@ test("length shapes: linear, limit, soft overlong as in DAPO, relative to the gr
   );
 });
 
-test("a Python reward refuses to start, naming its term and what to do", () => {
-  assert.throws(
-    () => made(python, { file: "./style.py" }, { name: "style" }),
-    /reward term "style" is Python \(\.\/style\.py:compute_score\)/,
+test("a Python reward without its file refuses to start, naming its term", async () => {
+  await assert.rejects(
+    async () => made(python, { file: "./absent.py" }, { name: "style" }).prepare?.(),
+    /reward term "style": there is no file .*absent\.py/,
   );
 });
 

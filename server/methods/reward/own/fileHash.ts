@@ -1,0 +1,7 @@
+/** The hash by which a run remembers the file of a user's reward. None of the file is run. */
+import { bundleReward } from "./bundle.ts";
+import { pythonSource } from "./python/source.ts";
+
+/** @throws where it does not exist or is half-written */
+export const rewardHash = async (file: string, term = ""): Promise<string> =>
+  (file.endsWith(".py") ? pythonSource(file, term) : await bundleReward(file, term)).sha256;

@@ -1,0 +1,164 @@
+/** The arguments of a Python reward function: what each of its parameters is given of a rollout, by convention. */
+import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
+import type { ScoreInput } from "../wire.ts";
+import { inputNames, type Convention, type TakenParameter } from "./convention.ts";
+
+/** The function as it was loaded, with what the config says of it. */
+export interface Bound {
+  readonly convention: Convention;
+  readonly parameters: readonly TakenParameter[];
+  readonly args: JsonObject;
+  /** Whether completions are lists of messages; undefined: as the task's data has its prompt. */
+  readonly messages: boolean | undefined;
+  readonly asynchronous: boolean;
+}
+
+type Keywords = Readonly<Record<string, Json | undefined>>;
+
+/** One call for all rows: a list a name, what all share, and what the host makes. */
+export interface BatchCall {
+  readonly columns: Readonly<Record<string, readonly (Json | undefined)[]>>;
+  readonly shared: Keywords;
+  readonly made: Readonly<Record<string, Json>>;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const takes = ({ parameters }: Bound, name: string): boolean =>
+  parameters.some((one) => one.name === name || one.kind === "var_keyword");
+
+/** What a task's reference answer is; data that is no text is handed over as the trainer would. */
+function truthOf({ task }: ScoreInput): Json | undefined {
+  const model = task.data["reward_model"];
+  const own = (isObject(model) ? model["ground_truth"] : undefined) ?? task.data["ground_truth"];
+  return own !== undefined && typeof own !== "string" ? own : (task.answer ?? own);
+}
+
+/** reasoning-gym takes the answer out of the response's last `<answer>`. */
+const lastAnswer = (response: string): string =>
+  [...response.matchAll(/<answer>([\s\S]*?)<\/answer>/g)].at(-1)?.[1]?.trim() ?? response;
+
+const values: Readonly<Record<string, (input: ScoreInput) => Json | undefined>> = {
+  solution: ({ response }) => response,
+  ground_truth: truthOf,
+  data_source: ({ task }) => task.data["data_source"] ?? task.source,
+  extra_info: ({ task }) => task.data["extra_info"] ?? {},
+  queries: ({ prompt, response }) => prompt + response,
+  answer: ({ response }) => lastAnswer(response),
+  entry: ({ task }) => ({
+    question: task.data["question"] ?? task.prompt,
+    answer: task.answer ?? task.data["answer"] ?? null,
+    metadata: task.data["metadata"] ?? task.data,
+  }),
+};
+
+/** Under the name that the function has for a role; where it takes any name, under the documented one. */
+function nameOf(bound: Bound, names: readonly string[]): string | undefined {
+  const own = names.find((name) => bound.parameters.some((one) => one.name === name));
+  return own ?? (bound.parameters.some(({ kind }) => kind === "var_keyword") ? names[0] : undefined);
+}
+
+const taken = <Value>(bound: Bound, some: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+  Object.fromEntries(Object.entries(some).filter(([name]) => takes(bound, name)));
+
+/** The keywords of one rollout's call. */
+export function keywordsOf(bound: Bound, input: ScoreInput): Keywords {
+  const keywords: Record<string, Json | undefined> = { ...taken(bound, bound.args) };
+  for (const [role, names] of Object.entries(bound.convention.roles)) {
+    const name = nameOf(bound, names);
+    if (name !== undefined) keywords[name] = values[role]?.(input) ?? null;
+  }
+  if (bound.convention.name !== "gradus") return keywords;
+  const given: Readonly<Record<string, unknown>> = { ...input };
+  for (const name of inputNames) if (takes(bound, name)) keywords[name] = plainJson(given[name]);
+  return keywords;
+}
+
+/** Rows of a batch are plain data already. */
+const plainJson = (value: unknown): Json | undefined => value as Json | undefined;
+
+const isMessages = (value: Json | undefined): value is readonly Json[] =>
+  Array.isArray(value) && value.every((one) => isObject(one) && "role" in one && "content" in one);
+
+/** Columns that TRL hands over by other names. */
+const notColumns: ReadonlySet<string> = new Set(["prompt", "completion", "completion_ids"]);
+/** Parameters that are given the reference answer where the data has no such field. */
+const truths: ReadonlySet<string> = new Set([
+  "answer",
+  "solution",
+  "ground_truth",
+  "target",
+  "label",
+  "labels",
+]);
+
+/**
+ * The one call of a batch, or why there is none.
+ * @param tokens of the response of an input
+ */
+export function batchCall(
+  bound: Bound,
+  inputs: readonly ScoreInput[],
+  tokens: (at: number) => readonly number[],
+): BatchCall | string {
+  const { convention } = bound;
+  const columns: Record<string, readonly (Json | undefined)[]> = {};
+  for (const [role, names] of Object.entries(convention.roles)) {
+    const name = nameOf(bound, names);
+    const value = values[role] ?? (convention.name === "trl" ? undefined : plainOf[role]);
+    if (name !== undefined && value !== undefined) columns[name] = inputs.map((one) => value(one) ?? null);
+  }
+  if (convention.name !== "trl") return { columns, shared: taken(bound, bound.args), made: {} };
+  const missing = addColumns(bound, inputs, columns);
+  if (missing !== undefined) return missing;
+  addConversations(bound, inputs, columns);
+  if (takes(bound, "completion_ids")) columns["completion_ids"] = inputs.map((_, at) => tokens(at));
+  const made: Readonly<Record<string, Json>> = {
+    trainer_state: { global_step: inputs[0]?.step ?? 0 },
+    log_extra: "log_extra",
+    log_metric: "log_metric",
+  };
+  return { columns, shared: taken(bound, bound.args), made: taken(bound, made) };
+}
+
+const plainOf: Readonly<Record<string, (input: ScoreInput) => Json>> = { prompts: ({ prompt }) => prompt };
+
+/** The task's fields that the function takes. */
+function addColumns(
+  bound: Bound,
+  inputs: readonly ScoreInput[],
+  columns: Record<string, readonly (Json | undefined)[]>,
+): string | undefined {
+  const fields = new Set(inputs.flatMap(({ task }) => Object.keys(task.data)));
+  for (const name of fields)
+    if (takes(bound, name) && !notColumns.has(name) && !(name in bound.args))
+      columns[name] = inputs.map(({ task }) => task.data[name] ?? null);
+  const given = new Set([...Object.values(bound.convention.roles).flat(), ...Object.keys(bound.args)]);
+  for (const { name, kind, optional } of bound.parameters) {
+    if (kind.startsWith("var_") || given.has(name) || name in columns) continue;
+    if (truths.has(name) && inputs.some(({ task }) => task.answer !== undefined))
+      columns[name] = inputs.map(({ task }) => task.answer ?? null);
+    else if (!optional)
+      return `takes \`${name}\`, which is no field of the task's data (${[...fields].join(", ") || "it has none"}) and not set under \`args\``;
+  }
+  return undefined;
+}
+
+function addConversations(
+  bound: Bound,
+  inputs: readonly ScoreInput[],
+  columns: Record<string, readonly (Json | undefined)[]>,
+): void {
+  const talks = inputs.map(({ task }) => bound.messages ?? isMessages(task.data["prompt"]));
+  if (takes(bound, "completions"))
+    columns["completions"] = inputs.map(({ response }, row) =>
+      talks[row] === true ? [{ role: "assistant", content: response }] : response,
+    );
+  if (takes(bound, "prompts"))
+    columns["prompts"] = inputs.map(({ prompt, task }, row) => {
+      const written = task.data["prompt"];
+      if (talks[row] !== true) return prompt;
+      return isMessages(written) ? written : [{ role: "user", content: prompt }];
+    });
+}

@@ -1,0 +1,125 @@
+/**
+ * Which Python runs a reward. It is a property of each reward, since no single one serves all: verl needs an older
+ * one than NeMo-Gym. Only files are looked at, and `uv` is asked where a project is its own.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, dirname, join, parse, resolve } from "node:path";
+import { UserError } from "../../../../../shared/lib/errors.ts";
+
+export interface Interpreter {
+  /** Absolute. */
+  readonly path: string;
+  /** What named it: "`python` of the term", "VIRTUAL_ENV", … */
+  readonly from: string;
+}
+
+interface Asked {
+  /** The term's `python`, with the folder that it is relative to. */
+  readonly named: string | undefined;
+  readonly folder: string;
+  /** The reward's file, absolute. */
+  readonly file: string;
+  readonly environment?: NodeJS.ProcessEnv;
+}
+
+const windows = process.platform === "win32";
+const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** Of a virtual environment. */
+const inside = (environment: string): string =>
+  windows ? join(environment, "Scripts", "python.exe") : join(environment, "bin", "python");
+
+function onPath(name: string, { PATH = "" }: NodeJS.ProcessEnv): string | undefined {
+  const ends = windows ? [".exe", ""] : [""];
+  return PATH.split(delimiter)
+    .filter((folder) => folder !== "")
+    .flatMap((folder) => ends.map((end) => join(folder, name + end)))
+    .find(isFile);
+}
+
+/** The file's folder and those above it, to the one that a repository or a store begins in; never the home folder. */
+function foldersAbove(file: string): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (folder === homedir() || folder === parse(folder).root) return folders;
+    folders.push(folder);
+    if ([".git", ".gradus"].some((name) => existsSync(join(folder, name)))) return folders;
+  }
+}
+
+const isUvProject = (folder: string): boolean =>
+  existsSync(join(folder, "uv.lock")) ||
+  (isFile(join(folder, "pyproject.toml")) &&
+    /^\[tool\.uv\b/m.test(readFileSync(join(folder, "pyproject.toml"), "utf8")));
+
+function ofUv(folders: readonly string[], environment: NodeJS.ProcessEnv): string | undefined {
+  const project = folders.find(isUvProject);
+  const uv = onPath("uv", environment);
+  if (project === undefined || uv === undefined) return undefined;
+  try {
+    const path = execFileSync(uv, ["python", "find", "--project", project], {
+      encoding: "utf8",
+      timeout: 10_000,
+      stdio: ["ignore", "pipe", "ignore"],
+    }).trim();
+    return isFile(path) ? path : undefined;
+  } catch {
+    return undefined; // it has none for the project: the next place is looked at
+  }
+}
+
+function named(python: string, { folder, environment = process.env }: Asked): string | undefined {
+  if (!/[/\\]/.test(python)) return onPath(python, environment);
+  const path = resolve(folder, python.replace(/^~(?=[/\\])/, homedir()));
+  return isFile(path) ? path : [inside(path)].find(isFile);
+}
+
+/** What a shell has chosen for the runs that it starts: the daemon that starts them may come from another. */
+export function shellPython(environment: NodeJS.ProcessEnv): string | undefined {
+  const { GRADUS_PYTHON, VIRTUAL_ENV } = environment;
+  if (GRADUS_PYTHON) return GRADUS_PYTHON;
+  return VIRTUAL_ENV ? [inside(VIRTUAL_ENV)].find(isFile) : undefined;
+}
+
+/** @throws UserError that names what was tried */
+export function interpreterFor(asked: Asked): Interpreter {
+  const { environment = process.env, file } = asked;
+  if (asked.named !== undefined) {
+    const path = named(asked.named, asked);
+    if (path !== undefined) return { path, from: "`python` of the term" };
+    throw missing(file, `there is no Python at \`${asked.named}\`, which the term's \`python\` names`);
+  }
+  const chosen = environment["GRADUS_PYTHON"];
+  if (chosen !== undefined && chosen !== "") {
+    const path = named(chosen, asked);
+    if (path !== undefined) return { path, from: "GRADUS_PYTHON" };
+    throw missing(file, `there is no Python at \`${chosen}\`, which GRADUS_PYTHON names`);
+  }
+  const folders = foldersAbove(file);
+  const active = environment["VIRTUAL_ENV"];
+  const places: (() => Interpreter | undefined)[] = [
+    () => (active ? found(inside(active), "VIRTUAL_ENV") : undefined),
+    ...folders.map((folder) => () => found(inside(join(folder, ".venv")), join(folder, ".venv"))),
+    () => found(ofUv(folders, environment), "uv"),
+    () => found(onPath("python3", environment), "PATH"),
+    () => found(onPath("python", environment), "PATH"),
+  ];
+  for (const place of places) {
+    const interpreter = place();
+    if (interpreter !== undefined) return interpreter;
+  }
+  const tried = `VIRTUAL_ENV, \`.venv\` in ${folders.length === 0 ? dirname(file) : `${folders[0]!} and above`}, uv, and python3 and python on PATH`;
+  throw missing(file, `no Python was found: looked at ${tried}`);
+}
+
+const found = (path: string | undefined, from: string): Interpreter | undefined =>
+  path !== undefined && isFile(path) ? { path, from } : undefined;
+
+const missing = (file: string, message: string): UserError =>
+  new UserError(message, {
+    file,
+    code: "reward-python",
+    action: "Install Python 3.8 or later, or name one: `python: PATH` at the term, or GRADUS_PYTHON.",
+  });

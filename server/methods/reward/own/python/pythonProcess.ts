@@ -1,0 +1,168 @@
+/** One Python process that runs a user's reward: see `rewardHost.py` for what is said to it and what it answers. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { Readable, Writable } from "node:stream";
+import type { Json } from "../../../../../shared/lib/json.ts";
+import { hostFile, OwnProcess, type Part } from "../ownProcess.ts";
+import { markName } from "../processGroup.ts";
+import type { BatchCall } from "./bind.ts";
+import type { TakenParameter } from "./convention.ts";
+
+type ToPython =
+  | { readonly kind: "hello" }
+  | { readonly kind: "load"; readonly file: string; readonly text: string; readonly name: string }
+  | {
+      readonly kind: "rows";
+      readonly id: number;
+      readonly rows: readonly Readonly<Record<string, Json | undefined>>[];
+      /** Of a returned tuple the first is the reward. */
+      readonly first: boolean;
+      /** Calls of an asynchronous function at a time. */
+      readonly together: number;
+      /** Of one such call. */
+      readonly seconds: number;
+    }
+  | (BatchCall & {
+      readonly kind: "batch";
+      readonly id: number;
+      readonly count: number;
+      /** One call for each row instead of one for all. */
+      readonly each: boolean;
+    });
+
+/** What the host says of one rollout. */
+export interface RowAnswer {
+  readonly at: number;
+  readonly value?: number | null;
+  readonly components?: Readonly<Record<string, number>>;
+  readonly error?: string;
+}
+
+type Loaded =
+  | {
+      readonly kind: "loaded";
+      readonly parameters: readonly TakenParameter[];
+      readonly asynchronous: boolean;
+    }
+  | { readonly kind: "refused"; readonly message: string };
+
+interface FromPython {
+  readonly [key: string]: unknown;
+}
+
+const isLoaded = (message: object): message is Loaded =>
+  "kind" in message && (message.kind === "loaded" || message.kind === "refused");
+const isRow = (message: object): message is RowAnswer =>
+  "at" in message && Number.isInteger(message.at) && ("error" in message || "value" in message);
+
+/** Seconds until the interpreter runs the host. */
+const startSeconds = 20;
+
+export class PythonProcess extends OwnProcess<ToPython, FromPython> {
+  private readonly input: Writable;
+  /** What has arrived of frames that are not complete. */
+  private pieces: Buffer[] = [];
+  private bytes = 0;
+  private readonly started: Promise<string>;
+
+  constructor(python: string, folder: string) {
+    const mark = randomUUID();
+    super(startedAs(python, folder, mark), mark);
+    const [, , , input, output] = this.child.stdio;
+    if (!(input instanceof Writable) || !(output instanceof Readable)) throw new Error("no pipes");
+    this.input = input;
+    // How the process ended says more than a broken pipe.
+    input.on("error", () => input.destroy());
+    output.on("error", () => output.destroy());
+    output.on("data", (data: Buffer) => this.read(data));
+    this.started = this.greeting();
+    // Whoever asks first is told.
+    this.started.catch(() => undefined);
+  }
+
+  /** "3.11.7", once the host runs. */
+  version(): Promise<string> {
+    return this.started;
+  }
+
+  async load(file: string, text: string, name: string, seconds: number): Promise<Loaded> {
+    await this.started;
+    const answers: Loaded[] = [];
+    await this.converse({ kind: "load", file, text, name }, seconds, undefined, (message) => {
+      if (!isLoaded(message)) return "other";
+      answers.push(message);
+      return "last";
+    });
+    return answers[0]!;
+  }
+
+  /** @param seconds until the next answer of a row */
+  async score(
+    question: Extract<ToPython, { kind: "rows" | "batch" }>,
+    seconds: number,
+    signal: AbortSignal | undefined,
+    take: (answer: RowAnswer) => void,
+  ): Promise<void> {
+    await this.converse(question, seconds, signal, (message): Part => {
+      if (message["id"] !== question.id) return "other";
+      if (isRow(message)) take(message);
+      return message["done"] === true ? "last" : "more";
+    });
+  }
+
+  protected send(question: ToPython): void {
+    if (question.kind === "hello") return;
+    const data = Buffer.from(JSON.stringify(question));
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE(data.length);
+    this.input.write(head);
+    this.input.write(data);
+  }
+
+  private async greeting(): Promise<string> {
+    let version = "";
+    await this.converse({ kind: "hello" }, startSeconds, undefined, ({ kind, version: said }) => {
+      if (kind !== "hello" || !Array.isArray(said)) return "other";
+      version = said.join(".");
+      return "last";
+    });
+    return version;
+  }
+
+  private read(data: Buffer): void {
+    this.pieces.push(data);
+    this.bytes += data.length;
+    if (this.bytes < 4) return;
+    let all = this.pieces.length === 1 ? data : Buffer.concat(this.pieces);
+    while (all.length >= 4 && all.length >= 4 + all.readUInt32LE(0)) {
+      const end = 4 + all.readUInt32LE(0);
+      this.frame(all.toString("utf8", 4, end));
+      all = all.subarray(end);
+    }
+    [this.pieces, this.bytes] = [all.length === 0 ? [] : [all], all.length];
+  }
+
+  /** The pipe is open to the user's code, too: what came over it need not be a frame of ours. */
+  private frame(text: string): void {
+    try {
+      const message: unknown = JSON.parse(text);
+      if (typeof message === "object" && message !== null) this.hear({ ...message });
+    } catch {
+      this.end("the process wrote to the pipe of Gradus");
+      this.kill();
+    }
+  }
+}
+
+/** The one file that runs under the user's Python. */
+export const pythonHost = (): string => hostFile("rewardHost.py", process.env["GRADUS_PYTHON_HOST"]);
+
+function startedAs(python: string, folder: string, mark: string): ChildProcess {
+  return spawn(python, [pythonHost()], {
+    cwd: folder,
+    // A group of its own, so that what the user's code starts ends with it.
+    detached: process.platform !== "win32",
+    env: { ...process.env, [markName]: mark },
+    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+  });
+}

@@ -1,0 +1,728 @@
+"""The process in which a user's Python reward runs: one file, the standard library alone, CPython 3.8 or later.
+
+It reads frames from file descriptor 3 and writes frames to 4 (u32 little-endian length, then JSON in UTF-8); stdin,
+stdout and stderr are the user's. The function runs on the main thread, where signal.alarm works, and may start
+processes of its own: they end with this one. It may be killed at any moment and holds nothing worth keeping.
+
+  {"kind": "load", "file", "text", "name"} -> {"kind": "loaded", "parameters", ...} or {"kind": "refused", "message"}
+  {"kind": "rows", "id", "rows": [keywords], "first", "together", "seconds"}   one call a rollout
+  {"kind": "batch", "id", "columns": {name: list}, "shared", "made", "count", "each"}   one call for all
+     -> {"id", "at", "value", "components"} or {"id", "at", "error"} for each, then {"id", "done"}
+"""
+import ast
+import functools
+import importlib
+import importlib.machinery
+import inspect
+import json
+import math
+import os
+import select
+import signal
+import struct
+import sys
+import threading
+import time
+import types
+
+MARK = "GRADUS_REWARD_MARK"
+# What processes that multiprocessing spawns are told: the module's name, and its file with the wanted function.
+MODULE, FILE = "GRADUS_REWARD_MODULE", "GRADUS_REWARD_FILE"
+# Characters of a value, and of an exception's text, that a message shows.
+SHOWN, TEXT = 120, 4000
+owner = os.getpid()
+
+
+# ---- frames -------------------------------------------------------------------------------------------------------
+
+
+def send(message):
+    write(json.dumps(message).encode())
+
+
+def write(data):
+    data = struct.pack("<I", len(data)) + data
+    while data:
+        data = data[os.write(4, data) :]
+
+
+def receive(stream):
+    head = stream.read(4)
+    if len(head) < 4:
+        end()
+    return json.loads(stream.read(struct.unpack("<I", head)[0]))
+
+
+# ---- the end of this process with all that it started ---------------------------------------------------------------
+
+
+def descendants(leader, mark):
+    """Processes with the mark, and those of the leader's session that took another environment. Linux shows them."""
+    wanted = ("%s=%s" % (MARK, mark)).encode()
+    for name in os.listdir("/proc") if os.path.exists("/proc/self/environ") else []:
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open("/proc/%s/stat" % name) as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            with open("/proc/%s/environ" % name, "rb") as file:
+                environment = file.read().split(b"\0")
+        except (OSError, IndexError):
+            continue  # ended while it was looked at, or another user's
+        if fields[0] not in "ZX" and (int(fields[3]) == leader or wanted in environment):
+            yield int(name)
+
+
+def end_all(leader):
+    for _ in range(5):
+        left = list(descendants(leader, os.environ.get(MARK, "")))
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass  # it has ended meanwhile
+        if not left:
+            break
+    os.killpg(leader, signal.SIGKILL)
+
+
+def end():
+    if hasattr(os, "killpg") and os.getpgid(0) == owner:
+        end_all(owner)
+    os._exit(1)
+
+
+def watch_parent():
+    """A process of its own: a function that never returns, inside C at that, leaves no thread here any time."""
+    parent = os.getppid()
+    if not hasattr(os, "fork"):
+        threading.Thread(target=watch_by_thread, args=(parent,), daemon=True).start()
+        return
+    if os.getpgid(0) != owner:
+        return  # started by hand
+    child = os.fork()
+    if child != 0:
+        os.waitpid(child, 0)
+        return
+    if os.fork() != 0:
+        os._exit(0)  # so that the user's os.wait() does not meet it
+    for fd in (0, 1, 2, 4):
+        os.close(fd)
+    poll = select.poll()
+    poll.register(3, 0)
+    while True:
+        gone = bool(poll.poll(500)) or not lives(parent)
+        if not lives(owner):
+            os._exit(0)
+        if gone:
+            end_all(owner)
+            os._exit(0)
+
+
+def lives(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # another user's
+    return True
+
+
+def watch_by_thread(parent):
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os._exit(1)
+
+
+# ---- loading --------------------------------------------------------------------------------------------------------
+
+
+class Refused(Exception):
+    pass
+
+
+class Elsewhere:
+    """Finds the installed package of the name that the file itself has: `math_verify.py` imports `math_verify`."""
+
+    stem = ""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name != cls.stem or path is not None:
+            return None
+        return importlib.machinery.PathFinder.find_spec(name, sys.path[1:])
+
+
+# A user's folder may hold a whole Python: its environment, or below a home folder all that is installed there.
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
+
+
+def is_own(path, folder):
+    """Whether a file is the user's."""
+    path = os.path.abspath(path)
+    installed = "site-packages" in path or "dist-packages" in path or path.startswith(LIBRARY)
+    return path.startswith(os.path.join(folder, "")) and not installed
+
+
+def forget(folder):
+    """What an earlier text has imported from its folder is read again."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if name != "__main__" and isinstance(file, str) and is_own(file, folder):
+            del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def module_of(file, tree):
+    """An empty module that has the names which Python gives a file; in its package, where it imports from it."""
+    folder, stem = os.path.dirname(file), os.path.splitext(os.path.basename(file))[0]
+    Elsewhere.stem = ""
+    package = os.path.basename(folder)
+    if any(isinstance(node, ast.ImportFrom) and node.level > 0 for node in ast.walk(tree)):
+        outer = types.ModuleType(package)
+        outer.__path__ = [folder]
+        sys.modules[package] = outer
+        name = package if stem == "__init__" else "%s.%s" % (package, stem)
+        module = outer if stem == "__init__" else types.ModuleType(name)
+        module.__package__ = package
+    else:
+        try:
+            other = stem in sys.builtin_module_names or stem in sys.modules
+            other = other or importlib.machinery.PathFinder.find_spec(stem, sys.path[1:]) is not None
+        except (ImportError, ValueError):
+            other = False
+        Elsewhere.stem = stem if other else ""
+        name = "reward_" + stem if other else stem
+        module = types.ModuleType(name)
+        module.__package__ = ""
+    module.__file__ = file
+    sys.modules[name] = module
+    os.environ[MODULE] = name
+    return module
+
+
+class Child:
+    """In a process that multiprocessing has spawned: the module is loaded here as the host has loaded it."""
+
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return importlib.machinery.ModuleSpec(name, cls) if name == os.environ.get(MODULE) else None
+
+    @staticmethod
+    def create_module(spec):
+        file, wanted = os.environ[FILE].rsplit(":", 1)
+        with open(file, encoding="utf-8") as stream:
+            load({"file": file, "text": stream.read(), "name": wanted})
+        return sys.modules[spec.name]
+
+    @staticmethod
+    def exec_module(module):
+        pass
+
+
+def load(message):
+    file, text, name = message["file"], message["text"], message["name"]
+    folder = os.path.dirname(file)
+    sys.path[0] = folder
+    sys.argv[:] = [file]
+    os.environ[FILE] = "%s:%s" % (file, name)
+    forget(folder)
+    try:
+        tree = ast.parse(text, file)
+    except SyntaxError as error:
+        raise Refused("it does not parse: %s (%s:%s)" % (error.msg, os.path.basename(file), error.lineno))
+    except ValueError as error:
+        raise Refused("it does not parse: %s" % error)
+    if trains(tree.body):
+        tree.body = definitions(tree.body, name)
+    module = module_of(file, tree)
+    try:
+        exec(compile(tree, file, "exec"), module.__dict__)
+    except BaseException as error:
+        raise Refused("loading it %s" % thrown(error, folder))
+    found = module.__dict__.get(name)
+    if found is None:
+        names = [each for each, value in module.__dict__.items() if callable(value) and not each.startswith("_")]
+        raise Refused("it has no function `%s` (it has %s)" % (name, ", ".join(names[:20]) or "none"))
+    if not callable(found):
+        raise Refused("its `%s` is %s, not a function" % (name, described(found)))
+    return Function(found, folder)
+
+
+# ---- a training script: what the function reads of it, and nothing else -----------------------------------------------
+
+
+def calls_in(nodes):
+    """Calls that run with the statements: not those in functions that they define."""
+    for node in nodes:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            continue
+        if isinstance(node, ast.Call):
+            yield node
+        yield from calls_in(ast.iter_child_nodes(node))
+
+
+def is_main_guard(node):
+    return isinstance(node, ast.If) and any(
+        isinstance(each, ast.Name) and each.id == "__name__" for each in ast.walk(node.test)
+    )
+
+
+def trains(body):
+    """Whether the statements call `.train()`, or a function of theirs that does."""
+    functions = {node.name: node for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    seen = set()
+
+    def calls_train(nodes):
+        for call in calls_in(nodes):
+            if isinstance(call.func, ast.Attribute) and call.func.attr == "train":
+                return True
+            name = getattr(call.func, "id", None)
+            if name in functions and name not in seen:
+                seen.add(name)
+                if calls_train(functions[name].body):
+                    return True
+        return False
+
+    return calls_train([node for node in body if not is_main_guard(node)])
+
+
+def root_of(target):
+    """`TABLE` of `TABLE["key"] = 1`."""
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+    return getattr(target, "id", None)
+
+
+def bound_by(node):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return {node.name}
+    names = {root_of(each) for each in getattr(node, "targets", [getattr(node, "target", None)])} - {None}
+    for each in ast.walk(node):
+        if isinstance(each, (ast.Import, ast.ImportFrom)):
+            names.update((alias.asname or alias.name.split(".")[0]) for alias in each.names)
+        elif isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(each.name)
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            names.add(each.id)
+    return names
+
+
+def is_setting(node):
+    """`sys.path.append(…)`, `os.environ["NAME"] = "text"`: what imports and calls may depend on."""
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(getattr(node, "value", None), "func", None)]
+    roots = [each.value for each in targets if isinstance(each, (ast.Attribute, ast.Subscript))]
+    return any(
+        isinstance(root, ast.Attribute)
+        and isinstance(root.value, ast.Name)
+        and (root.value.id, root.attr) in (("sys", "path"), ("os", "environ"))
+        for root in roots
+    )
+
+
+def definitions(body, wanted):
+    """Imports, definitions and assignments that the wanted function reads, and those that they read."""
+    kept = [
+        node
+        for node in body
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        or is_setting(node)
+        or not (isinstance(node, ast.Expr) or is_main_guard(node) or trains([node]))
+    ]
+    reads = {
+        id(node): {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} for node in kept
+    }
+    star = [node for node in kept if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"]
+    chosen = [node for node in kept if is_setting(node)] + star
+    needed = {wanted}.union(*(reads[id(node)] for node in chosen))
+    size = -1
+    while size != len(needed):
+        size = len(needed)
+        for node in kept:
+            if bound_by(node) & needed:
+                needed |= reads[id(node)]
+
+    def is_needed(node):
+        future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        return future or node in chosen or bool(bound_by(node) & needed)
+
+    return [node for node in kept if is_needed(node)]
+
+
+def imports(file, wanted):
+    """Whether each package that the file imports at its top is found by this Python. Nothing is run."""
+    sys.path[0] = os.path.dirname(file)
+    with open(file, encoding="utf-8") as stream:
+        body = ast.parse(stream.read(), file).body
+    if trains(body):
+        body = definitions(body, wanted)
+    names = set()
+    for node in body:
+        if isinstance(node, ast.Import):
+            names.update(alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            names.add(node.module.split(".")[0])
+    found = {}
+    for name in sorted(names - {"__future__"}):
+        if name in sys.builtin_module_names or name in sys.modules:
+            continue
+        # The file's own name is not meant: `math_verify.py` imports `math_verify`.
+        path = sys.path[1:] if name == os.path.splitext(os.path.basename(file))[0] else sys.path
+        found[name] = importlib.machinery.PathFinder.find_spec(name, path) is not None
+    return {"version": "%d.%d.%d" % sys.version_info[:3], "found": found}
+
+
+# ---- results --------------------------------------------------------------------------------------------------------
+
+
+class Wrong(Exception):
+    """A returned value that is none; the text says what came."""
+
+
+def described(value):
+    if isinstance(value, str):
+        return "the string %s" % json.dumps(value[:SHOWN], ensure_ascii=False)
+    if inspect.isgenerator(value) or inspect.isasyncgen(value):
+        return "a generator"
+    if type(value) is int and value.bit_length() > 1000:
+        return "an int of %d bits" % value.bit_length()
+    if callable(value) and hasattr(value, "__name__"):
+        return "the function %s" % value.__name__
+    try:
+        return "%s %s" % (type(value).__name__, repr(value)[:SHOWN])
+    except Exception as error:  # of the user's __repr__
+        return "a %s that can't be shown (%s)" % (type(value).__name__, error)
+
+
+FORMS = "a number, None, or a dict with `score`"
+
+
+def finite(value):
+    value = float(value)
+    if math.isfinite(value):
+        return value
+    raise Wrong("returned %s, which is not a finite number" % value)
+
+
+def unwrapped(value):
+    """numpy's scalars and arrays, tensors: known by what they can do, since their packages may be absent."""
+    if callable(getattr(value, "tolist", None)):
+        value = value.tolist()
+        while isinstance(value, list) and len(value) == 1:
+            value = value[0]
+    elif callable(getattr(value, "item", None)):
+        value = value.item()
+    return value
+
+
+def plain(value, forms=FORMS):
+    """A float, or None: the reward does not apply."""
+    if value is None:
+        return None
+    kind = type(value)
+    if kind is float and -1e308 < value < 1e308:
+        return value
+    if kind is float or kind is bool or (kind is int and abs(value) < 1 << 1000):
+        return finite(value)
+    if kind is not int and not isinstance(value, (str, bytes, dict, list, tuple)):
+        try:
+            inner = unwrapped(value)
+            if inner is None or isinstance(inner, (bool, int, float)) or hasattr(inner, "__float__"):
+                return None if inner is None else finite(inner)
+        except (TypeError, ValueError, RuntimeError, OverflowError):
+            pass
+    raise Wrong("returned %s; it must return %s" % (described(value), forms))
+
+
+def result(value, first=False):
+    """A returned value as (value, components)."""
+    if first and isinstance(value, tuple) and value:
+        value = value[0]  # verl: (score, metadata)
+    if not isinstance(value, dict):
+        return plain(value), None
+    if "score" not in value:
+        raise Wrong("returned a dict without `score`; it has %s" % (", ".join(map(repr, value)) or "no keys"))
+    return plain(value["score"]), numbers({key: each for key, each in value.items() if key != "score"})
+
+
+def numbers(values):
+    """Of a dict, what is a finite number."""
+    found = {}
+    for key, value in values.items():
+        if isinstance(value, (str, bytes, dict, list, tuple, type(None))):
+            continue
+        try:
+            found[str(key)] = plain(value)
+        except Wrong:
+            continue
+    return {key: value for key, value in found.items() if value is not None} or None
+
+
+def listed(value, count, name=None):
+    """A list of as many as there are rollouts."""
+    what = "" if name is None else " as `%s`" % name
+    if callable(getattr(value, "tolist", None)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)) and len(value) == count:
+        return list(value)
+    if isinstance(value, (list, tuple)):
+        raise Wrong("returned %d values%s for %d rollouts: %s" % (len(value), what, count, repr(value)[:SHOWN]))
+    raise Wrong("returned %s%s; it must return a list with one value a rollout" % (described(value), what))
+
+
+def results(value, count, logs):
+    """What a call for all returned as a list of (value, components, error)."""
+    if isinstance(value, dict):
+        if "rewards" not in value:
+            keys = ", ".join(map(repr, value)) or "no keys"
+            raise Wrong("returned a dict without `rewards`; it has %s" % keys)
+        for name, each in dict(value.get("extra_logs") or {}, scores=value.get("scores")).items():
+            logs.add(name, each)
+        value = value["rewards"]
+    rows = []
+    for at, each in enumerate(listed(value, count)):
+        try:
+            own, components = result(each)
+            rows.append((own, logs.of(at, components), None))
+        except Wrong as error:
+            rows.append((None, None, "%s (value %d of its list)" % (error, at)))
+    return rows
+
+
+class Logs:
+    """What a call says of its rollouts in addition to their rewards: TRL's log_extra and log_metric, extra_logs."""
+
+    def __init__(self, count):
+        self.count, self.columns = count, {}
+
+    def add(self, name, values):
+        try:
+            values = listed(values, self.count)
+        except Wrong:
+            return
+        self.columns[str(name)] = values
+
+    def metric(self, name, value):
+        self.columns[str(name)] = [value] * self.count
+
+    def of(self, at, components):
+        if not self.columns:
+            return components
+        own = numbers({name: values[at] for name, values in self.columns.items()})
+        return dict(own or {}, **(components or {})) or None
+
+
+def place_of(error, folder):
+    """The last line of the user's that led there."""
+    trace, last, own = error.__traceback__, None, None
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if file != __file__:
+            last = (file, trace.tb_lineno)
+            if is_own(file, folder):
+                own = (os.path.relpath(file, folder), trace.tb_lineno)
+        trace = trace.tb_next
+    return own or last
+
+
+def thrown(error, folder):
+    try:
+        text = str(error)[:TEXT]
+    except Exception:
+        text = "its text can't be shown"
+    place = place_of(error, folder)
+    where = "" if place is None else " (%s:%d)" % place
+    return "threw %s%s%s" % (type(error).__name__, ": " + text if text else "", where)
+
+
+# ---- calls ----------------------------------------------------------------------------------------------------------
+
+loop = None
+
+
+def waited(value):
+    """The result of what the function returned: a coroutine is run to its end."""
+    global loop
+    if not inspect.isawaitable(value):
+        return value
+    import asyncio  # slow to import, and seldom needed
+
+    if loop is None or loop.is_closed():
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+    return loop.run_until_complete(value)
+
+
+def leave_fork():
+    """A process that the function forked and that came back here is not the host."""
+    if os.getpid() != owner:
+        os._exit(0)
+
+
+class Function:
+    def __init__(self, call, folder):
+        self.call, self.folder = call, folder
+
+    def parameters(self):
+        try:
+            found = inspect.signature(self.call).parameters.values()
+        except (TypeError, ValueError) as error:
+            raise Refused("its parameters can't be read: %s" % error)
+        return [
+            {"name": each.name, "kind": each.kind.name.lower(), "optional": each.default is not each.empty}
+            for each in found
+        ]
+
+    def is_async(self):
+        call = self.call
+        while isinstance(call, functools.partial):
+            call = call.func
+        return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))
+
+    def rows(self, message):
+        number, first, rows = message["id"], message["first"], message["rows"]
+        if message["together"] > 1 and self.is_async():
+            waited(self.rows_together(message))
+            return
+        call = self.call
+        for at, keywords in enumerate(rows):
+            try:
+                value = call(**keywords)
+                if type(value) is not float:
+                    value = waited(value)
+                value, components = result(value, first)
+                leave_fork()
+                answer(number, at, value, components)
+            except BaseException as error:
+                leave_fork()
+                fail(number, at, self.said(error))
+
+    async def rows_together(self, message):
+        import asyncio
+
+        number, turns = message["id"], asyncio.Semaphore(message["together"])
+
+        async def one(at, keywords):
+            async with turns:
+                try:
+                    told = await asyncio.wait_for(self.call(**keywords), message["seconds"])
+                    value, components = result(told, message["first"])
+                    answer(number, at, value, components)
+                except asyncio.TimeoutError:
+                    fail(number, at, "timeout after %s s" % message["seconds"])
+                except BaseException as error:
+                    leave_fork()
+                    fail(number, at, self.said(error))
+
+        await asyncio.gather(*(one(at, row) for at, row in enumerate(message["rows"])))
+
+    def batch(self, message):
+        """One call; where that fails, a call for each, so that what one rollout throws is its own error."""
+        number, columns, count = message["id"], message["columns"], message["count"]
+        if not message["each"]:
+            try:
+                for at, row in enumerate(self.called(message, columns, count)):
+                    report(number, at, row)
+                return
+            except Wrong as error:
+                for at in range(count):
+                    fail(number, at, str(error))
+                return
+            except BaseException as error:
+                leave_fork()
+                if count == 1:
+                    fail(number, 0, self.said(error))
+                    return
+        for at in range(count):
+            try:
+                own = {name: values[at : at + 1] for name, values in columns.items()}
+                report(number, at, self.called(message, own, 1)[0])
+            except BaseException as error:
+                leave_fork()
+                fail(number, at, self.said(error))
+
+    def called(self, message, columns, count):
+        logs = Logs(count)
+        made = {}
+        for name, value in message["made"].items():
+            if value == "log_extra":
+                made[name] = logs.add
+            elif value == "log_metric":
+                made[name] = logs.metric
+            else:
+                made[name] = types.SimpleNamespace(**value)
+        value = waited(self.call(**columns, **message["shared"], **made))
+        leave_fork()
+        return results(value, count, logs)
+
+    def said(self, error):
+        return str(error) if isinstance(error, Wrong) else thrown(error, self.folder)
+
+
+def answer(number, at, value, components):
+    if components is None and value is not None:
+        write(b'{"id":%d,"at":%d,"value":%s}' % (number, at, repr(value).encode()))
+        return
+    send({"id": number, "at": at, "value": value, **({"components": components} if components else {})})
+
+
+def fail(number, at, error):
+    send({"id": number, "at": at, "error": error})
+
+
+def report(number, at, row):
+    value, components, error = row
+    if error is None:
+        answer(number, at, value, components)
+    else:
+        fail(number, at, error)
+
+
+def flush():
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):
+            continue  # the user has closed or replaced it
+
+
+def main():
+    for fd in (3, 4):
+        os.set_inheritable(fd, False)
+    watch_parent()
+    sys.dont_write_bytecode = True
+    sys.meta_path.insert(0, Elsewhere)
+    # The folder of this file leaves the path; isolated interpreters have put nothing there.
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.path and os.path.abspath(sys.path[0]) == here:
+        sys.path[0] = ""
+    else:
+        sys.path.insert(0, "")
+    stream = os.fdopen(3, "rb", closefd=False)
+    send({"kind": "hello", "version": list(sys.version_info[:3]), "executable": sys.executable})
+    function = None
+    while True:
+        message = receive(stream)
+        if message["kind"] == "load":
+            try:
+                function = load(message)
+                send({"kind": "loaded", "parameters": function.parameters(), "asynchronous": function.is_async()})
+            except Refused as error:
+                send({"kind": "refused", "message": str(error)})
+        elif message["kind"] == "rows":
+            function.rows(message)
+            send({"id": message["id"], "done": True})
+        else:
+            function.batch(message)
+            send({"id": message["id"], "done": True})
+        flush()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--imports"]:
+        print(json.dumps(imports(*sys.argv[2:])))
+    else:
+        main()
+elif __name__ == "__mp_main__":
+    sys.meta_path[:0] = [Child, Elsewhere]
