@@ -1,6 +1,6 @@
 /** Whether the files of a user's rewards are those that a run was scored with, by the hash that the run recorded. */
 import { statSync } from "node:fs";
-import { bundleReward } from "../methods/reward/own/bundle.ts";
+import { rewardHash } from "../methods/reward/own/fileHash.ts";
 
 interface Hashed {
   readonly changedAt: number;
@@ -32,8 +32,7 @@ export class RewardFiles {
 
   private async hash(file: string, hashed: Hashed): Promise<void> {
     try {
-      const bundle = await bundleReward(file, "");
-      hashed.sha256 = bundle.sha256;
+      hashed.sha256 = await rewardHash(file);
       this.changed();
     } catch {
       return; // half-written: it is another file than the run's

@@ -82,6 +82,15 @@ const bar = (part: number): string => {
   return "█".repeat(filled) + "·".repeat(width - filled);
 };
 
+/** Where a Python function's result can be shown: the line of the one that a config names after the file's name. */
+export function pythonLine(text: string, file: string, config: string): number | undefined {
+  const after = config.split(`${file}:`)[1] ?? "";
+  const name = /^[A-Za-z_]\w*/.exec(after)?.[0] ?? "compute_score";
+  const own = new RegExp(`^(?:(?:async\\s+)?def\\s+${name}\\b|${name}\\s*=)`);
+  const found = text.split("\n").findIndex((line) => own.test(line));
+  return found < 0 ? undefined : found;
+}
+
 /** Where a function's result can be shown: the line that exports it. */
 export function exportLine(text: string): number | undefined {
   const found = text

@@ -133,7 +133,7 @@ export function edited(config: TextDocument): {
   readonly trusted: boolean;
 } {
   const dirty = workspace.textDocuments.filter(
-    ({ isDirty, uri, fileName }) => isDirty && uri.scheme === "file" && /\.[cm]?[jt]s$/.test(fileName),
+    ({ isDirty, uri, fileName }) => isDirty && uri.scheme === "file" && /\.(?:[cm]?[jt]s|py)$/.test(fileName),
   );
   return {
     uri: config.uri.toString(),

@@ -21,7 +21,7 @@ import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import { findConfigs } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
-import { exportLine } from "./document.ts";
+import { exportLine, pythonLine } from "./document.ts";
 import { edited } from "./documents.ts";
 
 /** For a file that many configs name, the first of them that has a run is used. */
@@ -39,6 +39,7 @@ export class RewardHints implements InlayHintsProvider, Disposable {
       [
         { scheme, language: "typescript" },
         { scheme, language: "javascript" },
+        { scheme, language: "python" },
       ],
       this,
     );
@@ -53,11 +54,17 @@ export class RewardHints implements InlayHintsProvider, Disposable {
     _range: unknown,
     token: CancellationToken,
   ): Promise<InlayHint[]> {
-    const line = exportLine(document.getText());
-    if (line === undefined || !this.stores.trusted || !setting("evidenceEnabled", true)) return [];
+    const isPython = document.languageId === "python";
+    const text = document.getText();
+    if (!isPython && exportLine(text) === undefined) return [];
+    if (!this.stores.trusted || !setting("evidenceEnabled", true)) return [];
     for (const uri of await this.#configsNaming(document.fileName)) {
       if (token.isCancellationRequested) return [];
       const config = await workspace.openTextDocument(uri);
+      const line = isPython
+        ? pythonLine(text, basename(document.fileName), config.getText())
+        : exportLine(text);
+      if (line === undefined) continue;
       const rescored = await this.#rescored(config, document);
       if (rescored !== null && changes(rescored)) return [hint(document, line, config, rescored)];
     }

@@ -13,6 +13,7 @@ import { ComparisonTally, type Compared } from "./compare.ts";
 import { scoreStep, type ScoredStep } from "./scoreStep.ts";
 import { readStep, type StoredStep } from "./storedStep.ts";
 import { computedColumn, keyOf, recordedColumn, sameTerm, type TermSource } from "./terms.ts";
+import { PythonTerms } from "./pythonTerm.ts";
 import { UserTerms } from "./userTerm.ts";
 
 interface RescoredRun {
@@ -24,6 +25,8 @@ interface RescoredRun {
   readonly config: RunConfig;
   /** SHA-256 of each user reward's bundle, by term. */
   readonly bundles: Readonly<Record<string, string>>;
+  /** The Python that it was started with. */
+  readonly python?: string | undefined;
 }
 
 export interface RescoreOptions {
@@ -66,11 +69,14 @@ export class RescoreSession {
   private readonly kept = new Map<number, CachedStep>();
   private bytes = 0;
   private readonly users = new UserTerms();
+  private readonly pythons: PythonTerms;
 
   constructor(
     readonly run: RescoredRun,
     private readonly places: (step: number) => Promise<readonly RecordPlace[]>,
-  ) {}
+  ) {
+    this.pythons = new PythonTerms(run.python);
+  }
 
   /**
    * The last step first, then with each answer as many before it as the time allows.
@@ -120,16 +126,18 @@ export class RescoreSession {
     return this.columnsOf(config, step, await this.sources(config, options), options.signal);
   }
 
-  /** Reads the last step, and starts the user's process where the run had a reward of the user's. */
+  /** Reads the last step, and starts the processes of the rewards of the user's that the run had. */
   async warm(step: number | undefined, trusted: boolean): Promise<void> {
-    const user = [...termsOf(this.run.config).values()].find(({ term }) => term.declaration.name === "user");
-    if (trusted && user !== undefined) this.users.warm(user.term.folder);
+    for (const { name, term } of trusted ? termsOf(this.run.config).values() : []) {
+      if (term.declaration.name === "user") this.users.warm(term.folder);
+      else if (term.declaration.name === "python") this.pythons.warm(term, name, timeoutOf(this.run.config));
+    }
     if (step !== undefined) await this.stored(step);
   }
 
   close(): Promise<void> {
     this.kept.clear();
-    return this.users.close();
+    return Promise.all([this.users.close(), this.pythons.close()]).then(() => undefined);
   }
 
   private async compared(
@@ -204,18 +212,15 @@ export class RescoreSession {
   ): Promise<TermSource> {
     const same = ran !== undefined && sameTerm(term, ran);
     const method = term.term.declaration.name;
-    if (method !== "user") {
-      if (same) return { kind: "recorded" };
-      return method === "python"
-        ? { kind: "unavailable", reason: "re-scoring does not run Python rewards" }
-        : { kind: "computed", key: keyOf(term, "") };
-    }
+    if (method !== "user" && method !== "python")
+      return same ? { kind: "recorded" } : { kind: "computed", key: keyOf(term, "") };
     if (!trusted)
       return same
         ? { kind: "recorded" }
         : { kind: "unavailable", reason: "its file runs only in a trusted workspace" };
     try {
-      const user = await this.users.open(term.term, term.name, timeoutOf(config), unsaved);
+      const terms = method === "python" ? this.pythons : this.users;
+      const user = await terms.open(term.term, term.name, timeoutOf(config), unsaved);
       const recorded = same && user.sha256 === this.run.bundles[term.name];
       return recorded ? { kind: "recorded" } : { kind: "user", key: keyOf(term, user.sha256), user };
     } catch (error) {

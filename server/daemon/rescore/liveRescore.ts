@@ -193,6 +193,5 @@ const termsOf = (value: ReturnType<typeof effective>): readonly string[] =>
 /** Absolute in a resolved config. */
 function fileOf(term: ReturnType<typeof effective>): string | undefined {
   const use = isObject(term) ? term["use"] : undefined;
-  const reference = typeof use === "string" ? fileReference(use) : undefined;
-  return reference?.language === "script" ? reference.path : undefined;
+  return typeof use === "string" ? fileReference(use)?.path : undefined;
 }

@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changedText, exportLine, sweepTable } from "../../../extension/features/rescore/document.ts";
+import {
+  changedText,
+  exportLine,
+  pythonLine,
+  sweepTable,
+} from "../../../extension/features/rescore/document.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import {
   changeLabel,
@@ -122,6 +127,19 @@ test("a sweep is a row a weight, with the present one marked", () => {
     /It gives all rollouts of a group the same value in the 4 steps sampled, so its weight changes no/,
   );
   assert.match(sweepText({ ...still, steps: 24 }, false), /the same value in all steps, so its weight/);
+});
+
+test("a Python function's result is shown on the line of the one that the config names", () => {
+  const text =
+    "import re\n\ndef compute_score(solution_str):\n    pass\n\nasync def other(completions):\n    pass\nmade = get(1)\n";
+  const line = (use: string): number | undefined =>
+    pythonLine(text, "reward.py", `terms: { a: { use: ${use} } }`);
+  assert.deepEqual(["./reward.py", "reward.py:other", '"./reward.py:made"', "./reward.py:absent"].map(line), [
+    2,
+    5,
+    7,
+    undefined,
+  ]);
 });
 
 test("a reward's hint is at the end of the line that exports it", () => {
