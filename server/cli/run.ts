@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { shellPython } from "../methods/reward/own/python/interpreter.ts";
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { ask } from "../../shared/daemon/request.ts";
@@ -82,12 +83,14 @@ async function start(file: string, store: string, { set, steps, seed }: Options)
   try {
     if (link.mode === "limited")
       complain("An older daemon with live runs serves this store, so it also starts this run.");
+    const python = shellPython(process.env);
     const { run } = await ask(connection, runsStart, {
       file,
       set,
       key: randomUUID(),
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
+      ...(python === undefined ? {} : { python }),
     });
     return run;
   } finally {

@@ -106,7 +106,7 @@ export class Supervisor {
     return { run, folder: this.folder(run) };
   }
 
-  private makeFolder(name: string, { file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
+  private makeFolder(name: string, { file, set, steps, seed, python }: ParamsOf<typeof runsStart>): string {
     const createdAt = new Date().toISOString();
     const id = newRunId(name, createdAt);
     const content: RunFile = {
@@ -118,6 +118,7 @@ export class Supervisor {
       createdAt,
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
+      ...(python === undefined ? {} : { python }),
     };
     this.writeRunFile(this.folder(id), content);
     return id;

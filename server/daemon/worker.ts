@@ -7,7 +7,7 @@ import { processStart } from "../../shared/daemon/process.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { readWorker, writeWorker } from "../../shared/run/lease.ts";
 import { workerCommand } from "../../shared/run/run.ts";
-import { workerLogPath } from "../store/files.ts";
+import { readRunFile, workerLogPath } from "../store/files.ts";
 
 export interface WorkerProgram {
   /** The Node that set-up recorded: the daemon's own. */
@@ -21,9 +21,10 @@ export interface WorkerProgram {
  * What a run's process begins with. How many threads it computes with is the engine's to say, which knows the model and
  * `engine.threads`; only what must be set before a process starts is here.
  */
-export const workerEnvironment = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+export const workerEnvironment = (env: NodeJS.ProcessEnv, python?: string): NodeJS.ProcessEnv => ({
   TF_CPP_MIN_LOG_LEVEL: "2",
   ...env,
+  ...(python === undefined ? {} : { GRADUS_PYTHON: python }),
 });
 
 /**
@@ -47,7 +48,7 @@ export function startWorker(
         detached: true,
         windowsHide: true,
         stdio: ["ignore", log, log],
-        env: workerEnvironment(process.env),
+        env: workerEnvironment(process.env, readRunFile(runFolder)?.python),
       },
     );
     child.once("error", ended);

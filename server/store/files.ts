@@ -60,6 +60,7 @@ const runSchema = z.object({
   set: z.array(z.string()).default([]),
   steps: z.number().int().optional(),
   seed: z.number().int().optional(),
+  python: z.string().optional(),
   createdAt: z.string(),
 });
 
@@ -67,13 +68,14 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, ...rest } = run;
+    const { relative, steps, seed, python, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
       ...(relative === undefined ? {} : { relative }),
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
+      ...(python === undefined ? {} : { python }),
     };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same

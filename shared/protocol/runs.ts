@@ -60,6 +60,8 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
     set: z.array(z.string()).default([]),
     steps: z.number().int().positive().optional(),
     seed: z.number().int().optional(),
+    /** The editor's Python, or the shell's: for rewards that name none. */
+    python: z.string().optional(),
     /** Equal keys start one run: a repeated request after a lost answer is harmless. */
     key: z.string().optional(),
   }),

@@ -14,6 +14,8 @@ export interface RunFile {
   readonly set: readonly string[];
   readonly steps?: number;
   readonly seed?: number;
+  /** The Python of whoever started it, for rewards that name none: the editor's, or the shell's. */
+  readonly python?: string;
   readonly createdAt: string;
 }
 

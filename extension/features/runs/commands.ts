@@ -18,6 +18,7 @@ import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
+import { pythonPath } from "../language/python.ts";
 import { pickConfig, pickRun } from "./pick.ts";
 import { endText } from "./treeModel.ts";
 
@@ -67,7 +68,7 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();
     const { run } = await withBar(views.runs, async () =>
-      (await stores.session(store)).ask(runsStart, { file: uri.fsPath, key }),
+      (await stores.session(store)).ask(runsStart, { file: uri.fsPath, key, python: pythonPath() }),
     );
     panels.show(run, store?.runs.find(run)?.name ?? run);
   }

@@ -87,7 +87,14 @@ class RescoreThread {
     const session =
       known ??
       new RescoreSession(
-        { id: run.id, name: run.name, folder: run.folder, config: configOf(run), bundles: run.bundles },
+        {
+          id: run.id,
+          name: run.name,
+          folder: run.folder,
+          config: configOf(run),
+          bundles: run.bundles,
+          python: readRunFile(run.folder).python,
+        },
         (step) => this.places(run.id, step),
       );
     this.sessions.delete(run.id);

@@ -21,6 +21,7 @@ const runSchema = z.object({
   set: z.array(z.string()),
   steps: z.number().int().optional(),
   seed: z.number().int().optional(),
+  python: z.string().optional(),
   createdAt: z.string(),
 });
 
@@ -32,13 +33,14 @@ const resolvedPath = (folder: string): string => join(folder, "resolved.json");
 export function readRunFile(folder: string): RunFile {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, ...rest } = run;
+    const { relative, steps, seed, python, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
       ...(relative === undefined ? {} : { relative }),
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
+      ...(python === undefined ? {} : { python }),
     };
   } catch (error) {
     throw new UserError(`This is not a run's folder: ${messageOf(error)}.`, {
