@@ -13,6 +13,7 @@ import {
 import { checkDaemon } from "./doctor/daemon.ts";
 import { checkMemory } from "./doctor/memory.ts";
 import { checkModels } from "./doctor/models.ts";
+import { checkPythonRewards } from "./doctor/pythonRewards.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
 import { setupRecord } from "../lib/natives.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
@@ -33,13 +34,14 @@ function printChecks(checks: readonly Check[]): void {
 
 async function examine(json: boolean, config: string | undefined): Promise<void> {
   const store = storeOf(undefined);
-  const [engine, compiler, python, sqlite, browser, daemon] = await Promise.all([
+  const [engine, compiler, python, sqlite, browser, daemon, rewards] = await Promise.all([
     checkEngine(),
     checkCompiler(),
     checkPython(),
     checkSqlite(),
     checkBrowser(),
     checkDaemon(store, () => daemonState(store)),
+    config === undefined ? [] : checkPythonRewards(config),
   ]);
   const checks: Check[] = [
     checkNode(),
@@ -52,6 +54,7 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
     checkStore(process.cwd()),
     daemon,
     ...(config === undefined ? [] : checkModels(config)),
+    ...rewards,
     checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");
@@ -82,7 +85,10 @@ export const command: Command = {
   name: "doctor",
   configure: (program) =>
     void program
-      .argument("[config]", "also predicts how much memory a run of this config needs")
+      .argument(
+        "[config]",
+        "also predicts how much memory a run of this config needs, and looks at the Python of its rewards",
+      )
       .option("--json", "one JSON value: {ok, backend, node, checks}")
       .action((config: string | undefined, { json }: { json?: boolean }) => examine(json === true, config)),
 };

@@ -49,7 +49,7 @@ interface Outcome {
 }
 
 /** Runs a program to its end; never throws for a status. 127: there is no such program. */
-function run(command: string, args: readonly string[], timeout = 60_000): Promise<Outcome> {
+export function run(command: string, args: readonly string[], timeout = 60_000): Promise<Outcome> {
   return new Promise((done) => {
     const options = {
       cwd: existsSync(nativeRoot()) ? nativeRoot() : undefined,

@@ -1,0 +1,50 @@
+/** The Python that each Python reward of a config runs under, and whether it has what the file imports. */
+import { resolve } from "node:path";
+import { z } from "zod";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { RewardTermConfig } from "../../core/config/resolved.ts";
+import { interpreterFor } from "../../methods/reward/own/python/interpreter.ts";
+import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
+import { loadConfig } from "../../rules/load.ts";
+import { run, type Check } from "./checks.ts";
+
+const paramsSchema = z.object({ file: z.string(), export: z.string(), python: z.string().optional() });
+const importsSchema = z.object({ version: z.string(), found: z.record(z.string(), z.boolean()) });
+
+/** None for a config that cannot be read: the check of its memory says so. */
+export function checkPythonRewards(file: string): Promise<Check[]> {
+  const { config } = loadConfig(resolve(file));
+  const terms = (config?.stages ?? []).flatMap(({ body }) => body.reward.terms);
+  const own = new Map(
+    terms.filter(({ term }) => term.declaration.name === "python").map((term) => [term.name, term]),
+  );
+  return Promise.all([...own.values()].map(checkTerm));
+}
+
+async function checkTerm({ name: term, term: choice }: RewardTermConfig): Promise<Check> {
+  const name = `reward ${term}`;
+  const params = paramsSchema.parse(choice.params);
+  const file = resolve(choice.folder, params.file);
+  try {
+    const { path, from } = interpreterFor({ named: params.python, folder: choice.folder, file });
+    const { status, stdout, stderr } = await run(path, [pythonHost(), "--imports", file, params.export]);
+    if (status !== 0)
+      return missing(name, `${path} (from ${from}): ${stderr.split("\n").at(-1) ?? ""}`, "gradus validate");
+    const { version, found } = importsSchema.parse(JSON.parse(stdout));
+    const python = `Python ${version}, ${path} (from ${from})`;
+    const absent = Object.keys(found).filter((one) => found[one] === false);
+    return absent.length === 0
+      ? { name, status: "ok", detail: `${python}, has all that it imports` }
+      : missing(name, `${python}, lacks ${absent.join(", ")}`, `${path} -m pip install ${absent.join(" ")}`);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return missing(name, messageOf(error), error.detail.action ?? "gradus validate");
+  }
+}
+
+const missing = (name: string, detail: string, fix: string): Check => ({
+  name,
+  status: "missing",
+  detail,
+  fix,
+});
