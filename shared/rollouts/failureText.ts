@@ -14,7 +14,9 @@ const path = String.raw`(?:file:\/\/|\/|[A-Za-z]:[\\/])[^\n]*?`;
 /** ` (at score (/project/reward.ts:3:9))`: the frame that a thrown error's message ends with. */
 const frame = new RegExp(String.raw` \(at (?:[^\n]*? \()?(${path}):(\d+):(\d+)\)?\)$`);
 /** `/project/reward.ts:score: `: the function that was called. */
-const called = new RegExp(String.raw`^(${path}\.[cm]?[jt]sx?):[^:\n]*: `);
+const called = new RegExp(String.raw`^(${path}\.(?:[cm]?[jt]sx?|py)):[^:\n]*: `);
+/** ` (reward.py:22)`: the line of a Python function that threw, in its own folder or below it; other files are absolute. */
+const pythonFrame = / \(([^()\n]+\.py):(\d+)\)$/;
 
 /** A stack names a module by its address where it has no source map. */
 function pathOf(place: string): string {
@@ -29,12 +31,25 @@ function pathOf(place: string): string {
 
 export function readFailure(message: string): FailureText {
   const [at, by] = [frame.exec(message), called.exec(message)];
+  const python = by?.[1]?.endsWith(".py") === true ? pythonFrame.exec(message) : null;
+  if (python !== null) return readPython(message, by?.[0] ?? "", by?.[1] ?? "", python);
   const text = message.slice(by?.[0].length ?? 0, at?.index ?? message.length).trim();
   return {
     text: text === "" ? message : text,
     file: at === null ? (by?.[1] ?? null) : pathOf(at[1] ?? ""),
     line: at === null ? null : Number(at[2]),
     column: at === null ? null : Number(at[3]),
+  };
+}
+
+function readPython(message: string, before: string, called: string, frame: RegExpExecArray): FailureText {
+  const named = frame[1] ?? "";
+  const isAbsolute = /^(?:[\\/]|[A-Za-z]:)/.test(named);
+  return {
+    text: message.slice(before.length, frame.index).trim(),
+    file: isAbsolute ? named : called.replace(/[^\\/]*$/, named),
+    line: Number(frame[2]),
+    column: 1,
   };
 }
 

@@ -126,6 +126,20 @@ test("a failure's text is the error, and the line that threw it is separate", ()
     line: 3,
     column: 9,
   });
+  for (const [place, file] of [
+    ["reward.py", "/a b/reward.py"],
+    ["lib/help.py", "/a b/lib/help.py"],
+    ["/usr/lib/json.py", "/usr/lib/json.py"],
+  ])
+    assert.deepEqual(
+      readFailure(`/a b/reward.py:compute_score: threw ValueError: no (real) answer (${place}:22)`),
+      {
+        text: "threw ValueError: no (real) answer",
+        file,
+        line: 22,
+        column: 1,
+      },
+    );
   assert.deepEqual(readFailureEvent("Reward term my term failed: a (b) (12 rollouts)"), {
     term: "my term",
     message: "a (b)",
