@@ -131,7 +131,7 @@ export class RecordRows {
   }
 
   rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead, family?: string): void {
-    const { rewards, errors, judged } = row;
+    const { rewards, errors, judged, components } = row;
     this.statements.run(
       "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run,
@@ -154,7 +154,7 @@ export class RecordRows {
       real(row.advantage),
       flag(row.admitted),
       lengths.tokens ?? null,
-      JSON.stringify({ rewards, errors, judged }),
+      JSON.stringify({ rewards, errors, judged, components }),
       family ?? null,
     );
   }

@@ -6,6 +6,7 @@
  *   rewards.correct == 1 || !(response contains "answer")
  *   length(response) >= 200 && admitted == false
  *   criteria.style["names the dose"] == 0
+ *   components.correct["acc"] == 1
  */
 import { UserError } from "../../../shared/lib/errors.ts";
 
@@ -45,7 +46,9 @@ const texts = new Set([
   "source",
   "use",
 ]);
-const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, criteria.<term>["criterion"], length(response), length(prompt)`;
+/** What is asked of terms. */
+const tables: ReadonlySet<string> = new Set(["rewards", "errors", "criteria", "components"]);
+const names = `${Object.keys(columns).join(", ")}, rewards.<term>, errors.<term>, criteria.<term>["criterion"], components.<term>["name"], length(response), length(prompt)`;
 const comparisons = new Set(["==", "=", "!=", "<", "<=", ">", ">=", "contains"]);
 
 interface QueryToken {
@@ -189,14 +192,23 @@ class Parser {
     if (column !== undefined) return column;
     const term = this.term(token);
     const table = token.value.split(".")[0];
-    if (term === undefined || (table !== "rewards" && table !== "errors" && table !== "criteria"))
+    if (term === undefined || table === undefined || !tables.has(table))
       throw this.problem(`is unknown; there are ${names}`, token);
     if (table === "criteria") return this.criterion(term);
-    this.parameters.push(`$.${table}.${JSON.stringify(term)}`);
+    const component = table === "components" ? `.${JSON.stringify(this.component())}` : "";
+    this.parameters.push(`$.${table}.${JSON.stringify(term)}${component}`);
     if (table === "errors") return "json_extract(r.terms, ?)";
     // Only a plain number counts: "NaN" is stored as a text, and values per token as an object.
     this.parameters.push(this.parameters.at(-1) ?? "");
     return "CASE WHEN json_type(r.terms, ?) IN ('integer', 'real') THEN json_extract(r.terms, ?) END";
+  }
+
+  /** Of a term, in brackets. */
+  private component(): string {
+    const name = this.quoted("a component's name");
+    if (name === undefined)
+      throw this.problem('should be a component in brackets: components.correct["acc"]');
+    return name;
   }
 
   /** How far a criterion of a term is met, by its name or text; NULL where it was not asked, or is not known. */

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { why } from "../../../../server/analysis/explain/why.ts";
 import { RescoreSession, type RescoreOptions } from "../../../../server/analysis/rescore/session.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { RewardFiles } from "../../../../server/daemon/rewardFiles.ts";
@@ -91,6 +92,30 @@ describe("a run with a Python reward", { skip: withoutPython, timeout: 120_000 }
     assert.equal(
       series[0]?.values[at],
       vowels.map(Number).reduce((sum, one) => sum + one, 0) / vowels.length,
+    );
+  });
+
+  it("finds rollouts by a component, and explains that it counts nothing", () => {
+    const found = run.store.queries.rollouts({
+      run: "one",
+      where: 'components.mine["vowels"] >= 1 && use == "train"',
+      tokens: true,
+      limit: 1000,
+    }).rollouts;
+    const expected = rows().filter(({ components }) => Number(components?.["mine"]?.["vowels"] ?? 0) >= 1);
+    assert.ok(expected.length > 0 && found.length === expected.length);
+    const { step, group, index } = found[0]!;
+    const all = run.store.queries.rollouts({
+      run: "one",
+      where: `step == ${step}`,
+      tokens: true,
+      limit: 1000,
+    });
+    const recorded = all.rollouts.map((row, line) => ({ row, place: { file: "", line } }));
+    const { words } = why(load(), recorded, { step, group, index });
+    assert.match(
+      words.map(({ text: said }) => said).join("\n"),
+      /`mine` also gave vowels \d: recorded, not summed\./,
     );
   });
 
