@@ -194,7 +194,7 @@ def compute_score(response, task):
           contents: `import { PythonProcess } from "./server/methods/reward/own/python/pythonProcess.ts";
           const host = new PythonProcess("python3", ${JSON.stringify(folder)});
           await host.load(${JSON.stringify(file)}, ${JSON.stringify(readFileSync(file, "utf8"))}, "compute_score", 60);
-          await host.score({ kind: "rows", id: 1, rows: [{ response: "", task: {} }], first: false, together: 1, seconds: 600 }, 600, undefined, () => {});`,
+          await host.score({ kind: "rows", id: 1, rows: [{ response: "", task: {} }], first: false, together: 1, seconds: 600 }, 600, () => {});`,
           resolveDir: process.cwd(),
           loader: "ts",
         },
@@ -213,6 +213,32 @@ def compute_score(response, task):
       await until(() => !runs(seconds), "its end");
     },
   );
+});
+
+describe("a Python reward that is aborted", { skip }, () => {
+  test("lets its caller go at once, and keeps its process only where that is nearly through", async () => {
+    const text = `${counted}import time
+def compute_score(response, task):
+    time.sleep(float(response))
+    return 1
+`;
+    await using(pythonTerm(text), async (term) => {
+      const abort = async (response: string): Promise<void> => {
+        const controller = new AbortController();
+        const scored = term.score(responses([response]), { ...scoring(), signal: controller.signal });
+        await until(() => existsSync(join(term.folder, "starts")), "the load");
+        controller.abort();
+        await assert.rejects(scored, /aborted/);
+      };
+      await term.prepare?.();
+      await abort("0.02");
+      assert.deepEqual((await term.score(responses(["0"]), scoring())).map(inShort), [1]);
+      assert.equal(starts(term.folder), 1);
+      await abort("100");
+      assert.deepEqual((await term.score(responses(["0"]), scoring())).map(inShort), [1]);
+      assert.equal(starts(term.folder), 2);
+    });
+  });
 });
 
 describe("a Python reward's file", { skip }, () => {

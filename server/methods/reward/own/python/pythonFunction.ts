@@ -28,7 +28,7 @@ export interface PythonFunctionOptions {
 /** Seconds for importing the module: PyTorch alone takes ten where nothing of it is in memory. */
 const loadSeconds = 60;
 
-interface Loaded {
+export interface Loaded {
   readonly host: PythonProcess;
   readonly source: Bundle;
   readonly bound: Bound;

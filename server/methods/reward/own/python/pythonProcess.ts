@@ -100,10 +100,9 @@ export class PythonProcess extends OwnProcess<ToPython, FromPython> {
   async score(
     question: Extract<ToPython, { kind: "rows" | "batch" }>,
     seconds: number,
-    signal: AbortSignal | undefined,
     take: (answer: RowAnswer) => void,
   ): Promise<void> {
-    await this.converse(question, seconds, signal, (message): Part => {
+    await this.converse(question, seconds, undefined, (message): Part => {
       if (message["id"] !== question.id) return "other";
       if (isRow(message)) take(message);
       return message["done"] === true ? "last" : "more";

@@ -9,7 +9,7 @@ import { NoAnswer } from "../ownProcess.ts";
 import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";
 import { batchCall, keywordsOf, type Bound } from "./bind.ts";
-import { PythonFunction, type PythonFunctionOptions } from "./pythonFunction.ts";
+import { PythonFunction, type Loaded, type PythonFunctionOptions } from "./pythonFunction.ts";
 import type { RowAnswer } from "./pythonProcess.ts";
 
 export interface PythonRewardOptions extends PythonFunctionOptions {
@@ -26,6 +26,10 @@ const batchCounts = 10;
 /** Processes that calls of one batch may take down: each costs a start, with all imports. */
 const crashesAllowed = 6;
 
+/** Milliseconds in which a process may finish what it was asked before an abort. */
+const grace = 250;
+const abortion = (): NoAnswer => new NoAnswer("aborted", "aborted");
+
 /** What is scored: rows of a batch, each with what its call is made of. */
 interface Rows {
   readonly batch: Batch;
@@ -33,6 +37,9 @@ interface Rows {
   readonly step: number;
   readonly signal: AbortSignal | undefined;
 }
+
+/** It changes while one waits. */
+const isAborted = ({ signal }: Rows): boolean => signal?.aborted === true;
 
 /** How far the rows are: what was lost on the way decides how the rest is asked for. */
 class Round {
@@ -60,6 +67,9 @@ export class PythonReward implements RewardTerm {
   /** The batch before: the process is asked one thing at a time, so batches wait for one another. */
   private before: Promise<unknown> = Promise.resolve();
 
+  /** Whether the process is scoring, not loading. */
+  private asking = false;
+
   constructor(private readonly options: PythonRewardOptions) {
     this.function = new PythonFunction(options);
     this.hangs = new Hangs(options.timeout);
@@ -84,11 +94,25 @@ export class PythonReward implements RewardTerm {
       () => undefined,
       () => undefined,
     );
-    return scored;
+    return rows.signal === undefined ? scored : this.orAborted(scored, rows.signal);
   }
 
   close(): Promise<void> {
     return this.function.close();
+  }
+
+  /** The process has imported what takes long: where it is nearly through, an abort does not end it. */
+  private orAborted<Scored>(scored: Promise<Scored>, signal: AbortSignal): Promise<Scored> {
+    return new Promise((resolve, reject) => {
+      const abort = (): void => {
+        const timer = setTimeout(() => this.asking && void this.function.drop(), grace).unref();
+        void this.before.then(() => clearTimeout(timer));
+        reject(abortion());
+      };
+      if (signal.aborted) return abort();
+      signal.addEventListener("abort", abort, { once: true });
+      scored.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+    });
   }
 
   private async scoreAll(rows: Rows): Promise<readonly TermValue[]> {
@@ -102,19 +126,20 @@ export class PythonReward implements RewardTerm {
         for (const row of left) round.values.set(row, this.failed(why));
         break;
       }
-      const { bound } = await this.function.ready();
+      const ready = await this.function.ready();
+      if (isAborted(rows)) throw abortion();
+      this.asking = true;
       try {
-        await this.ask(rows, bound.convention.batched ? left : left.slice(0, perMessage), round);
+        const { batched } = ready.bound.convention;
+        await this.ask(ready, rows, batched ? left : left.slice(0, perMessage), round);
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error;
         await this.function.drop();
-        if (error.cause_ === "aborted") throw error;
-        this.lost(
-          error,
-          left.find((row) => !round.values.has(row))!,
-          isShared(bound, round),
-          round,
-        );
+        if (isAborted(rows)) throw abortion();
+        const first = left.find((row) => !round.values.has(row))!;
+        this.lost(error, first, isShared(ready.bound, round), round);
+      } finally {
+        this.asking = false;
       }
     }
     return all.map((row) => round.values.get(row)!);
@@ -139,8 +164,12 @@ export class PythonReward implements RewardTerm {
   }
 
   /** Asks for some rows: what is answered lies in the round, also where the process dies meanwhile. */
-  private async ask({ batch, inputs, signal }: Rows, rows: readonly number[], round: Round): Promise<void> {
-    const { host, bound } = await this.function.ready();
+  private async ask(
+    { host, bound }: Loaded,
+    { batch, inputs }: Rows,
+    rows: readonly number[],
+    round: Round,
+  ): Promise<void> {
     const { timeout } = this.options;
     const own = rows.map((row) => inputs[row]!);
     const take = (answer: RowAnswer): void => {
@@ -155,7 +184,7 @@ export class PythonReward implements RewardTerm {
       const question = { kind: "rows", id, rows: keywords, first, seconds: timeout } as const;
       // A loop that serves several calls gives each up by itself, a moment before the process would be ended.
       const seconds = shared ? timeout + 1 : timeout;
-      await host.score({ ...question, together: shared ? together : 1 }, seconds, signal, take);
+      await host.score({ ...question, together: shared ? together : 1 }, seconds, take);
     } else {
       const call = batchCall(bound, own, (at) => tokensOf(batch, rows[at]!));
       if (typeof call === "string") {
@@ -164,7 +193,7 @@ export class PythonReward implements RewardTerm {
       }
       const seconds = shared ? timeout * Math.min(rows.length, batchCounts) : timeout;
       const question = { kind: "batch", id, count: rows.length, each: round.alone, ...call } as const;
-      await host.score(question, seconds, signal, take);
+      await host.score(question, seconds, take);
     }
     for (const row of rows)
       if (!round.values.has(row)) round.values.set(row, this.failed("the process gave no result"));
