@@ -69,7 +69,7 @@ describe("the doctor", { skip: withoutPython }, () => {
     );
     writeFileSync(
       join(folder, "poor.py"),
-      "import os, absent_one.part\nfrom absent_two import x\ntry:\n    import absent_three\nexcept ImportError:\n    pass\ndef compute_score(response): return 1\n",
+      "import os, absent_one.part\nfrom absent_two import x\ntry:\n    import absent_three\nexcept ImportError:\n    pass\ndef compute_score(response): return absent_one, x\n",
     );
     const config = join(folder, "a.gradus.yaml");
     writeFileSync(

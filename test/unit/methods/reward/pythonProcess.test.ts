@@ -284,8 +284,11 @@ def main():
 main()
 `;
     assert.deepEqual(await told(text, ["it is 7", "8"], { export: "reward" }), [1.5, 0]);
-    const plain = text.replace("\nmain()\n", "\n");
-    await using(pythonTerm(plain, { export: "reward" }), (term) =>
+    // Where a package is absent, the same holds of a script with a guard.
+    const guarded = text.replace("\nmain()\n", '\nif __name__ == "__main__":\n    main()\n');
+    assert.deepEqual(await told(guarded, ["it is 7"], { export: "reward" }), [1.5]);
+    const needed = text.replace("[TABLE.get", "[torch.one * TABLE.get");
+    await using(pythonTerm(needed, { export: "reward" }), (term) =>
       assert.rejects(
         async () => term.prepare?.(),
         (error: Error & { detail?: { line?: number; action?: string } }) => {

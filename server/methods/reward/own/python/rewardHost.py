@@ -234,13 +234,7 @@ def load(message):
         raise Refused("it does not parse: %s (%s:%s)" % (error.msg, os.path.basename(file), error.lineno))
     except ValueError as error:
         raise Refused("it does not parse: %s" % error)
-    if trains(tree.body):
-        tree.body = definitions(tree.body, name)
-    module = module_of(file, tree)
-    try:
-        exec(compile(tree, file, "exec"), module.__dict__)
-    except BaseException as error:
-        raise Refused("loading it %s" % thrown(error, folder))
+    module = run(tree, file, name)
     found = module.__dict__.get(name)
     if found is None:
         names = [each for each, value in module.__dict__.items() if callable(value) and not each.startswith("_")]
@@ -248,6 +242,24 @@ def load(message):
     if not callable(found):
         raise Refused("its `%s` is %s, not a function" % (name, described(found)))
     return Function(found, folder)
+
+
+def run(tree, file, wanted):
+    """The file as a module; of a training script, or where a package is absent, what the function reads."""
+    shaken = ast.Module(definitions(tree.body, wanted), [])
+    bodies = [shaken] if trains(tree.body) else [tree, shaken]
+    refused = None
+    for body in bodies:
+        module = module_of(file, tree)
+        try:
+            exec(compile(body, file, "exec"), module.__dict__)
+            return module
+        except ModuleNotFoundError as error:
+            # The function may need nothing of it: a script imports its trainer, too.
+            refused = refused or Refused("loading it %s" % thrown(error, os.path.dirname(file)))
+        except BaseException as error:
+            raise refused or Refused("loading it %s" % thrown(error, os.path.dirname(file)))
+    raise refused
 
 
 # ---- a training script: what the function reads of it, and nothing else -----------------------------------------------
@@ -351,12 +363,10 @@ def definitions(body, wanted):
 
 
 def imports(file, wanted):
-    """Whether each package that the file imports at its top is found by this Python. Nothing is run."""
+    """Whether this Python finds each package that the function needs of the file's imports. Nothing is run."""
     sys.path[0] = os.path.dirname(file)
     with open(file, encoding="utf-8") as stream:
-        body = ast.parse(stream.read(), file).body
-    if trains(body):
-        body = definitions(body, wanted)
+        body = definitions(ast.parse(stream.read(), file).body, wanted)
     names = set()
     for node in body:
         if isinstance(node, ast.Import):
