@@ -65,6 +65,16 @@ export const parquetSample = (file: string, most: number): readonly JsonObject[]
       : [formOfRow(parquet.columns)];
   });
 
+/** One column's values in the first row group, at most this many; none where there is no such column. */
+export const parquetColumn = (file: string, name: string, most: number): readonly Json[] =>
+  opened(file, (parquet) => {
+    const [group] = parquet.metadata.row_groups;
+    const column = parquet.columns.find(({ element }) => element.name === name);
+    if (group === undefined || column === undefined) return [];
+    const count = Math.min(most, Number(group.num_rows));
+    return Array.from(valuesOf(parquet, group, column, count).slice(0, count), jsonOf);
+  });
+
 type RowGroup = FileMetaData["row_groups"][number];
 type ColumnMetaData = NonNullable<RowGroup["columns"][number]["meta_data"]>;
 

@@ -49,7 +49,7 @@ export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
  * @throws UserError if it is not a configuration of the three
  */
 export function convert(file: string, text: string, asked?: Framework): Converted {
-  const { framework, settings: read, lost } = readFramework(file, text, asked);
+  const { framework, settings: read, lost, rewards, places, head } = readFramework(file, text, asked);
   const written = spelledOut(framework, read);
   const {
     release,
@@ -57,8 +57,9 @@ export function convert(file: string, text: string, asked?: Framework): Converte
     convert: toDraft,
     reasonOf,
   } = framework === "trl" && isPreference(written) ? preference : converters[framework];
-  const settings = new Settings(written, defaults);
+  const settings = new Settings(written, defaults, file, rewards);
   const draft = toDraft(settings);
   const unmapped = [...lost, ...settings.unmapped(reasonOf)];
-  return { framework, config: draft.text(`Converted from a configuration of ${release}.`), unmapped };
+  const config = draft.text(`Converted from a configuration of ${release}.`);
+  return { framework, config, unmapped, places, head };
 }

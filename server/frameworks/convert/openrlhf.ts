@@ -3,7 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { setCritic } from "./critic.ts";
 import { ConfigDraft, fields } from "./draft.ts";
-import { datasetTask, fromHome, modelName, named, stoodIn } from "./paths.ts";
+import { dataFiles, modelName, named, pythonUse, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
 
@@ -79,16 +79,21 @@ function tasks(settings: Settings, draft: ConfigDraft): void {
     return;
   }
   const weights = settings.text("data.prompt_probs")?.split(",").map(Number);
-  const files = written.split(",").map((name) => name.trim());
+  const files = written.split(",").flatMap((name, i) =>
+    dataFiles(settings, "data.prompt_dataset", name.trim()).map((dataset) => ({
+      dataset,
+      weight: weights?.[i],
+    })),
+  );
   draft.set(
     "tasks",
     named(
-      files.map((name, i) => ({
-        ...datasetTask(settings, "data.prompt_dataset", name),
+      files.map(({ dataset, weight }) => ({
+        dataset,
         prompt: (template ?? "{}").replaceAll("\\n", "\n").replace("{}", `{${input}}`),
         ...fields({
           answer: label === undefined ? undefined : `{${label}}`,
-          weight: weights?.[i],
+          weight,
           max_prompt: settings.number("data.prompt_max_len"),
         }),
       })),
@@ -125,8 +130,8 @@ function sampling(settings: Settings, draft: ConfigDraft): void {
 
 function rewards(settings: Settings, draft: ConfigDraft): void {
   const url = settings.text("reward.remote_url");
-  const file = url !== undefined && /\.py$/.test(url) ? fromHome(url) : undefined;
-  const use = file === undefined ? "exact_match" : `${/^[./]/.test(file) ? file : `./${file}`}:reward_func`;
+  const file = url !== undefined && /\.py$/.test(url) ? url : undefined;
+  const use = file === undefined ? "exact_match" : pythonUse(settings.file, file, "reward_func");
   for (const key of ["reward.remote_url", "reward.model_name_or_path", "train.agent_func_path"]) {
     const value = settings.get(key);
     if (value !== undefined && value !== null && !(key === "reward.remote_url" && file !== undefined))

@@ -34,7 +34,9 @@ export function ownerByKeys(keys: readonly string[], form: Form): Framework | un
   if (form === "script" || hasStranger(keys)) return undefined;
   const owner = mostKeysOf(keys);
   if (owner === undefined) return undefined;
-  const { known } = evidenceFor(owner, keys);
+  const { known, own } = evidenceFor(owner, keys);
+  // OpenRLHF is started by flags and has no files: words that many trainers share do not make one of a YAML file.
+  if (owner === "openrlhf" && (own < 2 || known < keys.length)) return undefined;
   return known >= (2 / 3) * keys.length ? owner : undefined;
 }
 

@@ -11,6 +11,8 @@ import { frameworkNames } from "../names.ts";
 import { parseConfig } from "../readers/index.ts";
 import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
+import { otherTrainer } from "../project/otherTrainer.ts";
+import { readTrlScript, type TrlScript } from "../project/trlScript.ts";
 import { ownerByKeys } from "./owner.ts";
 import type { Unmapped } from "./settings.ts";
 import type { FrameworkSettings } from "./types.ts";
@@ -21,6 +23,7 @@ const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 /** @throws UserError if the text is not a configuration of verl, TRL or OpenRLHF, or is one of a program without a counterpart */
 export function readFramework(file: string, text: string, asked?: Framework): FrameworkSettings {
   refuseBroken(file, text);
+  refuseOther(file, text);
   const written =
     asked === undefined
       ? (parseConfig(file, text) ?? parseConfig(file, text, ownerByKeys))
@@ -42,7 +45,7 @@ export function readFramework(file: string, text: string, asked?: Framework): Fr
           "It reads PPO and GRPO of verl, GRPO and DPO of TRL, and PPO of OpenRLHF: write other stages by hand.",
       },
     );
-  return settingsOf(written);
+  return settingsOf(file, text, written);
 }
 
 /** A YAML file with a mistake would be read in part, and the rest silently lost. */
@@ -66,8 +69,19 @@ function refuseBroken(file: string, text: string): void {
   });
 }
 
+/** Another trainer's YAML shares words with the three: none of it would be what it says. */
+function refuseOther(file: string, text: string): void {
+  const name = /\.(ya?ml|json)$/.test(file) ? otherTrainer(text) : undefined;
+  if (name === undefined) return;
+  throw new UserError(`this is a configuration of ${name}, which Gradus does not read`, {
+    file,
+    code: "unknown-config",
+    action: "It reads those of verl, TRL and OpenRLHF: write a config by hand, e.g. from `gradus init`.",
+  });
+}
+
 /** What the files that it builds on set, then what it sets itself; other keys' values put in. */
-function settingsOf(written: ParsedConfig): FrameworkSettings {
+function settingsOf(file: string, text: string, written: ParsedConfig): FrameworkSettings {
   const { framework, form } = written;
   const base = new Map(written.base);
   for (const { key, sign } of written.settings) if (sign === "~") base.delete(key);
@@ -95,8 +109,30 @@ function settingsOf(written: ParsedConfig): FrameworkSettings {
     value: text,
     reason: "computed while the script runs",
   }));
-  return { framework, settings, lost: [...lost, ...missing(written), ...unset(written, settings)] };
+  const places = new Map(
+    written.settings.map(({ key, range }) => [
+      framework === "openrlhf" ? (oldNames[key] ?? key) : key,
+      range,
+    ]),
+  );
+  const script = form === "python" ? readTrlScript(file, text, written.tree) : undefined;
+  for (const [key, { value, range }] of script?.settings ?? []) {
+    settings.set(key, value);
+    places.set(key, range);
+  }
+  if (script?.rewardsAt !== undefined) places.set("reward_funcs", script.rewardsAt);
+  return {
+    framework,
+    settings,
+    lost: [...lost, ...missing(written), ...unset(written, settings), ...partly(script, settings)],
+    ...(script?.rewards === undefined ? {} : { rewards: script.rewards }),
+    places,
+    head: written.head,
+  };
 }
+
+const partly = (script: TrlScript | undefined, settings: ReadonlyMap<string, Json>): Unmapped[] =>
+  (script?.partly ?? []).map(({ key, reason }) => ({ key, value: settings.get(key) ?? null, reason }));
 
 const valueOf = (setting: Setting | undefined): Json | undefined =>
   setting?.value === undefined ? setting?.partial : setting.value;

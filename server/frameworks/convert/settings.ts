@@ -1,5 +1,7 @@
 /** A framework's configuration: its settings over the framework's defaults, and which of them were understood. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import type { ScriptReward } from "../project/scriptRewards.ts";
+import { isObject } from "../values.ts";
 
 export interface Unmapped {
   readonly key: string;
@@ -11,10 +13,17 @@ export class Settings {
   private readonly understood = new Set<string>();
   private readonly lost: Unmapped[] = [];
 
-  /** @param written dotted key → value, the last one written @param defaults the framework's, where one matters */
+  /**
+   * @param written dotted key → value, the last one written
+   * @param defaults the framework's, where one matters
+   * @param file the configuration's own: relative paths begin in its folder
+   * @param rewards those that a Python script lists; undefined elsewhere
+   */
   constructor(
     private readonly written: ReadonlyMap<string, Json>,
     private readonly defaults: JsonObject,
+    readonly file: string,
+    readonly rewards?: readonly ScriptReward[],
   ) {}
 
   has(key: string): boolean {
@@ -57,6 +66,15 @@ export class Settings {
     return Array.isArray(value) ? value : value === undefined || value === null ? undefined : [value];
   }
 
+  /** What is written below a key, marked as understood; undefined where nothing is. */
+  below(key: string): JsonObject | undefined {
+    const own = this.get(key);
+    const entries = [...this.written].filter(([name]) => name.startsWith(`${key}.`));
+    for (const [name] of entries) this.understood.add(name);
+    if (entries.length === 0) return isObject(own) && Object.keys(own).length > 0 ? own : undefined;
+    return nested(entries.map(([name, value]) => [name.slice(key.length + 1), value]));
+  }
+
   /** The setting has no counterpart, or only a part of one. */
   refuse(key: string, reason: string, value: Json = this.peek(key) ?? null): void {
     this.understood.add(key);
@@ -71,6 +89,20 @@ export class Settings {
       .map(([key, value]) => ({ key, value, reason: reasonOf(key) }));
     return [...this.lost, ...rest];
   }
+}
+
+/** `{ "a.b": 1 }` as `{ a: { b: 1 } }`. */
+function nested(entries: readonly (readonly [string, Json])[]): JsonObject {
+  const firsts = [...new Set(entries.map(([path]) => path.split(".")[0] ?? ""))];
+  return Object.fromEntries(
+    firsts.map((first): [string, Json] => {
+      const own = entries.find(([path]) => path === first);
+      const inner = entries.flatMap(([path, value]): [string, Json][] =>
+        path.startsWith(`${first}.`) ? [[path.slice(first.length + 1), value]] : [],
+      );
+      return [first, inner.length === 0 ? (own?.[1] ?? null) : nested(inner)];
+    }),
+  );
 }
 
 /** The first reason whose pattern fits the key. */

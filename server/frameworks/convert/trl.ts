@@ -2,10 +2,12 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { ConfigDraft, fields } from "./draft.ts";
-import { datasetTask, modelName, stoodIn } from "./paths.ts";
+import { rowsHave } from "../project/dataFiles.ts";
+import { dataFiles, modelName, named, stoodIn } from "./paths.ts";
 import { isObject } from "../values.ts";
 import type { Settings } from "./settings.ts";
 import { advantage, masks, objective } from "./trlAlgorithm.ts";
+import { rewards } from "./trlReward.ts";
 
 export function convertTrl(settings: Settings): ConfigDraft {
   const draft = new ConfigDraft();
@@ -119,56 +121,36 @@ export function run(
 }
 
 export function tasks(settings: Settings, draft: ConfigDraft): void {
-  const name = settings.text("dataset_name");
+  const key = settings.has("train_dataset") ? "train_dataset" : "dataset_name";
+  const names = settings.list(key) ?? [];
   settings.get("dataset_train_split");
   const shuffle = settings.peek("shuffle_dataset") === false ? { shuffle: false } : {};
   settings.get("shuffle_dataset");
-  if (name === undefined) {
+  if (names.length === 0) {
     settings.refuse("dataset_name", "no data is named: write `tasks`", null);
     draft.set("tasks", [{ dataset: "data.jsonl" }]);
     return;
   }
-  draft.set("tasks", [
-    { ...datasetTask(settings, "dataset_name", name), prompt: "{prompt}", answer: "{solution}", ...shuffle },
-  ]);
+  const files = names.flatMap((name) => dataFiles(settings, key, String(name)));
+  draft.set(
+    "tasks",
+    named(files.map((dataset) => ({ dataset, ...templates(settings, key, dataset), ...shuffle }))),
+  );
 }
 
-/** Reward functions that TRL ships. */
-const shipped: Readonly<Record<string, JsonObject>> = {
-  accuracy_reward: { use: "exact_match" },
-  reasoning_accuracy_reward: { use: "exact_match" },
-  think_format_reward: { use: "format", tags: ["think"] },
-  get_soft_overlong_punishment: { use: "length", shape: "soft_overlong", limit: 1280, cache: 256 },
-};
+/** Columns that hold a prompt, and those that hold what it is compared with, by how usual they are. */
+const prompts = ["prompt", "question", "problem", "instruction"];
+const answers = ["solution", "answer", "ground_truth", "label", "target"];
 
-function rewards(settings: Settings, draft: ConfigDraft): void {
-  const written = settings.list("reward_funcs")?.map(String);
-  const weights = settings.list("reward_weights")?.map(Number);
-  const names =
-    written ??
-    Array.from({ length: weights?.length ?? 1 }, (_, i) => (i === 0 ? "reward" : `reward_${i + 1}`));
-  if (written === undefined)
-    settings.refuse(
-      "reward_funcs",
-      "the reward functions are in TRL's training script; `exact_match` is a placeholder: write the terms",
-      null,
-    );
-  const terms = names.map((name, i): [string, JsonObject] => {
-    const weight = fields({ weight: weights?.[i] });
-    const known = shipped[name];
-    if (known !== undefined) {
-      if (name.includes("accuracy"))
-        settings.refuse("reward_funcs", `${name} compares mathematics; exact_match compares texts`, name);
-      return [name, { ...known, ...weight }];
-    }
-    const dot = name.lastIndexOf(".");
-    if (dot < 0) return [name, { use: "exact_match", ...weight }];
-    const file = `./${name.slice(0, dot).replace(/\./g, "/")}.py`;
-    return [name.slice(dot + 1), { use: `${file}:${name.slice(dot + 1)}`, ...weight }];
-  });
-  draft.set("reward", { terms: Object.fromEntries(terms) });
-  if (settings.text("reward_model_name_or_path") !== undefined)
-    settings.refuse("reward_model_name_or_path", "this version has no reward-model term");
+/** TRL hands its rewards every column by its name; which of them is the answer only the names say. */
+function templates(settings: Settings, key: string, dataset: string): JsonObject {
+  const has = (field: string): boolean | undefined => rowsHave(settings.file, dataset, field);
+  if (has("prompt") === undefined) return { prompt: "{prompt}", answer: "{solution}" };
+  const prompt = prompts.find((field) => has(field) === true) ?? "prompt";
+  if (prompt !== "prompt")
+    settings.refuse(key, `the rows have no \`prompt\`: \`${prompt}\` is taken for it`, dataset);
+  const answer = answers.find((field) => has(field) === true);
+  return { prompt: `{${prompt}}`, ...fields({ answer: answer === undefined ? undefined : `{${answer}}` }) };
 }
 
 export function update(settings: Settings, draft: ConfigDraft, { generated, mini }: GenerationSizes): void {

@@ -1,6 +1,8 @@
 /** What the three converters share. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import type { Range } from "../../lib/lines.ts";
 import type { Framework } from "../document.ts";
+import type { ScriptReward } from "../project/scriptRewards.ts";
 import type { Unmapped } from "./settings.ts";
 
 /** A framework's configuration, parsed: settings by dotted key, and what parsing lost. */
@@ -8,6 +10,12 @@ export interface FrameworkSettings {
   readonly framework: Framework;
   readonly settings: ReadonlyMap<string, Json>;
   readonly lost: readonly Unmapped[];
+  /** Of a Python script that calls the trainer. */
+  readonly rewards?: readonly ScriptReward[];
+  /** Where each setting is written, under its name in `settings`. */
+  readonly places: ReadonlyMap<string, Range>;
+  /** The range for what no setting of the file says. */
+  readonly head: Range;
 }
 
 export interface Converted {
@@ -15,6 +23,9 @@ export interface Converted {
   /** YAML of a Gradus config. */
   readonly config: string;
   readonly unmapped: readonly Unmapped[];
+  /** Where each of the framework's settings is written, by its dotted key. */
+  readonly places: ReadonlyMap<string, Range>;
+  readonly head: Range;
 }
 
 /** One entry of the `kl` list. */

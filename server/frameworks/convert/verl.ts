@@ -1,13 +1,15 @@
 /** verl 0.9.1 (Hydra) → Gradus. verl counts prompts: `train_batch_size` and `ppo_mini_batch_size` are of prompts. */
 import { plural } from "../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import { rowsHave } from "../project/dataFiles.ts";
 import { ConfigDraft, fields } from "./draft.ts";
-import { datasetTask, modelName, named, stoodIn } from "./paths.ts";
+import { dataFiles, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage } from "./verlAdvantage.ts";
 import { masks, rejectionNote } from "./verlCorrection.ts";
 import { verlCritic } from "./verlCritic.ts";
 import { aggregateOf, kl, objective } from "./verlLoss.ts";
+import { rewards } from "./verlReward.ts";
 
 const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
@@ -111,8 +113,14 @@ function run(settings: Settings, draft: ConfigDraft): void {
 }
 
 function tasks(settings: Settings, draft: ConfigDraft): void {
-  const files = settings.list("data.train_files") ?? [];
-  settings.get("data.val_files");
+  const files = (settings.list("data.train_files") ?? []).flatMap((file) =>
+    dataFiles(settings, "data.train_files", String(file)),
+  );
+  if (settings.has("data.val_files"))
+    settings.refuse(
+      "data.val_files",
+      "Gradus evaluates on tasks of the same files that training never draws",
+    );
   const prompt = settings.text("data.prompt_key") ?? "prompt";
   const longest = settings.need("data.max_prompt_length");
   const filter = settings.flag("data.filter_overlong_prompts");
@@ -122,16 +130,29 @@ function tasks(settings: Settings, draft: ConfigDraft): void {
     settings.refuse("data.truncation", "Gradus cuts prompts on the left, filters them or refuses them");
   const shuffle = settings.peek("data.shuffle") === false ? { shuffle: false } : {};
   settings.get("data.shuffle");
-  const made = files.map((file) => ({
-    ...datasetTask(settings, "data.train_files", String(file)),
+  const made = files.map((dataset) => ({
+    dataset,
     prompt: `{${prompt}}`,
-    answer: "{reward_model.ground_truth}",
+    ...fields({ answer: answerOf(settings, dataset) }),
     max_prompt: longest,
     overlong,
     ...shuffle,
   }));
   if (made.length === 0) settings.refuse("data.train_files", "no data is named: write `tasks`", null);
   draft.set("tasks", made.length === 0 ? [{ dataset: "data.jsonl" }] : named(made));
+}
+
+const reference = "reward_model.ground_truth";
+
+/** Rows that do not keep verl's reference answer have none. */
+function answerOf(settings: Settings, dataset: string): string | undefined {
+  if (rowsHave(settings.file, dataset, reference) !== false) return `{${reference}}`;
+  settings.refuse(
+    "data.train_files",
+    `the rows have no \`${reference}\`, which verl's rewards compare with: write \`answer\` where they have one`,
+    dataset,
+  );
+  return undefined;
 }
 
 function sampling(settings: Settings, draft: ConfigDraft): void {
@@ -161,51 +182,6 @@ function sampling(settings: Settings, draft: ConfigDraft): void {
     settings.get("algorithm.filter_groups.max_num_gen_batches");
   }
   settings.get("algorithm.filter_groups.metric");
-}
-
-function rewards(settings: Settings, draft: ConfigDraft): void {
-  const keys = settings.list("algorithm.gdpo_reward_keys")?.map(String);
-  const weights = settings.list("algorithm.gdpo_reward_weights")?.map(Number);
-  const file =
-    settings.text("reward.custom_reward_function.path") ?? settings.text("custom_reward_function.path");
-  const name =
-    settings.text("reward.custom_reward_function.name") ??
-    settings.text("custom_reward_function.name") ??
-    "compute_score";
-  const gdpo = settings.peek("algorithm.adv_estimator") === "gdpo";
-  const use = file === undefined ? "exact_match" : `${/^[./~]/.test(file) ? file : `./${file}`}:${name}`;
-  if (file === undefined)
-    settings.refuse(
-      "reward.custom_reward_function.path",
-      "verl scores by the data's source; `exact_match` is a placeholder: write the term that fits",
-      null,
-    );
-  const names = gdpo && keys !== undefined ? keys : ["score"];
-  if (gdpo && file !== undefined)
-    settings.refuse(
-      "algorithm.gdpo_reward_keys",
-      "in verl one function returns all parts; in Gradus each term calls its own function",
-    );
-  const terms = names.map((term, i): [string, JsonObject] => [
-    term,
-    { use, ...fields({ weight: weights?.[i] }) },
-  ]);
-  draft.set("reward", { terms: { ...Object.fromEntries(terms), ...overlong(settings) } });
-}
-
-/** DAPO's soft punishment of long responses, in whichever section the release has its settings. */
-function overlong(settings: Settings): JsonObject {
-  for (const place of ["reward_model.reward_kwargs", "reward.reward_kwargs", "reward_model"]) {
-    const at = `${place}.overlong_buffer${place === "reward_model" ? "" : "_cfg"}`;
-    if (!settings.has(`${at}.len`) || (settings.has(`${at}.enable`) && !settings.flag(`${at}.enable`)))
-      continue;
-    settings.get(`${at}.log`);
-    const limit = settings.number(`${place}.max_resp_len`) ?? settings.need("data.max_response_length");
-    const cache = settings.number(`${at}.len`) ?? 0;
-    const weight = settings.number(`${at}.penalty_factor`) ?? 1;
-    return { overlong: { use: "length", shape: "soft_overlong", limit, cache, weight } };
-  }
-  return {};
 }
 
 function comments(settings: Settings, draft: ConfigDraft, loss: JsonObject): void {

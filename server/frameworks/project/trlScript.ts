@@ -1,0 +1,174 @@
+/** What a training script of TRL has besides `GRPOConfig(…)`: the trainer's model, rewards and data. Nothing is executed. */
+import type { Json } from "../../../shared/lib/json.ts";
+import type { Range } from "../../lib/lines.ts";
+import { evaluated, type PythonExpression } from "../python/expression.ts";
+import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import { Lines } from "../readers/lines.ts";
+import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
+import { trainerOfTree } from "../trl/trainers.ts";
+import { isObject } from "../values.ts";
+import { ScriptRewards, type ScriptReward } from "./scriptRewards.ts";
+
+interface ScriptSetting {
+  readonly value: Json;
+  readonly range: Range;
+}
+
+export interface TrlScript {
+  /** As `trl grpo` would be given them; `train_dataset` holds files, or the name of a hub. */
+  readonly settings: ReadonlyMap<string, ScriptSetting>;
+  /** undefined where the trainer is not called, or its rewards cannot be seen. */
+  readonly rewards: readonly ScriptReward[] | undefined;
+  /** Where the rewards are listed. */
+  readonly rewardsAt: Range | undefined;
+  /** What of it is read in part: by setting, why. */
+  readonly partly: readonly { readonly key: string; readonly reason: string }[];
+}
+
+/** @param tree the trainer's name in TRL's command line: `grpo` */
+export function readTrlScript(file: string, text: string, tree: string | undefined): TrlScript {
+  const tokens = tokensOf(text);
+  const kind = trainerOfTree(tree);
+  const call = kind === undefined ? undefined : callsOf(tokens, kind.trainer).at(-1);
+  if (kind === undefined || call === undefined)
+    return { settings: new Map(), rewards: undefined, rewardsAt: undefined, partly: [] };
+  return new ScriptReader(file, text, tokens, call, kind.positions).read();
+}
+
+/** What takes data from files or from the Hub. */
+const loaders = ["load_dataset", "from_parquet", "from_json", "load_from_disk"] as const;
+/** Formats that `load_dataset` reads from `data_files`. */
+const formats: readonly Json[] = ["parquet", "json", "csv", "arrow", "text"];
+
+class ScriptReader {
+  private readonly lines: Lines;
+  private readonly names: ReadonlyMap<string, PythonExpression>;
+  private readonly given: ReadonlyMap<string, PythonExpression>;
+  private readonly settings = new Map<string, ScriptSetting>();
+  private readonly partly: { key: string; reason: string }[] = [];
+
+  constructor(
+    private readonly file: string,
+    private readonly text: string,
+    private readonly tokens: readonly PythonToken[],
+    call: Call,
+    positions: readonly string[],
+  ) {
+    this.lines = new Lines(text);
+    this.names = assignments(tokens, call.start);
+    this.given = new Map([
+      ...call.positional.map((value, i) => [positions[i] ?? "", value] as const),
+      ...call.keywords.map(({ name, value }) => [name, value] as const),
+    ]);
+  }
+
+  read(): TrlScript {
+    this.model();
+    this.adapter();
+    this.data();
+    const listed = this.given.get("reward_funcs");
+    return {
+      settings: this.settings,
+      rewards:
+        listed === undefined
+          ? undefined
+          : new ScriptRewards(this.file, this.text, this.tokens, this.names).of(listed),
+      rewardsAt: listed === undefined ? undefined : this.lines.range(listed),
+      partly: this.partly,
+    };
+  }
+
+  private set(key: string, value: Json, at: PythonExpression): void {
+    this.settings.set(key, { value, range: this.lines.range(at) });
+  }
+
+  private meant(expression: PythonExpression | undefined): PythonExpression | undefined {
+    return expression?.kind === "name" ? (this.names.get(expression.name) ?? expression) : expression;
+  }
+
+  private known(expression: PythonExpression | undefined): Json | undefined {
+    return evaluated(expression, this.names);
+  }
+
+  /** A name, or `AutoModelForCausalLM.from_pretrained(NAME)`. */
+  private model(): void {
+    const at = this.given.get("model");
+    const model = this.meant(at);
+    const loaded =
+      model?.kind === "call" && model.callee.endsWith(".from_pretrained") ? model.positional[0] : model;
+    const name = this.known(loaded);
+    if (at !== undefined && typeof name === "string") this.set("model_name_or_path", name, at);
+  }
+
+  private adapter(): void {
+    const at = this.given.get("peft_config");
+    const config = this.meant(at);
+    if (at === undefined || config?.kind !== "call" || !config.callee.endsWith("LoraConfig")) return;
+    this.set("use_peft", true, at);
+    for (const [theirs, ours] of [
+      ["r", "lora_r"],
+      ["lora_alpha", "lora_alpha"],
+      ["lora_dropout", "lora_dropout"],
+    ] as const) {
+      const value = this.known(config.keywords.find(({ name }) => name === theirs)?.value);
+      // The defaults of peft are not those of TRL's own arguments.
+      this.set(ours, value ?? { r: 8, lora_alpha: 8, lora_dropout: 0 }[theirs], at);
+    }
+  }
+
+  private data(): void {
+    const at = this.given.get("train_dataset");
+    if (at === undefined) return;
+    const load = this.loadOf(at);
+    if (load === undefined) return;
+    const found = this.filesOf(load);
+    if (found === undefined) return;
+    this.set("train_dataset", found, at);
+    const partly = (reason: string): void => void this.partly.push({ key: "train_dataset", reason });
+    const split = this.known(load.keywords.find(({ name }) => name === "split")?.value);
+    if (typeof split === "string" && split.includes("["))
+      partly(`the script takes \`${split}\` of the data, and Gradus reads all of it`);
+    const changes = this.tokens.find(
+      ({ text }, i) =>
+        /^(map|filter|rename_columns?)$/.test(text) &&
+        this.tokens[i - 1]?.text === "." &&
+        this.tokens[i + 1]?.text === "(",
+    );
+    if (changes !== undefined)
+      partly(
+        `the script changes the rows (\`.${changes.text}\`) before it trains; Gradus reads the file as it is`,
+      );
+  }
+
+  /** The call that the data comes from: the one that the argument's name is assigned, else the only one of the script. */
+  private loadOf(at: PythonExpression): Call | undefined {
+    const loads = loaders
+      .flatMap((name) => callsOf(this.tokens, name))
+      .sort((one, other) => one.start - other.start);
+    const within = loads.filter(({ start, end }) => at.start <= start && end <= at.end);
+    const [first] = this.tokens.filter(({ start }) => start >= at.start);
+    const assigned = loads.filter(({ start }) => this.assigned(start) === first?.text);
+    return within.at(-1) ?? assigned.at(-1) ?? (loads.length === 1 ? loads[0] : undefined);
+  }
+
+  /** The name that the statement around an offset assigns. */
+  private assigned(offset: number): string | undefined {
+    const line = this.tokens.findLastIndex(({ kind, start }) => kind === "line" && start <= offset);
+    const [name, equals] = [this.tokens[line + 1], this.tokens[line + 2]];
+    return name?.kind === "name" && equals?.text === "=" ? name.text : undefined;
+  }
+
+  private filesOf(load: Call): Json | undefined {
+    const of = (key: string): Json | undefined =>
+      this.known(load.keywords.find(({ name }) => name === key)?.value);
+    const first = this.known(load.positional[0]) ?? of("path") ?? of("path_or_paths");
+    const files = of("data_files") ?? of("data_dir");
+    if (files !== undefined && (formats.includes(first ?? null) || first === undefined))
+      return trained(files);
+    return typeof first === "string" || Array.isArray(first) ? first : undefined;
+  }
+}
+
+/** `{"train": …, "test": …}` are its training files. */
+const trained = (files: Json): Json =>
+  isObject(files) ? (files["train"] ?? Object.values(files)[0] ?? null) : files;
