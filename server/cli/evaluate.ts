@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { writeRollout } from "../../shared/rollouts/rollouts.ts";
-import { loadConfig } from "../rules/load.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
@@ -15,6 +15,7 @@ import { rowOf } from "../store/queries/rolloutRow.ts";
 import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, collectPairs, complainAbout } from "./text/diagnostics.ts";
+import { sayConverted } from "./loadOrComplain.ts";
 import { whole } from "./options.ts";
 import { fixed } from "./text/terminal.ts";
 
@@ -137,7 +138,13 @@ function printGains({ k, tasks, total, self_distillation, capability, gained, lo
 
 async function run(checkpoint: string, file: string, options: Options): Promise<void> {
   const { set, seed, json, compare } = options;
-  const { config, diagnostics } = loadConfig(file, { set, ...(seed === undefined ? {} : { seed }) });
+  // The checkpoint is the model.
+  const { config, diagnostics, converted } = loadFile(
+    file,
+    { set, ...(seed === undefined ? {} : { seed }) },
+    { absent: ["model"] },
+  );
+  sayConverted(file, converted);
   complainAbout(diagnostics, "error");
   if (config === undefined) {
     process.exitCode = exit.failed;

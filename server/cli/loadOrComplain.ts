@@ -1,16 +1,37 @@
-import { loadConfig } from "../rules/load.ts";
+import { resolve } from "node:path";
+import { plural } from "../../shared/lib/format.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { exit } from "./command.ts";
-import { complainAbout } from "./text/diagnostics.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
+import type { Converted } from "../frameworks/convert/index.ts";
+import { complain, exit } from "./command.ts";
+import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
 
-/** The config of a file; with errors, they are printed on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions. */
+/**
+ * The config of a file, of another trainer's as well, for uses that neither draw tasks nor open models. With errors, they
+ * are printed on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions.
+ */
 export function loadOrComplain(
   file: string,
   set: readonly string[],
   recorded = false,
 ): RunConfig | undefined {
-  const { config, diagnostics } = loadConfig(file, { set, recorded });
+  const { config, diagnostics, converted } = loadFile(file, { set, recorded }, { absent: ["data", "model"] });
+  sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;
+  else if (converted !== undefined)
+    for (const missing of diagnostics.filter(({ rule }) => rule === "dataset-file"))
+      complain(formatted(missing));
   return config;
+}
+
+/** What a converted file loses in a line, and what something else stands in for. */
+export function sayConverted(file: string, converted: Converted | undefined): void {
+  if (converted === undefined || converted.unmapped.length === 0) return;
+  const { unmapped } = converted;
+  const name = pathText(resolve(file));
+  for (const { key, reason } of unmapped)
+    if (/placeholder|left out/.test(reason)) complain(`${name}: ${key}: ${reason}`);
+  const lost = `${plural(unmapped.length, "setting")} ${unmapped.length === 1 ? "has" : "have"}`;
+  complain(`${name}: ${lost} no counterpart in Gradus: \`gradus convert ${name}\` lists them`);
 }

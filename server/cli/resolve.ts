@@ -1,7 +1,9 @@
 import { basename } from "node:path";
 import { Document, isMap, isScalar, isSeq, type Node } from "yaml";
-import { loadConfig, type ValueOrigin } from "../rules/load.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
+import type { ValueOrigin } from "../rules/load.ts";
 import { complain, exit, printExactly, printJson, type Command } from "./command.ts";
+import { sayConverted } from "./loadOrComplain.ts";
 import { collect, complainAbout } from "./text/diagnostics.ts";
 import { whole } from "./options.ts";
 
@@ -27,7 +29,10 @@ export const command: Command = {
           ...(steps === undefined ? {} : { steps }),
           ...(seed === undefined ? {} : { seed }),
         };
-        const { tree, origins, diagnostics } = loadConfig(file, options);
+        const { tree, origins, diagnostics, converted } = loadFile(file, options, {
+          absent: ["data", "model"],
+        });
+        sayConverted(file, converted);
         if (complainAbout(diagnostics)) {
           // Another trainer's config has been named as such: there is nothing to fix.
           if (!diagnostics.some(({ rule }) => rule === "not-yet"))

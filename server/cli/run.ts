@@ -2,17 +2,20 @@ import { randomUUID } from "node:crypto";
 import { shellPython } from "../methods/reward/own/python/interpreter.ts";
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { parse } from "yaml";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { runsStart } from "../../shared/protocol/protocol.ts";
-import { loadConfig } from "../rules/load.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { rehearse } from "../analysis/rehearsal/rehearse.ts";
+import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { sayConverted } from "./loadOrComplain.ts";
 import { rehearsalText } from "./text/rehearsalText.ts";
 import { printDryRun } from "./text/dryRunText.ts";
-import { collect, complainAbout } from "./text/diagnostics.ts";
+import { collect, complainAbout, pathText } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
 import { inQuietChild } from "./text/quietly.ts";
 import { openDaemon, storeOf } from "./runs/store.ts";
@@ -42,15 +45,29 @@ function positive(text: string): number {
 
 /** The config without errors, or none: they are printed on stderr before anything starts. */
 function checked(file: string, { set, steps, seed }: Options): RunConfig | undefined {
-  const { config, diagnostics } = loadConfig(file, {
+  const { config, diagnostics, converted } = loadFile(file, {
     set,
     models: modelFacts,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
+  sayConverted(file, converted);
+  const model = diagnostics.find(({ rule, option }) => rule === "model-file" && option === undefined);
+  if (converted !== undefined && model !== undefined) throw twoWays(file, converted);
   const failed = complainAbout(diagnostics);
   if (failed || config === undefined) process.exitCode = exit.failed;
   return failed ? undefined : config;
+}
+
+/** What another trainer's file trains is a model of the Hub, as a rule: what can be done here, and what with it. */
+function twoWays(file: string, { config }: Converted): UserError {
+  const name = pathText(file);
+  const model = String(parse(config).model.base);
+  return new UserError(`${name} trains \`${model}\`, which is no model on this machine`, {
+    code: "usage",
+    action: `Rehearse it here with a tiny model: gradus run ${name} --set model.base=tiny
+  Train it here with its own model: gradus run ${name} --set model.base=FOLDER, the folder it was downloaded to`,
+  });
 }
 
 async function takeStep(config: RunConfig, json: boolean | undefined): Promise<void> {
@@ -103,7 +120,7 @@ export const command: Command = {
   name: "run",
   configure: (program) => {
     program
-      .argument("<file>", "a config")
+      .argument("<file>", "a config, or a verl, TRL or OpenRLHF one")
       .option("--set <path=value>", "override a value of the config; may be repeated", collect, [])
       .option("--steps <n>", "run at most this many rl steps", positive)
       .option("--seed <n>", "override the config's seed", whole)

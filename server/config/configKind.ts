@@ -14,6 +14,9 @@ const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> 
 /** Some key of another trainer at a line's beginning: nearly every Gradus config is recognised without parsing. */
 const anySign = new RegExp(`^\\s*[{"']*(?:${Object.values(signs).flat().join("|")})\\b`, "m");
 
+/** A file that must be a config of Gradus. */
+export const isConfigName = (file: string): boolean => /\.gradus\.ya?ml$/.test(file);
+
 export function configKind(text: string): ConfigKind {
   if (!anySign.test(text)) return "gradus";
   const { contents } = parseDocument(text, { logLevel: "silent", uniqueKeys: false });

@@ -3,24 +3,30 @@ import { isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
 import { UserError } from "../../shared/lib/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../shared/protocol/protocol.ts";
-import { loadConfig } from "../rules/load.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 
-/** The run's name. Throws with the config's diagnostics when it has errors. */
-export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): string {
+interface Admitted {
+  readonly name: string;
+  /** The config's text where the file is another trainer's: the worker reads it in the file's place. */
+  readonly converted: string | undefined;
+}
+
+/** Throws with the config's diagnostics when it has errors. */
+export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): Admitted {
   if (!isAbsolute(file))
     throw new UserError(`${file} is not an absolute path.`, {
       file,
       code: "refused",
       action: "Name the config by its absolute path.",
     });
-  const { config, diagnostics } = loadConfig(file, {
+  const { config, diagnostics, converted } = loadFile(file, {
     set,
     models: modelFacts,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
-  if (config !== undefined) return config.name;
+  if (config !== undefined) return { name: config.name, converted: converted?.config };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const first = errors[0];
   throw new ResponseError(

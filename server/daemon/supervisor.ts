@@ -98,15 +98,20 @@ export class Supervisor {
     const earlier =
       parameters.key === undefined ? null : await this.remote.call("byStartKey", parameters.key);
     if (earlier !== null) return { run: earlier, folder: this.folder(earlier) };
-    const name = readyToRun(parameters);
-    const run = this.makeFolder(name, parameters);
+    const { name, converted } = readyToRun(parameters);
+    const run = this.makeFolder(name, parameters, converted);
     await this.remote.call("register", run, parameters.key ?? null);
     this.launch(run, parameters.file, 0);
     this.log(`run ${run} started`);
     return { run, folder: this.folder(run) };
   }
 
-  private makeFolder(name: string, { file, set, steps, seed, python }: ParamsOf<typeof runsStart>): string {
+  /** @param converted the text that the worker reads in the file's place */
+  private makeFolder(
+    name: string,
+    { file, set, steps, seed, python }: ParamsOf<typeof runsStart>,
+    converted: string | undefined,
+  ): string {
     const createdAt = new Date().toISOString();
     const id = newRunId(name, createdAt);
     const content: RunFile = {
@@ -120,15 +125,16 @@ export class Supervisor {
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
     };
-    this.writeRunFile(this.folder(id), content);
+    this.writeRunFile(this.folder(id), content, converted);
     return id;
   }
 
   /** All or nothing: what cannot be written leaves no folder behind. */
-  private writeRunFile(folder: string, content: RunFile): void {
+  private writeRunFile(folder: string, content: RunFile, converted: string | undefined): void {
     const draft = `${runFilePath(folder)}.new`;
     try {
       mkdirSync(folder, { recursive: true });
+      if (converted !== undefined) writeFileSync(authoredPath(folder), converted);
       writeFileSync(draft, JSON.stringify(content, null, 2));
       renameSync(draft, runFilePath(folder));
     } catch (error) {

@@ -38,6 +38,8 @@ export interface LoadOptions {
   readonly folder?: string;
   /** The config is only applied to recorded rollouts: it need have no task, no reward, and nothing to train. */
   readonly recorded?: boolean;
+  /** What this use does without: that it is not there is a warning. */
+  readonly absent?: ConfigModel["absent"];
   /** Looks at the models that the config names; without it they need only be there. */
   readonly models?: ModelFacts;
 }
@@ -188,8 +190,8 @@ class Loader {
     const capped = this.options.steps !== undefined;
     const { edits, file } = this;
     const { inherited, mixed } = this.extender;
-    const { models: facts } = this.options;
-    return { config, root: top.node, inherited, mixed, stages, file, capped, facts, report, edits };
+    const { models: facts, absent } = this.options;
+    return { config, root: top.node, inherited, mixed, stages, file, capped, facts, absent, report, edits };
   }
 
   /** Once the file has been read. */

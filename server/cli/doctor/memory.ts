@@ -1,7 +1,7 @@
 /** The memory here, and what of it a run of a config needs. */
 import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { loadConfig } from "../../rules/load.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { admitMemory, arithmetic, limitOf } from "../../analysis/memory/estimate.ts";
 import { sizeText } from "../../analysis/memory/note.ts";
 import type { Check } from "./checks.ts";
@@ -15,7 +15,7 @@ const here = (): string => {
 /** @param file a config; without one, only what there is */
 export function checkMemory(file: string | undefined): Check {
   if (file === undefined) return { name, status: "ok", detail: here() };
-  const { config } = loadConfig(resolve(file));
+  const { config } = loadFile(resolve(file));
   if (config === undefined)
     return {
       name,

@@ -1,13 +1,13 @@
 /** The models that a config names: whether a run of it can open them. */
 import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { loadConfig } from "../../rules/load.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import type { Check } from "./checks.ts";
 
 /** None for a config that names no stored model, or that cannot be read: the check of its memory says so. */
 export function checkModels(file: string): Check[] {
-  const { config } = loadConfig(resolve(file));
+  const { config } = loadFile(resolve(file));
   if (config === undefined) return [];
   const named = [
     { key: "model.base", base: config.model.base },

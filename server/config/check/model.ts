@@ -29,6 +29,8 @@ export interface ConfigModel {
   readonly capped: boolean;
   /** What the models' files say; undefined where only the config is looked at. */
   readonly facts?: ModelFacts | undefined;
+  /** What may be missing, because this use of the config neither draws tasks nor opens models. */
+  readonly absent?: readonly ("data" | "model")[] | undefined;
   readonly report: Report;
   /** Makes fixes of the file that is checked. */
   readonly edits: SourceEdits;

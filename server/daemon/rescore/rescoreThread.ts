@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import { loadConfig } from "../../rules/load.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
@@ -66,7 +66,7 @@ class RescoreThread {
   }
 
   private async fulfil(id: number, request: RescoreRequest, signal: AbortSignal): Promise<void> {
-    const { config } = loadConfig(request.file, { text: request.text });
+    const { config } = loadFile(request.file, { text: request.text }, { absent: ["data", "model"] });
     if (config === undefined)
       throw new UserError("the config has errors", { code: "invalidConfig", file: request.file });
     const session = await this.session(request.run);

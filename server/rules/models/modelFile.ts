@@ -8,13 +8,14 @@ export const modelFile: Rule = {
   id: "model-file",
   title: "Missing model",
   why: "`model.base` is `tiny`, a Hugging Face folder, a `.gguf` file or a checkpoint of an earlier run. Nothing is downloaded, so the files must be on this machine.",
-  check({ config, file, root, report }) {
+  check({ config, file, root, report, absent }) {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || isReadable(base)) return;
     const at = mine(file, nodeAt(root, "model", "base")?.origin) ?? root.origin;
     const { hint, fixes } = sibling(base, at);
     report({
       rule: modelFile.id,
+      severity: absent?.includes("model") === true ? "warning" : "error",
       message: `There is no model at \`${relative(dirname(file), base)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.${hint}`,
       key: "model.base",
       at,

@@ -111,7 +111,7 @@ function checkTraining(model: ConfigModel, name: string, node: MapNode, complain
 }
 
 function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: Complain): void {
-  const { file } = model;
+  const { file, absent } = model;
   checkTraining(model, name, node, complain);
   const base = valueOf(child(node, "base"));
   const origin = child(node, "base")?.origin;
@@ -121,6 +121,7 @@ function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: 
   if (!existsSync(path))
     complain(
       {
+        severity: absent?.includes("model") === true ? "warning" : "error",
         message: `There is no model at \`${relative(dirname(file), path)}\`: name \`tiny\`, a folder, a .gguf file or a checkpoint that exists.`,
       },
       "base",

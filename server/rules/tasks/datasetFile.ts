@@ -2,7 +2,12 @@ import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
 import { taskFileKeys } from "../../config/check/method.ts";
+import type { ConfigModel } from "../../config/check/model.ts";
 import { firstTime, reportAt, type Rule } from "../rule.ts";
+
+/** `openai/gsm8k`, and no path with an ending. */
+const isHubName = ({ file }: ConfigModel, dataset: string): boolean =>
+  /^[\w-]+\/[\w-]+$/.test(relative(dirname(file), dataset));
 
 /** A dataset's or a corpus's file exists. */
 export const datasetFile: Rule = {
@@ -24,8 +29,11 @@ export const datasetFile: Rule = {
           const message =
             unfit !== undefined
               ? `${shown} cannot be read: ${unfit}. Name a JSONL or Parquet file.`
-              : `There is no file ${shown}: a path is relative to the file that contains it.${hint}`;
-          return { message, fixes };
+              : hint === "" && isHubName(model, dataset)
+                ? `There is no file ${shown}. A dataset of the Hub is not downloaded: save it with \`load_dataset(…).to_parquet("train.parquet")\` and name that file.`
+                : `There is no file ${shown}: a path is relative to the file that contains it.${hint}`;
+          const severity = model.absent?.includes("data") === true ? "warning" : "error";
+          return { message, severity, fixes };
         });
       }
     }

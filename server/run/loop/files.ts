@@ -67,6 +67,8 @@ export function storedConfig(folder: string, run: RunFile): StoredConfig {
   const authored = kept ? readFileSync(authoredPath(folder), "utf8") : authoredOf(run);
   const loaded = loadWith(run, authored, []);
   const settings = readSettings(folder);
+  // The daemon keeps the text of a converted config before there is a worker to resolve it.
+  if (kept && !existsSync(resolvedPath(folder))) keep(resolvedPath(folder), JSON.stringify(loaded.tree));
   if (kept) {
     const changed = differs(resolvedPath(folder), loaded.tree);
     return {

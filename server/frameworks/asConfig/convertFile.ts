@@ -1,0 +1,74 @@
+/** A configuration of verl, TRL or OpenRLHF as the text of a config that loads in its place. */
+import { basename, dirname, extname } from "node:path";
+import { isMap, isSeq, parseDocument, type Document } from "yaml";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { configKind, isConfigName, looksOwn } from "../../config/configKind.ts";
+import { grammar } from "../../config/grammar/grammar.ts";
+import { convert, type Converted } from "../convert/index.ts";
+import { otherTrainer } from "../project/otherTrainer.ts";
+import { parseConfig } from "../readers/index.ts";
+
+/** Of these no config of Gradus is made. */
+const scripts = [".sh", ".bash", ".slurm", ".sbatch", ".py"];
+
+/**
+ * undefined where the text is a config of Gradus, or no configuration at all.
+ * @param file where the text lies: paths in it begin in its folder
+ * @param set what is set at the command line: `model.base=tiny` rehearses with a small model
+ * @throws UserError where it is another trainer's, or one of the three that has no counterpart
+ */
+export function asConfig(file: string, text: string, set: readonly string[] = []): Converted | undefined {
+  if (isConfigName(file)) return undefined;
+  if (!scripts.includes(extname(file)) && parseConfig(file, text) === undefined) {
+    refuseOther(file, text);
+    return undefined;
+  }
+  const converted = convert(file, text);
+  const document = parseDocument(converted.config);
+  if (!document.has("name")) document.set("name", nameOf(file));
+  if (set.some((one) => /^model(\.base)?\s*=\s*tiny\s*$/.test(one))) rehearse(document);
+  return { ...converted, config: document.toString({ lineWidth: 0, flowCollectionPadding: true }) };
+}
+
+function refuseOther(file: string, text: string): void {
+  if (configKind(text) === "gradus" && looksOwn(text, Object.keys(grammar.fields))) return;
+  const name = otherTrainer(text);
+  if (name === undefined) return;
+  throw new UserError(`this is a configuration of ${name}, which Gradus does not read`, {
+    file,
+    code: "unknown-config",
+    action: "It reads its own configs, and those of verl, TRL and OpenRLHF.",
+  });
+}
+
+/** `run.sh` says less than its folder. */
+function nameOf(file: string): string {
+  const stem = basename(file, extname(file));
+  const folder = basename(dirname(file));
+  return /^(run|train|main|launch|start|job|grpo|ppo|config)$/i.test(stem) && folder !== "" ? folder : stem;
+}
+
+/** Letters of a token, about: a tiny model reads letters. */
+const letters = 4;
+
+/** Small models in the place of those that are not on this machine, with room for the same prompts. */
+function rehearse(document: Document): void {
+  const tasks = document.get("tasks");
+  const limits: number[] = [];
+  for (const task of isSeq(tasks) ? tasks.items : []) {
+    const most: unknown = isMap(task) ? task.get("max_prompt") : undefined;
+    if (!isMap(task) || typeof most !== "number") continue;
+    limits.push(most);
+    task.set("max_prompt", most * letters);
+    if (task.get("overlong") === "error") task.set("overlong", "filter");
+  }
+  const response: unknown = document.getIn(["rollout", "max_tokens"]);
+  const longest = limits.length === 0 ? 512 : Math.max(...limits);
+  const context = longest * letters + (typeof response === "number" ? response : 512);
+  const others = document.get("models");
+  const names = isMap(others) ? others.items.map(({ key }) => ["models", String(key)]) : [];
+  for (const path of [["model"], ...names]) {
+    document.setIn([...path, "base"], "tiny");
+    document.setIn([...path, "context"], context);
+  }
+}

@@ -1,0 +1,71 @@
+/** Loads whatever a command is given: a config, or a configuration of verl, TRL or OpenRLHF, converted in memory. */
+import { basename, resolve } from "node:path";
+import type { Diagnostic } from "../../config/check/diagnostic.ts";
+import { isConfigName } from "../../config/configKind.ts";
+import { limits, readText } from "../../lib/inputFile.ts";
+import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../rules/load.ts";
+import type { Converted } from "../convert/index.ts";
+import { asConfig } from "./convertFile.ts";
+import { placeOf } from "./places.ts";
+
+export interface LoadedFile extends LoadedConfig {
+  /** What it was converted to; undefined for a config of Gradus. */
+  readonly converted?: Converted;
+}
+
+/**
+ * As `loadConfig`. What is wrong with a converted config is said at the line of the file's own setting.
+ * @param converted options that count for a converted file alone
+ * @throws UserError as `loadConfig`, and as `convert` where the file has no counterpart
+ */
+export function loadFile(
+  file: string,
+  options: LoadOptions = {},
+  converted: Pick<LoadOptions, "absent"> = {},
+): LoadedFile {
+  const path = resolve(file);
+  const text = options.text ?? textOf(path);
+  const made = text === undefined ? undefined : asConfig(path, text, options.set);
+  if (made === undefined) return loadConfig(file, options);
+  const loaded = loadConfig(path, { ...options, ...converted, text: made.config });
+  return {
+    ...loaded,
+    converted: made,
+    diagnostics: loaded.diagnostics.map((diagnostic) => placed(diagnostic, path, made)),
+    origins: Object.fromEntries(
+      Object.entries(loaded.origins).map(([key, origin]) => [key, originOf(key, origin, path, made)]),
+    ),
+  };
+}
+
+/** What cannot be read `loadConfig` says in its own words. */
+function textOf(path: string): string | undefined {
+  if (isConfigName(path)) return undefined;
+  try {
+    return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The converted text is seen by nobody: its lines and its fixes mean nothing. */
+function placed(diagnostic: Diagnostic, path: string, { framework, places, head }: Converted): Diagnostic {
+  const range = placeOf(framework, places, diagnostic.key) ?? head;
+  const { related, ...rest } = diagnostic;
+  const others = related?.filter(({ file }) => file !== path) ?? [];
+  return {
+    ...rest,
+    range,
+    message: `${diagnostic.message} (converted from ${basename(path)})`,
+    fixes: [],
+    ...(others.length === 0 ? {} : { related: others }),
+  };
+}
+
+function originOf(key: string, origin: ValueOrigin, path: string, made: Converted): ValueOrigin {
+  if (origin.file !== path || origin.line === 0) return origin;
+  const place = placeOf(made.framework, made.places, key);
+  return place === undefined
+    ? { file: `converted from ${basename(path)}`, line: 0, via: [] }
+    : { file: path, line: place.start.line + 1, via: [] };
+}
