@@ -2,7 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, readFailure } from "../../../shared/lib/errors.ts";
-import { configKind, looksOwn, type ConfigKind, type FileKind } from "../../config/configKind.ts";
+import {
+  configKind,
+  isConfigName,
+  looksOwn,
+  type ConfigKind,
+  type FileKind,
+} from "../../config/configKind.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { allDiagnostics } from "../../rules/load.ts";
@@ -17,7 +23,7 @@ import {
 } from "../../frameworks/index.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
-import { isConfigName, type SelectedFile } from "./files.ts";
+import type { SelectedFile } from "./files.ts";
 
 export interface Checked {
   /** As the person wrote it. */

@@ -1,6 +1,7 @@
 /** Which files are meant: those that are named, those that a pattern matches, and every config below a folder. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { isConfigName } from "../../config/configKind.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { matcher, staticFolder } from "./pattern.ts";
 
@@ -10,8 +11,6 @@ export interface SelectedFile {
   /** It was found, not named: it is checked only if its content shows that it is a configuration. */
   readonly found: boolean;
 }
-
-export const isConfigName = (file: string): boolean => /\.gradus\.ya?ml$/.test(file);
 
 /** How configurations of the other frameworks are written. */
 const frameworkEndings = [".yaml", ".yml", ".sh", ".bash", ".slurm", ".sbatch", ".py"];

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { plural } from "../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Diagnostic, Severity } from "../../config/check/diagnostic.ts";
 import { releaseText } from "../../frameworks/index.ts";
@@ -6,6 +7,7 @@ import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../text/diagnostics.ts";
 import { whole } from "../options.ts";
 import { check, type Checked } from "./check.ts";
+import { dumpedRollouts, type DumpedRollouts } from "./dumps.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { wantedFiles } from "./files.ts";
 import { sarif } from "./sarif.ts";
@@ -44,9 +46,14 @@ function validate(words: readonly string[], options: Options): number {
   const how = { set: options.set, fix: options.fix === true, skipOthers: options.skipOthers === true };
   const checked = wantedFiles(words).flatMap((wanted) => check(wanted, how) ?? []);
   const format = options.json === true ? "json" : options.format;
-  if (format === "json") printJson({ files: checked.map((file) => plainFile(file, how.fix)) });
+  const dumps = format === "sarif" ? [] : dumpedRollouts(words, checked);
+  if (format === "json")
+    printJson({
+      files: checked.map((file) => plainFile(file, how.fix)),
+      ...(dumps.length === 0 ? {} : { rollouts: dumps.map((dump) => ({ ...dump })) }),
+    });
   else if (format === "sarif") printJson(sarif(checked));
-  else printText(checked);
+  else printText(checked, dumps);
   reportUnknown(checked);
   const warnings = count(checked, "warning");
   const { maxWarnings = Infinity } = options;
@@ -85,13 +92,15 @@ function reportUnknown(checked: readonly Checked[]): void {
       );
 }
 
-function printText(all: readonly Checked[]): void {
+function printText(all: readonly Checked[], dumps: readonly DumpedRollouts[]): void {
   const checked = all.filter(({ kind }) => kind !== "unknown");
   if (checked.length === 0 && all.length > 0) return;
   for (const { file, diagnostics, fixed } of checked) {
     if (fixed) complain(`${file}: fixed`);
     for (const diagnostic of diagnostics) complain(formatted(diagnostic, file));
   }
+  for (const { folder, steps, command } of dumps)
+    complain(visibleText(`${folder}: info: ${plural(steps, "step")} you can open: ${command}`));
   const severities: readonly Severity[] = ["error", "warning", "info"];
   const parts = severities.flatMap((severity) => {
     const n = count(checked, severity);

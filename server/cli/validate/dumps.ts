@@ -1,0 +1,86 @@
+/** Rollouts that a trainer has left in a folder that is checked: `gradus runs import` opens them. */
+import { statSync } from "node:fs";
+import { basename, dirname, join, resolve, sep } from "node:path";
+import { datasetLines } from "../../core/datasetLines.ts";
+import type { FileKind } from "../../config/configKind.ts";
+import { filesBelow } from "./files.ts";
+
+export interface DumpedRollouts {
+  /** As the person would write it from here. */
+  readonly folder: string;
+  readonly framework: "verl" | "trl";
+  readonly steps: number;
+  /** The configuration that they came from, as far as its place says. */
+  readonly config: string;
+  /** What opens them. */
+  readonly command: string;
+}
+
+interface CheckedFile {
+  readonly file: string;
+  readonly kind: FileKind;
+}
+
+/** verl's `rollout_data_dir` has a file a step, TRL's `completions` one a logged step. */
+const forms = [
+  { framework: "verl", file: /^\d+\.jsonl$/, folder: /^/ },
+  { framework: "trl", file: /^completions_\d+\.parquet$/, folder: /^completions$/ },
+] as const;
+
+/** Below the folders among the words, each with the nearest configuration above it. */
+export function dumpedRollouts(
+  words: readonly string[],
+  checked: readonly CheckedFile[],
+): readonly DumpedRollouts[] {
+  if (!checked.some(({ kind }) => kind === "verl" || kind === "trl")) return [];
+  const folders = words.filter((word) => statSync(word, { throwIfNoEntry: false })?.isDirectory());
+  const files = new Set(folders.flatMap((folder) => filesBelow(folder)));
+  const byFolder = new Map<string, string[]>();
+  for (const file of files) {
+    const inside = byFolder.get(dirname(file)) ?? [];
+    byFolder.set(dirname(file), inside);
+    inside.push(file);
+  }
+  return [...byFolder].flatMap(([folder, inside]) => dumpIn(folder, inside, checked) ?? []);
+}
+
+function dumpIn(
+  folder: string,
+  files: readonly string[],
+  checked: readonly CheckedFile[],
+): DumpedRollouts | undefined {
+  for (const form of forms) {
+    const steps = files.filter((file) => form.file.test(basename(file)));
+    const [first] = steps;
+    if (first === undefined || !form.folder.test(basename(folder))) continue;
+    if (form.framework === "verl" && !isDump(first)) continue;
+    const config = nearest(folder, checked, form.framework);
+    if (config === undefined) continue;
+    const from = importedFolder(folder, config);
+    const command = `gradus runs import ${from} --config ${config}`;
+    return { folder, framework: form.framework, steps: steps.length, config, command };
+  }
+  return undefined;
+}
+
+/** A line of verl's `_dump_generations`. */
+function isDump(file: string): boolean {
+  const row = datasetLines(file)?.[0]?.row;
+  return row !== undefined && ["input", "output", "score"].every((key) => key in row);
+}
+
+/** The metrics lie next to `rollouts` and `completions`; a folder with the script itself is the whole project. */
+function importedFolder(folder: string, config: string): string {
+  const above = dirname(folder);
+  const own =
+    ["rollouts", "completions"].includes(basename(folder)) && resolve(above) !== resolve(dirname(config));
+  return own ? above : folder;
+}
+
+/** In the innermost folder that the dump lies below. */
+function nearest(folder: string, checked: readonly CheckedFile[], framework: FileKind): string | undefined {
+  const place = join(resolve(folder), sep);
+  return checked
+    .filter(({ file, kind }) => kind === framework && place.startsWith(join(dirname(resolve(file)), sep)))
+    .sort((a, b) => dirname(resolve(b.file)).length - dirname(resolve(a.file)).length)[0]?.file;
+}
