@@ -1,0 +1,124 @@
+/** Another trainer's script where a config is taken, through the command line. */
+import assert from "node:assert/strict";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gradus } from "../../support/cli.ts";
+import { temporary } from "../support.ts";
+
+/** A copy of a project, whose script is changed. */
+function project(
+  name: "gsm" | "trl",
+  script: string,
+  change: (text: string) => string = (text) => text,
+): string {
+  const folder = join(temporary(), name);
+  cpSync(join("test/fixtures/projects", name), folder, { recursive: true });
+  writeFileSync(join(folder, script), change(readFileSync(join(folder, script), "utf8")));
+  return folder;
+}
+/** Without its Python reward: verl's own takes its place. */
+const placeholder = (text: string): string => text.replace(/^.*custom_reward_function.*\n/gm, "");
+
+const rollouts = [1, 0]
+  .map((reward, index) => ({
+    ...{ run: "r", step: 3, group: "a", index, prompt: "p", response: "#### 20", reward },
+    ...{ rewards: { score: reward }, tokens: [1, 2], task: { answer: "#### 20" } },
+  }))
+  .map((row) => `${JSON.stringify(row)}\n`)
+  .join("");
+
+describe("a launch script as a config", () => {
+  it("explains recorded rollouts, and says in a line what has no counterpart", async () => {
+    const folder = project("gsm", "run.sh");
+    writeFileSync(join(folder, "r.jsonl"), rollouts);
+    const { code, stdout, stderr } = await gradus(
+      ["explain", "run.sh", "--rollouts", "r.jsonl", "--json"],
+      folder,
+    );
+    assert.equal(code, 0, stderr);
+    const [first] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    // (1 − ½) / (0.7071 + 1e-6): verl's GRPO.
+    assert.ok(Math.abs(first.advantages[0] - 0.7071) < 1e-4, stdout);
+    assert.match(
+      stderr,
+      /^run\.sh: 12 settings have no counterpart in Gradus: `gradus convert run\.sh` lists them\n$/,
+    );
+  });
+
+  it("resolves, each value with the script's line", async () => {
+    const folder = project("gsm", "run.sh", placeholder);
+    const { code, stdout, stderr } = await gradus(["resolve", "run.sh"], folder);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^ {2}group: 4 # run\.sh:\d+$/m);
+    assert.match(stderr, /^run\.sh:\d+:\d+: warning: .*Qwen.*\(converted from run\.sh\) \[model-file\]$/m);
+    assert.match(stderr, /`exact_match` is a placeholder/);
+  });
+
+  it("needs its data only where tasks are drawn", async () => {
+    const folder = project("gsm", "run.sh", (text) => placeholder(text).replace("data/train", "data/gone"));
+    writeFileSync(join(folder, "r.jsonl"), rollouts);
+    const scored = await gradus(["reward", "run.sh", "--rollouts", "r.jsonl", "--json"], folder);
+    assert.equal(scored.code, 0, scored.stderr);
+    assert.match(scored.stderr, /^run\.sh:7:\d+: warning: .*gone\.parquet.*\[dataset-file\]$/m);
+    const run = await gradus(["run", "run.sh", "--set", "model.base=tiny", "--dry-run"], folder);
+    assert.equal(run.code, 1);
+    assert.match(run.stderr, /^run\.sh:7:\d+: error: .*gone\.parquet.*\[dataset-file\]$/m);
+  });
+
+  it("that trains a model of the Hub gets the two ways to go on", async () => {
+    const { code, stdout, stderr } = await gradus(["run", "run.sh"], project("gsm", "run.sh"));
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, /run\.sh trains `Qwen\/Qwen2\.5-0\.5B-Instruct`, which is no model on this machine/);
+    assert.match(stderr, /gradus run run\.sh --set model\.base=tiny$/m);
+    assert.match(stderr, /gradus run run\.sh --set model\.base=FOLDER/);
+  });
+
+  it("of another trainer is named as that", async () => {
+    const folder = temporary();
+    writeFileSync(join(folder, "grpo.yaml"), "grpo: { seed: 1 }\nloss_fn: {}\npolicy: {}\nenv: {}\n");
+    for (const words of [["resolve"], ["run"], ["convert"]]) {
+      const { code, stderr } = await gradus([...words, "grpo.yaml"], folder);
+      assert.equal(code, 1);
+      assert.match(stderr, /this is a configuration of NeMo RL, which Gradus does not read/);
+    }
+  });
+});
+
+describe("gradus validate of a folder", () => {
+  it("says which dumped rollouts can be opened, and with which script", async () => {
+    const folder = project("gsm", "run.sh");
+    cpSync("test/fixtures/projects/trl", join(folder, "trl"), { recursive: true });
+    const dump = (path: string, name: string, text: string): void => {
+      mkdirSync(join(folder, path), { recursive: true });
+      writeFileSync(join(folder, path, name), text);
+    };
+    const line = '{"input":"q","output":"a","gts":"1","score":1.0,"step":1}\n';
+    for (const step of [1, 2, 3]) dump("out/rollouts", `${step}.jsonl`, line);
+    for (const step of [1, 2]) dump("trl/out/completions", `completions_0000${step}.parquet`, "");
+    // Numbered lines of something else.
+    dump("shards", "1.jsonl", '{"prompt":"p"}\n');
+    const text = await gradus(["validate", "."], folder);
+    assert.match(
+      text.stderr,
+      /^out\/rollouts: info: 3 steps you can open: gradus runs import out --config run\.sh$/m,
+    );
+    assert.match(
+      text.stderr,
+      /^trl\/out\/completions: info: 2 steps you can open: gradus runs import trl\/out --config trl\/train\.py$/m,
+    );
+    assert.match(text.stdout, /checked against verl 0\.9\.1/);
+    const json = JSON.parse((await gradus(["validate", ".", "--json"], folder)).stdout);
+    assert.deepEqual(json.rollouts[0], {
+      folder: "out/rollouts",
+      framework: "verl",
+      steps: 3,
+      config: "run.sh",
+      command: "gradus runs import out --config run.sh",
+    });
+    assert.equal(json.rollouts.length, 2);
+  });
+});

@@ -1,0 +1,266 @@
+/** Projects as people have them: their rewards and their data come along, and what can't is said. */
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, it } from "node:test";
+import { parse } from "yaml";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
+import { asConfig } from "../../../../server/frameworks/asConfig/convertFile.ts";
+import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
+import { convert } from "../../../../server/frameworks/convert/index.ts";
+import { dataset } from "../../../../server/methods/tasks/dataset.ts";
+import { context, temporary } from "../../support.ts";
+
+const projects = resolve("test/fixtures/projects");
+const gsm = join(projects, "gsm");
+
+/** What is written of it, and why what is not is not. */
+interface Made {
+  readonly tree: Record<string, never>;
+  readonly reasons: Readonly<Record<string, string>>;
+}
+
+function made(file: string, text = readFileSync(file, "utf8")): Made {
+  const { config, unmapped } = convert(file, text);
+  return {
+    tree: parse(config),
+    reasons: Object.fromEntries(
+      unmapped.map(({ key, value, reason }) => [`${key} ${String(value)}`, reason]),
+    ),
+  };
+}
+
+/** A script in a folder of its own, with the files that are given. */
+function laid(name: string, text: string, files: Readonly<Record<string, string | Buffer>> = {}): string {
+  const folder = temporary();
+  for (const [path, content] of Object.entries({ ...files, [name]: text })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return join(folder, name);
+}
+
+const verl = (...settings: string[]): string =>
+  `python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo actor_rollout_ref.rollout.n=4 ${settings.join(" ")}\n`;
+const rows = readFileSync(join(gsm, "data", "train.parquet"));
+
+describe("a verl project", () => {
+  it("keeps its reward function with what it is called with", () => {
+    const { tree } = made(join(gsm, "run.sh"));
+    assert.deepEqual(tree["reward"], {
+      terms: { score: { use: "./reward.py:compute_score", args: { format_score: 0.1 } } },
+    });
+  });
+
+  it("has tasks of its messages, with the reference answer and the whole row", () => {
+    const { tree } = made(join(gsm, "run.sh"));
+    const { dataset: path, prompt, answer } = tree["tasks"]![0]!;
+    const source: TaskSource = dataset.create(
+      dataset.params.parse({ dataset: path, prompt, answer, shuffle: false }),
+      { ...context, folder: gsm },
+    );
+    const task = source.draw("train", undefined, context.random)!;
+    assert.match(task.prompt, /^Mia has 3 apples .* after "####"\.$/);
+    assert.equal(task.answer, "20");
+    assert.deepEqual(Object.keys(task.data as object), [
+      "data_source",
+      "prompt",
+      "ability",
+      "reward_model",
+      "extra_info",
+    ]);
+    assert.equal(source.pool!(0, context.random).size + heldOut(source), 50);
+  });
+
+  it("without a reward of its own says how verl scores its data, and names verl's file where that is installed", () => {
+    const settings = verl("data.train_files=train.parquet");
+    const without = laid("run.sh", settings, { "train.parquet": rows });
+    const key = "reward.custom_reward_function.path null";
+    assert.match(
+      made(without).reasons[key]!,
+      /`openai\/gsm8k` with its own gsm8k\.py, which compares the last `#### NUMBER`/,
+    );
+    assert.deepEqual(made(without).tree["reward"]!["terms"], { score: { use: "exact_match" } });
+
+    const packages = ".venv/lib/python3.12/site-packages";
+    const scorer = `${packages}/verl/utils/reward_score/gsm8k.py`;
+    const installed = laid("run.sh", settings, {
+      "train.parquet": rows,
+      [`${packages}/verl-0.9.1.dist-info/METADATA`]: "Name: verl\nVersion: 0.9.1\n",
+      [scorer]: "def compute_score(solution_str, ground_truth): return 0\n",
+    });
+    assert.deepEqual(made(installed).tree["reward"]!["terms"], {
+      score: { use: `${join(dirname(installed), scorer)}:compute_score` },
+    });
+
+    const unknown = laid("run.sh", verl("data.train_files=train.jsonl"), {
+      "train.jsonl": '{"prompt":"p","data_source":"mine"}\n{"prompt":"p","data_source":"yours"}\n',
+    });
+    assert.match(made(unknown).reasons[key]!, /here mine, yours.*placeholder/);
+    assert.match(made(unknown).reasons["data.train_files train.jsonl"]!, /no `reward_model\.ground_truth`/);
+    assert.equal(made(unknown).tree["tasks"]![0]!["answer"], undefined);
+  });
+
+  it("finds files from its folder, from a folder above that it was started in, and from HOME", () => {
+    const script = laid(
+      "recipe/run.sh",
+      verl(`data.train_files="['data/a.jsonl','$HOME/b.jsonl']" custom_reward_function.path=rewards/own.py`),
+      { "data/a.jsonl": '{"prompt":"p"}\n', "rewards/own.py": "def compute_score(): return 0\n" },
+    );
+    const { tree } = made(script);
+    const tasks: readonly { readonly dataset: string }[] = tree["tasks"]!;
+    assert.deepEqual(
+      tasks.map(({ dataset: path }) => path),
+      ["../data/a.jsonl", join(process.env["HOME"] ?? "", "b.jsonl")],
+    );
+    assert.deepEqual(tree["reward"]!["terms"], { score: { use: "../rewards/own.py:compute_score" } });
+  });
+});
+
+describe("a TRL script", () => {
+  it("keeps its rewards with their weights; one of TRL's own is the term that scores the same", () => {
+    const { tree, reasons } = made(join(projects, "trl", "train.py"));
+    assert.deepEqual(tree["reward"]!["terms"], {
+      correct: { use: "./train.py:correct", weight: 1 },
+      brief: { use: "./train.py:brief", weight: 0.2 },
+      think_format_reward: { use: "format", pattern: "<think>(?!.*<think>).*</think>.*", weight: 0.1 },
+    });
+    assert.match(reasons["reward_funcs think_format_reward"]!, /built-in `format` scores the same/);
+    assert.deepEqual(tree["tasks"], [
+      { dataset: "data/train.parquet", prompt: "{prompt}", answer: "{solution}" },
+    ]);
+    assert.equal(tree["model"]!["base"], "Qwen/Qwen2.5-0.5B-Instruct");
+  });
+
+  it("has rewards as partials, by module, from TRL, and some that nothing can name", () => {
+    const { tree, reasons } = made(laid("train.py", many, { "rewards.py": "def other(completions): ...\n" }));
+    assert.deepEqual(tree["reward"]!["terms"], {
+      scaled: { use: "./train.py:scaled", weight: 1 },
+      scaled_2: { use: "./train.py:scaled", args: { scale: 2 }, weight: 2 },
+      accuracy_reward: { use: "./train.py:accuracy_reward", weight: 3 },
+      soft: { use: "length", shape: "soft_overlong", limit: 512, cache: 128, weight: 4 },
+      other: { use: "./rewards.py:other", weight: 5 },
+    });
+    assert.match(reasons["reward_funcs accuracy_reward"]!, /no built-in term does exactly that/);
+    assert.match(reasons["reward_funcs judge"]!, /left out: a reward model/);
+    assert.match(reasons["reward_funcs inner"]!, /left out: train\.py has no `inner` at its top/);
+    assert.match(reasons["train_dataset openai/gsm8k"]!, /JSONL and Parquet/);
+  });
+
+  it("takes rows from what load_dataset is given, whichever way it is written", () => {
+    const of = (load: string): unknown =>
+      made(laid("train.py", script(load), { "d/train.jsonl": '{"question":"q","answer":"a"}\n' })).tree[
+        "tasks"
+      ];
+    const found = [{ dataset: "d/train.jsonl", prompt: "{question}", answer: "{answer}" }];
+    for (const load of [
+      'load_dataset("json", data_files="d/train.jsonl")["train"]',
+      'load_dataset("json", data_files={"test": "d/no.jsonl", "train": ["d/train.jsonl"]}, split="train").shuffle(1)',
+      'Dataset.from_json("d/train.jsonl")',
+      'load_dataset("d", split="train")',
+    ])
+      assert.deepEqual(of(load), found, load);
+  });
+});
+
+it("OpenRLHF's reward file is called by the name that OpenRLHF looks for", () => {
+  const text =
+    "python3 -m openrlhf.cli.train_ppo_ray --prompt_data d.jsonl --label_key gold --remote_rm_url ./reward_func.py\n";
+  const { tree } = made(laid("run.sh", text));
+  assert.deepEqual(tree["reward"]!["terms"], { score: { use: "./reward_func.py:reward_func" } });
+  assert.equal(tree["tasks"]![0]!["answer"], "{gold}");
+});
+
+it("another trainer's YAML is refused by its name, and OpenRLHF's is made of no other", () => {
+  const nemo =
+    "grpo: { seed: 1 }\nloss_fn: { ratio_clip_min: 0.2 }\npolicy: { model_name: m }\nenv: { math: {} }\n";
+  for (const asked of [undefined, "openrlhf"] as const)
+    assert.throws(
+      () => convert("grpo.yaml", nemo, asked),
+      (error) => error instanceof UserError && error.message.includes("NeMo RL"),
+    );
+  assert.throws(() => asConfig("/p/grpo.yaml", nemo), /NeMo RL/);
+  // Words of OpenRLHF's flags that others use too.
+  const words = "logger: { wandb: { key: a } }\ntrain: { batch_size: 1, seed: 1 }\nactor: { lr: 1 }\n";
+  assert.throws(() => convert("a.yaml", words), /not a configuration of verl, TRL or OpenRLHF/);
+});
+
+describe("a converted file that is loaded", () => {
+  it("says what is wrong at the script's own line", () => {
+    const script = laid(
+      "gsm/run.sh",
+      verl("\\\n  data.train_files=gone.parquet", "actor_rollout_ref.model.path=no/model"),
+    );
+    const { diagnostics, config } = loadFile(script);
+    const found = diagnostics.find(({ rule }) => rule === "dataset-file")!;
+    assert.deepEqual([found.severity, found.range.start.line, found.file], ["error", 1, script]);
+    assert.match(found.message, /`gone\.parquet`.*\(converted from run\.sh\)$/);
+    assert.equal(config, undefined);
+    const without = loadFile(script, {}, { absent: ["data", "model"] });
+    assert.equal(without.config?.name, "gsm");
+    assert.deepEqual(
+      without.diagnostics.filter(({ rule }) => /-file$/.test(rule)).map(({ severity }) => severity),
+      ["warning", "warning"],
+    );
+  });
+
+  it("names the line that wrote each value", () => {
+    const { origins } = loadFile(join(gsm, "run.sh"));
+    const line = readFileSync(join(gsm, "run.sh"), "utf8")
+      .split("\n")
+      .findIndex((text) => text.includes("rollout.n=4"));
+    assert.equal(origins["rollout.group"]!.line, line + 1);
+    assert.deepEqual(origins["rollout.temperature"], { file: "converted from run.sh", line: 0, via: [] });
+  });
+
+  it("rehearses with a tiny model that has room for the prompts' letters", () => {
+    const text = verl(
+      "data.max_prompt_length=100",
+      "data.max_response_length=20",
+      "actor_rollout_ref.model.path=no/model",
+    );
+    const { model, tasks } = parse(asConfig("/p/run.sh", text, ["model.base=tiny"])!.config);
+    assert.deepEqual(model, { base: "tiny", context: 420 });
+    assert.deepEqual([tasks[0].max_prompt, tasks[0].overlong], [400, "filter"]);
+  });
+});
+
+function heldOut(source: TaskSource): number {
+  const ids = new Set<string>();
+  for (let i = 0; i < 50; i++) ids.add(source.draw("evaluate", undefined, context.random)!.id);
+  return ids.size;
+}
+
+const script = (load: string): string => `
+from datasets import load_dataset, Dataset
+from trl import GRPOConfig, GRPOTrainer
+def right(completions, **kwargs): return [0.0]
+data = ${load}
+GRPOTrainer("m/x", right, GRPOConfig(num_generations=4), data)
+`;
+
+const many = `
+from functools import partial
+from datasets import load_dataset
+from trl import GRPOConfig, GRPOTrainer
+from trl.rewards import accuracy_reward, get_soft_overlong_punishment
+import rewards
+
+def scaled(completions, scale=1.0, **kwargs):
+    return [scale for _ in completions]
+
+soft = get_soft_overlong_punishment(max_completion_len=512, soft_punish_cache=128)
+
+def main():
+    def inner(completions): return []
+    config = GRPOConfig(num_generations=8, reward_weights=[1, 2, 3, 4, 5, 6, 7])
+    GRPOTrainer(
+        "Qwen/Qwen2.5-0.5B",
+        [scaled, partial(scaled, scale=2), accuracy_reward, soft, rewards.other, "org/judge", inner],
+        args=config,
+        train_dataset=load_dataset("openai/gsm8k", "main", split="train"),
+    )
+
+main()
+`;
