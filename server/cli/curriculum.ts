@@ -92,7 +92,7 @@ export const command: Command = {
   name: "curriculum",
   configure: (program) => {
     program
-      .argument("<file>", "the config")
+      .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
       .option("--history <file>", "recorded outcomes, one group per line")
       .option("--what-if", "with --history: what this curriculum would have drawn, with intervals")
       .option("--simulate", "run it on simulated learners and compare it with uniform sampling")

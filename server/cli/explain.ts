@@ -76,7 +76,7 @@ export const command: Command = {
   name: "explain",
   configure: (program) => {
     program
-      .argument("<file>", "the config")
+      .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
       .requiredOption(
         "--rollouts <file>",
         "recorded rollouts: a file with one JSON object per line, `last`, or a run",

@@ -18,7 +18,7 @@ export const command: Command = {
   name: "resolve",
   configure: (program) => {
     program
-      .argument("<file>", "the config")
+      .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
       .option("--set <path=value>", "override a value of the config", collect, [])
       .option("--steps <n>", "run at most this many rl steps", whole(1))
       .option("--seed <n>", "the seed", whole())

@@ -182,7 +182,7 @@ export const command: Command = {
   name: "reward",
   configure: (program) => {
     program
-      .argument("<file>", "the config")
+      .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
       .option(
         "--rollouts <file>",
         "recorded rollouts: a file with one JSON object per line, `last`, or a run",
