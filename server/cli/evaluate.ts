@@ -1,7 +1,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
+import { resolve } from "node:path";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { writeRollout } from "../../shared/rollouts/rollouts.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
+import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
@@ -136,20 +137,27 @@ function printGains({ k, tasks, total, self_distillation, capability, gained, lo
   line("together", total, "");
 }
 
-async function run(checkpoint: string, file: string, options: Options): Promise<void> {
-  const { set, seed, json, compare } = options;
-  // The checkpoint is the model.
-  const { config, diagnostics, converted } = loadFile(
-    file,
-    { set, ...(seed === undefined ? {} : { seed }) },
-    { absent: ["model"] },
+/** The config without errors, or none. The model that another trainer's file names is seldom here: the checkpoint is. */
+function measuredBy(file: string, checkpoint: string, { set, seed, store }: Options): RunConfig | undefined {
+  const load = (all: readonly string[]): LoadedFile =>
+    loadFile(file, { set: all, ...(seed === undefined ? {} : { seed }) });
+  let loaded = load(set);
+  const lacking = loaded.diagnostics.some(
+    ({ rule, option }) => rule === "model-file" && option === undefined,
   );
-  sayConverted(file, converted);
-  complainAbout(diagnostics, "error");
-  if (config === undefined) {
-    process.exitCode = exit.failed;
-    return;
-  }
+  if (loaded.converted !== undefined && lacking)
+    loaded = load([...set, `model.base=${JSON.stringify(resolve(findCheckpoint(checkpoint, store)))}`]);
+  sayConverted(file, loaded.converted);
+  complainAbout(loaded.diagnostics, "error");
+  if (loaded.config === undefined) process.exitCode = exit.failed;
+  return loaded.config;
+}
+
+async function run(checkpoint: string, file: string, options: Options): Promise<void> {
+  const { json, compare } = options;
+  // The checkpoint is the model.
+  const config = measuredBy(file, checkpoint, options);
+  if (config === undefined) return;
   const first = await measure(checkpoint, config, options);
   const own = measured(checkpoint, first, config);
   let other: Measured | undefined;

@@ -1,4 +1,5 @@
 /** A configuration as dotted settings with their values, and what reading it lost. */
+import { resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
@@ -8,7 +9,9 @@ import { standsForTooMuch } from "../composed.ts";
 import { settingsInForce } from "../inForce.ts";
 import { interpolated } from "../interpolation.ts";
 import { frameworkNames } from "../names.ts";
+import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
+import { placeOfFile } from "../verl/files.ts";
 import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
 import { otherTrainer } from "../project/otherTrainer.ts";
@@ -115,12 +118,12 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
       range,
     ]),
   );
-  const script = form === "python" ? readTrlScript(file, text, written.tree) : undefined;
-  for (const [key, { value, range }] of script?.settings ?? []) {
-    settings.set(key, value);
-    places.set(key, range);
-  }
-  if (script?.rewardsAt !== undefined) places.set("reward_funcs", script.rewardsAt);
+  const here = form === "python" ? readTrlScript(file, text, written.tree) : undefined;
+  for (const [key, { range }] of here?.settings ?? []) places.set(key, range);
+  if (here?.rewardsAt !== undefined) places.set("reward_funcs", here.rewardsAt);
+  const script = here ?? startedScript(file, written);
+  for (const [key, { value }] of script?.settings ?? [])
+    if (here !== undefined || !settings.has(key)) settings.set(key, value);
   return {
     framework,
     settings,
@@ -129,6 +132,19 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     places,
     head: written.head,
   };
+}
+
+/** The user's own script that a launch starts, if it is near: what its trainer is given that no flag says. */
+function startedScript(
+  file: string,
+  { framework, form, program, tree }: ParsedConfig,
+): TrlScript | undefined {
+  if (framework !== "trl" || form !== "script" || program?.endsWith(".py") !== true) return undefined;
+  const place = placeOfFile(resolve(file), program);
+  const text = place === undefined ? undefined : smallText(place);
+  return place === undefined || text === undefined
+    ? undefined
+    : readTrlScript(place, text, tree, resolve(file));
 }
 
 const partly = (script: TrlScript | undefined, settings: ReadonlyMap<string, Json>): Unmapped[] =>

@@ -1,5 +1,5 @@
 /** The rewards that a script hands to TRL's trainer, each as what a reward term can name. */
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
@@ -20,19 +20,31 @@ export type ScriptReward = { readonly name: string } & (
   | { readonly kind: "lost"; readonly reason: string }
 );
 
+export interface ScriptFiles {
+  readonly file: string;
+  /** Paths of terms begin in its folder. */
+  readonly configuration: string;
+}
+
 type Call = Extract<PythonExpression, { readonly kind: "call" }>;
 
 export class ScriptRewards {
+  private readonly file: string;
+  /** The script's, from that of the configuration: `.`, `./src`. */
+  private readonly folder: string;
   private readonly own: ReadonlySet<string>;
   /** Names that are imported from TRL, with the name that they have there. */
   private readonly trl: ReadonlyMap<string, string>;
 
   constructor(
-    private readonly file: string,
+    { file, configuration }: ScriptFiles,
     text: string,
     tokens: readonly PythonToken[],
     private readonly names: ReadonlyMap<string, PythonExpression>,
   ) {
+    this.file = file;
+    const folder = relative(dirname(resolve(configuration)), dirname(resolve(file))).replaceAll(sep, "/");
+    this.folder = folder === "" ? "." : folder.startsWith(".") ? folder : `./${folder}`;
     this.own = new Set(pythonNames(text).names);
     this.trl = importedFromTrl(tokens);
   }
@@ -84,7 +96,7 @@ export class ScriptRewards {
   private function(path: string, name: string, shipped?: string): ScriptReward {
     // `trl.rewards.accuracy_reward` is no name of the script, and still TRL's own.
     if (shipped !== undefined && path.includes(".")) return { kind: "made", name, shipped, args: {} };
-    const use = `./${basename(this.file)}:${path}`;
+    const use = `${this.folder}/${basename(this.file)}:${path}`;
     return { kind: "function", name, use, ...(shipped === undefined ? {} : { shipped }) };
   }
 
@@ -94,7 +106,7 @@ export class ScriptRewards {
     const [path, name = ""] = [`${parts.slice(0, -1).join("/")}.py`, parts.at(-1)];
     return smallText(join(dirname(resolve(this.file)), path)) === undefined
       ? lost(name, `the module of \`${dotted}\` does not lie next to ${basename(this.file)}`)
-      : { kind: "function", name, use: `./${path}:${name}` };
+      : { kind: "function", name, use: `${this.folder}/${path}:${name}` };
   }
 
   /** `partial(f, scale=2)`, or one of TRL's makers. */

@@ -7,7 +7,7 @@ import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
 import { isObject } from "../values.ts";
-import { ScriptRewards, type ScriptReward } from "./scriptRewards.ts";
+import { ScriptRewards, type ScriptFiles, type ScriptReward } from "./scriptRewards.ts";
 
 interface ScriptSetting {
   readonly value: Json;
@@ -25,14 +25,22 @@ export interface TrlScript {
   readonly partly: readonly { readonly key: string; readonly reason: string }[];
 }
 
-/** @param tree the trainer's name in TRL's command line: `grpo` */
-export function readTrlScript(file: string, text: string, tree: string | undefined): TrlScript {
+/**
+ * @param tree the trainer's name in TRL's command line: `grpo`
+ * @param configuration the file that the terms are written for: paths begin in its folder; default: the script
+ */
+export function readTrlScript(
+  file: string,
+  text: string,
+  tree: string | undefined,
+  configuration = file,
+): TrlScript {
   const tokens = tokensOf(text);
   const kind = trainerOfTree(tree);
   const call = kind === undefined ? undefined : callsOf(tokens, kind.trainer).at(-1);
   if (kind === undefined || call === undefined)
     return { settings: new Map(), rewards: undefined, rewardsAt: undefined, partly: [] };
-  return new ScriptReader(file, text, tokens, call, kind.positions).read();
+  return new ScriptReader({ file, configuration }, text, tokens, call, kind.positions).read();
 }
 
 /** What takes data from files or from the Hub. */
@@ -48,7 +56,7 @@ class ScriptReader {
   private readonly partly: { key: string; reason: string }[] = [];
 
   constructor(
-    private readonly file: string,
+    private readonly files: ScriptFiles,
     private readonly text: string,
     private readonly tokens: readonly PythonToken[],
     call: Call,
@@ -72,7 +80,7 @@ class ScriptReader {
       rewards:
         listed === undefined
           ? undefined
-          : new ScriptRewards(this.file, this.text, this.tokens, this.names).of(listed),
+          : new ScriptRewards(this.files, this.text, this.tokens, this.names).of(listed),
       rewardsAt: listed === undefined ? undefined : this.lines.range(listed),
       partly: this.partly,
     };

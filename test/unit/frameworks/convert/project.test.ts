@@ -148,6 +148,30 @@ describe("a TRL script", () => {
     assert.match(reasons["train_dataset openai/gsm8k"]!, /JSONL and Parquet/);
   });
 
+  it("that a launch script starts brings its rewards and data, where no flag says otherwise", () => {
+    const launch =
+      "accelerate launch --num_processes 2 src/train_grpo.py --num_generations 4 --per_device_train_batch_size 8 --max_completion_length 64 --model_name_or_path m/x\n";
+    const trainer = `
+from trl import GRPOTrainer, TrlParser, GRPOConfig
+import rewards
+def right(completions, **kwargs): return [0.0]
+GRPOTrainer(model=model_args.model_name_or_path, reward_funcs=[right, rewards.other], args=training_args, train_dataset=load_dataset("json", data_files="d/train.jsonl"))
+`;
+    const { tree } = made(
+      laid("run.sh", launch, {
+        "src/train_grpo.py": trainer,
+        "src/rewards.py": "def other(completions, **kwargs): return [0.0]\n",
+        "d/train.jsonl": '{"prompt":"q","answer":"a"}\n',
+      }),
+    );
+    assert.deepEqual(tree["reward"]!["terms"], {
+      right: { use: "./src/train_grpo.py:right" },
+      other: { use: "./src/rewards.py:other" },
+    });
+    assert.equal(tree["tasks"]![0]!["dataset"], "d/train.jsonl");
+    assert.equal(tree["model"]!["base"], "m/x");
+  });
+
   it("takes rows from what load_dataset is given, whichever way it is written", () => {
     const of = (load: string): unknown =>
       made(laid("train.py", script(load), { "d/train.jsonl": '{"question":"q","answer":"a"}\n' })).tree[
