@@ -7,15 +7,21 @@ import { complain, exit } from "./command.ts";
 import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
 
 /**
- * The config of a file, of another trainer's as well, for uses that neither draw tasks nor open models. With errors, they
- * are printed on stderr, the exit code is set, and there is none. `recorded`: see LoadOptions.
+ * The config of a file, of another trainer's as well, for uses that open no models. With errors, they are printed on
+ * stderr, the exit code is set, and there is none. `recorded`: see LoadOptions.
+ * @param draws tasks are drawn of it, so their data must be there
  */
 export function loadOrComplain(
   file: string,
   set: readonly string[],
   recorded = false,
+  draws = false,
 ): RunConfig | undefined {
-  const { config, diagnostics, converted } = loadFile(file, { set, recorded }, { absent: ["data", "model"] });
+  const { config, diagnostics, converted } = loadFile(
+    file,
+    { set, recorded },
+    { absent: draws ? ["model"] : ["data", "model"] },
+  );
   sayConverted(file, converted);
   complainAbout(diagnostics, config === undefined ? "info" : "error");
   if (config === undefined) process.exitCode = exit.failed;

@@ -168,11 +168,12 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
 
 async function run(file: string, options: Options, program: Program): Promise<void> {
   const { rollouts, gold: asksGold, probe: asksProbe, set, json } = options;
-  if (rollouts === undefined && asksGold !== true && asksProbe !== true && options.attack !== true)
+  const draws = asksGold === true || asksProbe === true || options.attack === true;
+  if (rollouts === undefined && !draws)
     program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
       exitCode: exit.usage,
     });
-  const config = loadOrComplain(file, set);
+  const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
   if (rollouts !== undefined) await rescored(config, rollouts, json === true);
   await checked(config, options);

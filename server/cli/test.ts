@@ -12,11 +12,13 @@ import {
   type RewardTestResult,
 } from "../analysis/rewardChecks/rewardTests.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { loadConfig } from "../rules/load.ts";
+import { isConfigName } from "../config/configKind.ts";
+import { loadFile } from "../frameworks/asConfig/load.ts";
+import { converts } from "../frameworks/asConfig/convertFile.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { pathText } from "./text/diagnostics.ts";
-import { filesBelow, isConfigName } from "./validate/files.ts";
+import { filesBelow } from "./validate/files.ts";
 
 interface Options {
   readonly config?: string;
@@ -36,8 +38,10 @@ function filesOf(word: string): string[] {
 function nearestConfig(file: string, tests: readonly RewardTest[]): RunConfig {
   let folder = dirname(resolve(file));
   for (;;) {
-    for (const name of readdirSync(folder).filter(isConfigName).sort()) {
-      const { config } = loadConfig(join(folder, name));
+    const names = readdirSync(folder).sort();
+    const others = names.filter((name) => converts(join(folder, name)));
+    for (const name of [...names.filter(isConfigName), ...others]) {
+      const { config } = loadFile(join(folder, name), {}, { absent: ["data", "model"] });
       if (config !== undefined && hasTerms(config.top, tests)) return config;
     }
     const above = dirname(folder);

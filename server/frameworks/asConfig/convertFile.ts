@@ -6,6 +6,7 @@ import { configKind, isConfigName, looksOwn } from "../../config/configKind.ts";
 import { grammar } from "../../config/grammar/grammar.ts";
 import { convert, type Converted } from "../convert/index.ts";
 import { otherTrainer } from "../project/otherTrainer.ts";
+import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 
 /** Of these no config of Gradus is made. */
@@ -28,6 +29,19 @@ export function asConfig(file: string, text: string, set: readonly string[] = []
   if (!document.has("name")) document.set("name", nameOf(file));
   if (set.some((one) => /^model(\.base)?\s*=\s*tiny\s*$/.test(one))) rehearse(document);
   return { ...converted, config: document.toString({ lineWidth: 0, flowCollectionPadding: true }) };
+}
+
+/** Whether a file that nobody named is a configuration of the three that has a counterpart. */
+export function converts(file: string): boolean {
+  if (![...scripts, ".yaml", ".yml"].includes(extname(file)) || isConfigName(file)) return false;
+  const text = smallText(file);
+  if (text === undefined || parseConfig(file, text) === undefined) return false;
+  try {
+    return asConfig(file, text) !== undefined;
+  } catch (error) {
+    if (error instanceof UserError) return false;
+    throw error;
+  }
 }
 
 function refuseOther(file: string, text: string): void {
