@@ -21,6 +21,7 @@ import {
   readFrameworkDocument,
   type CheckedRelease,
 } from "../../frameworks/index.ts";
+import { otherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import type { SelectedFile } from "./files.ts";
@@ -32,6 +33,8 @@ export interface Checked {
   readonly diagnostics: readonly Diagnostic[];
   /** For another framework's config: the release that it was checked against. */
   readonly release?: CheckedRelease;
+  /** Of a YAML of a trainer that is not read here: its name. */
+  readonly other?: string;
   /** Its text was fixed before it was checked. */
   readonly fixed: boolean;
 }
@@ -74,8 +77,16 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
     return checkedFile(file, kind, whole(path, tooManyAliases, "syntax"));
   if (isConfigName(file)) {
     if (kind !== "gradus") return checkedFile(file, kind, whole(path, anothers(kind), "not-yet"));
-  } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields)))
-    return { file, kind: "unknown", diagnostics: [], fixed: false };
+  } else if (kind !== "gradus" || !looksOwn(text, Object.keys(grammar.fields))) {
+    const other = otherTrainer(text);
+    return {
+      file,
+      kind: "unknown",
+      diagnostics: [],
+      fixed: false,
+      ...(other === undefined ? {} : { other }),
+    };
+  }
   const edited = fix ? fixAll(path, text) : text;
   const fixed = write(path, text, edited);
   return { file, kind, diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts }), fixed };

@@ -53,6 +53,8 @@ function dumpIn(
     const steps = files.filter((file) => form.file.test(basename(file)));
     const [first] = steps;
     if (first === undefined || !form.folder.test(basename(folder))) continue;
+    // `validation_data_dir`: what the run was measured with comes along with its rollouts.
+    if (/val|eval|test/i.test(basename(folder))) continue;
     if (form.framework === "verl" && !isDump(first)) continue;
     const config = nearest(folder, checked, form.framework);
     if (config === undefined) continue;

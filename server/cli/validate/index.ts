@@ -83,11 +83,13 @@ const jsonOf = ({ severity, rule, message, key, range, fixes, related }: Diagnos
 
 /** Not checked is not the same as found right. */
 function reportUnknown(checked: readonly Checked[]): void {
-  for (const { file, kind } of checked)
+  for (const { file, kind, other } of checked)
     if (kind === "unknown")
       complain(
         visibleText(
-          `${file}: not checked: it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.`,
+          other === undefined
+            ? `${file}: not checked: it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.`
+            : `${file}: not checked: it is a configuration of ${other}, which Gradus does not read.`,
         ),
       );
 }

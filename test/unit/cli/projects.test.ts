@@ -69,6 +69,16 @@ describe("a launch script as a config", () => {
     assert.match(run.stderr, /^run\.sh:7:\d+: error: .*gone\.parquet.*\[dataset-file\]$/m);
   });
 
+  it("is what reward checks and reward tests are of", async () => {
+    const folder = project("gsm", "run.sh", placeholder);
+    const gold = await gradus(["reward", "run.sh", "--gold"], folder);
+    assert.match(gold.stdout, /^50 of 50 gold answers score 1/, gold.stderr);
+    const row = { response: "20", task: { data: { answer: "20" } }, expect: { term: "score", at_least: 1 } };
+    writeFileSync(join(folder, "score.reward.test.jsonl"), `${JSON.stringify(row)}\n`);
+    const { code, stdout, stderr } = await gradus(["test"], folder);
+    assert.deepEqual([code, stderr], [0, ""], stdout);
+  });
+
   it("that trains a model of the Hub gets the two ways to go on", async () => {
     const { code, stdout, stderr } = await gradus(["run", "run.sh"], project("gsm", "run.sh"));
     assert.deepEqual([code, stdout], [2, ""]);
@@ -85,6 +95,11 @@ describe("a launch script as a config", () => {
       assert.equal(code, 1);
       assert.match(stderr, /this is a configuration of NeMo RL, which Gradus does not read/);
     }
+    const { stderr } = await gradus(["validate", "grpo.yaml"], folder);
+    assert.equal(
+      stderr,
+      "grpo.yaml: not checked: it is a configuration of NeMo RL, which Gradus does not read.\n",
+    );
   });
 });
 

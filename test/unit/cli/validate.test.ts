@@ -123,7 +123,10 @@ describe("a file of a program that is not known", () => {
     const lines = stderr.trimEnd().split("\n");
     assert.deepEqual([code, stdout, lines.length], [0, "", names.length]);
     for (const [i, name] of names.entries())
-      assert.match(lines[i]!, new RegExp(`^${name}: not checked: it is neither a Gradus config nor`));
+      assert.match(
+        lines[i]!,
+        new RegExp(`^${name}: not checked: it is (neither a Gradus config nor|a configuration of NeMo RL)`),
+      );
     const alone = await gradus(["validate", names[0]!], folder);
     assert.deepEqual([alone.code, alone.stdout, alone.stderr], [0, "", `${lines[0]}\n`]);
     assert.deepEqual(
