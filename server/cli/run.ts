@@ -62,10 +62,13 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
 /** What another trainer's file trains is a model of the Hub, as a rule: what can be done here, and what with it. */
 function twoWays(file: string, { config }: Converted): UserError {
   const name = pathText(file);
-  const model = String(parse(config).model.base);
-  return new UserError(`${name} trains \`${model}\`, which is no model on this machine`, {
+  const { model, rollout } = parse(config);
+  // A cluster's step would take this machine hours.
+  const large = rollout.prompts * rollout.group * rollout.max_tokens > 100_000;
+  const smaller = large ? " --set rollout.prompts=8 --set rollout.max_tokens=64" : "";
+  return new UserError(`${name} trains \`${model.base}\`, which is no model on this machine`, {
     code: "usage",
-    action: `Rehearse it here with a tiny model: gradus run ${name} --set model.base=tiny
+    action: `Rehearse it here with a tiny model: gradus run ${name} --set model.base=tiny${smaller}
   Train it here with its own model: gradus run ${name} --set model.base=FOLDER, the folder it was downloaded to`,
   });
 }
