@@ -4,7 +4,15 @@ import { UserError } from "../lib/errors.ts";
 import { toWire } from "../rollouts/rollouts.ts";
 import { logColumns, type LogColumn } from "../rollouts/columns.ts";
 import { crc32 } from "./crc32.ts";
-import { kinds, logVersion, magic, type Kind, type LogRecord, type RolloutRecordLog } from "./records.ts";
+import {
+  kinds,
+  logVersion,
+  magic,
+  type Kind,
+  type LogRecord,
+  type PlacedRecord,
+  type RolloutRecordLog,
+} from "./records.ts";
 import { conforms } from "./schema.ts";
 
 export const headerBytes = magic.length + 4;
@@ -16,8 +24,8 @@ export const maxPayloadBytes = 1024 * 1024 * 1024;
 /** How a column's numbers lie in the payload, and what its header calls that. */
 type ColumnType = "int32" | "float32" | "float64" | "uint8";
 export type ColumnArray = Int32Array | Float32Array | Float64Array | Uint8Array;
-interface ColumnHeader {
-  readonly name: LogColumn;
+interface ColumnHeader<Name extends string = LogColumn> {
+  readonly name: Name;
   readonly type: ColumnType;
   readonly length: number;
 }
@@ -56,20 +64,40 @@ const wireJson = (value: unknown): string =>
   );
 
 function payloadOf(record: LogRecord): Buffer {
-  if (record.kind !== "rollout") {
-    const { kind: _, ...fields } = record;
-    return Buffer.from(wireJson(fields));
+  if (record.kind === "rollout") {
+    const { step, index, row, columns } = record;
+    return columnar({ step, index, row }, presentOf(columns, logColumns));
   }
-  const present = logColumns.flatMap((name) => {
-    const column = record.columns[name];
+  if (record.kind === "placed") {
+    const { kind: _, columns, ...fields } = record;
+    return columnar(fields, presentOf(columns, placedColumns));
+  }
+  const { kind: _, ...fields } = record;
+  return Buffer.from(wireJson(fields));
+}
+
+const placedColumns = ["offset", "length", "crc"] as const;
+
+const presentOf = <Name extends string>(
+  columns: Readonly<Partial<Record<Name, ColumnArray>>>,
+  order: readonly Name[],
+): readonly { readonly name: Name; readonly column: ColumnArray }[] =>
+  order.flatMap((name) => {
+    const column = columns[name];
     return column === undefined ? [] : [{ name, column }];
   });
-  const columns: ColumnHeader[] = present.map(({ name, column }) => ({
+
+/** A JSON header, NUL, and the columns' bytes. */
+function columnar(
+  fields: Readonly<Record<string, unknown>>,
+  present: readonly { readonly name: string; readonly column: ColumnArray }[],
+): Buffer {
+  const columns: ColumnHeader<string>[] = present.map(({ name, column }) => ({
     name,
     type: typeOf(column),
     length: column.length,
   }));
-  const header = Buffer.from(wireJson({ step: record.step, index: record.index, row: record.row, columns }));
+  const header = Buffer.from(wireJson({ ...fields, columns }));
   return Buffer.concat([header, Buffer.from([0]), ...present.map(({ column }) => littleEndian(column))]);
 }
 
@@ -128,20 +156,23 @@ export type PlainRecord = Exclude<LogRecord, RolloutRecordLog>;
 export function decodeRecord(kindNumber: number, payload: Buffer): Decoded {
   const kind = kindOf.get(kindNumber);
   if (kind === undefined) return { state: "unknown" };
+  if (kind === "placed") return decode(kind, payload, wholePlaced);
   return kind === "rollout" ? decode(kind, payload, wholeRollout) : decode(kind, payload, plainRecord(kind));
 }
 
-/** All but the rollouts, which are most of a log. */
+/** All but the rollouts, which are most of a log; of placed ones their number, without their places. */
 export function decodePlain(kindNumber: number, payload: Buffer): Decoded<PlainRecord> {
   const kind = kindOf.get(kindNumber);
   if (kind === undefined) return { state: "unknown" };
+  if (kind === "placed") return decode(kind, payload, placedHead);
   return kind === "rollout" ? { state: "later" } : decode(kind, payload, plainRecord(kind));
 }
 
-/** Only the rollouts, without their columns, and the commits. */
+/** Only the rollouts, without their columns, the places of others, and the commits. */
 export function decodeRolloutHead(kindNumber: number, payload: Buffer): Decoded<RolloutHead | PlainRecord> {
   const kind = kindOf.get(kindNumber);
   if (kind === "rollout") return decode(kind, payload, rolloutHead);
+  if (kind === "placed") return decode(kind, payload, wholePlaced);
   return kind === "commit" ? decode(kind, payload, plainRecord(kind)) : { state: "unknown" };
 }
 
@@ -186,8 +217,8 @@ const isWhole = (value: unknown): value is number => Number.isInteger(value);
 const isRow = (value: unknown): value is RolloutRecordLog["row"] =>
   isObject(value) && isWhole(value["step"]) && typeof value["group"] === "string" && isWhole(value["index"]);
 
-/** The header of a rollout's payload, and where each column lies after it. */
-function rolloutLayout(payload: Buffer) {
+/** The header of a payload with columns, and where each of them lies after it. */
+function layoutOf(payload: Buffer) {
   const end = payload.indexOf(0);
   const header = parseObject(payload.toString("utf8", 0, end === -1 ? payload.length : end));
   const listed: unknown[] = Array.isArray(header["columns"]) ? header["columns"] : [];
@@ -199,7 +230,34 @@ function rolloutLayout(payload: Buffer) {
     if (offset > payload.length) throw new RangeError(`column ${name} reaches past the record's end`);
     return { name, type, length, start, end: offset };
   });
+  return { header, columns };
+}
+
+function rolloutLayout(payload: Buffer) {
+  const { header, columns } = layoutOf(payload);
   return { ...checkedRollout(header), columns };
+}
+
+function placedOf(header: Record<string, unknown>, columns: PlacedRecord["columns"]): PlacedRecord {
+  const conforming = conforms({ ...header, kind: "placed", columns });
+  if (!conforming.ok) throw new TypeError(conforming.reason);
+  if (conforming.record.kind !== "placed") throw new TypeError("another kind");
+  return conforming.record;
+}
+
+const placedHead = (payload: Buffer): PlacedRecord => placedOf(layoutOf(payload).header, {});
+
+function wholePlaced(payload: Buffer): PlacedRecord {
+  const { header, columns: layout } = layoutOf(payload);
+  const found = new Map<string, ColumnArray>(
+    layout.map(({ name, type, start, end }) => [name, columnFrom(type, payload.subarray(start, end))]),
+  );
+  const [offset, length, crc] = [found.get("offset"), found.get("length"), found.get("crc")];
+  const columns =
+    offset instanceof Float64Array && length instanceof Int32Array && crc instanceof Int32Array
+      ? { offset, length, crc }
+      : {};
+  return placedOf(header, columns);
 }
 
 function rolloutHead(payload: Buffer): RolloutHead {

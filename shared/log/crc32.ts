@@ -7,12 +7,12 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value >>> 0;
 });
 
-/** Byte by byte: for a Node without zlib.crc32 (before 20.15 and 22.2). */
-export function tableCrc32(bytes: Uint8Array): number {
-  let value = 0xffffffff;
+/** Byte by byte: for a Node without zlib.crc32 (before 20.15 and 22.2). @param before of the bytes that come before these */
+export function tableCrc32(bytes: Uint8Array, before = 0): number {
+  let value = (before ^ 0xffffffff) >>> 0;
   for (const byte of bytes) value = table[(value ^ byte) & 0xff]! ^ (value >>> 8);
   return (value ^ 0xffffffff) >>> 0;
 }
 
-export const crc32: (bytes: Uint8Array) => number =
-  typeof zlib.crc32 === "function" ? (bytes) => zlib.crc32(bytes) : tableCrc32;
+export const crc32: (bytes: Uint8Array, before?: number) => number =
+  typeof zlib.crc32 === "function" ? (bytes, before) => zlib.crc32(bytes, before) : tableCrc32;

@@ -22,7 +22,7 @@ SEGMENT_BYTES = 64 * 1024 * 1024
 KINDS = {
     "start": 1, "metrics": 2, "group": 3, "rollout": 4, "event": 5, "evaluation": 6,
     "checkpoint": 7, "stage": 8, "acknowledge": 9, "end": 10, "commit": 11, "task": 12,
-    "criteria": 13,
+    "criteria": 13, "placed": 14,
 }
 # The logged columns of the table in shared/rollouts/columns.ts: a test compares the two.
 COLUMNS = (

@@ -3,13 +3,15 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { UserError, messageOf } from "../lib/errors.ts";
 import { decodeRecord, prefixBytes } from "./codec.ts";
 import { crc32 } from "./crc32.ts";
-import { kinds, type RolloutRecordLog } from "./records.ts";
+import { kinds, type LogRecord, type PlacedRecord, type RolloutRecordLog } from "./records.ts";
 import { segmentPath } from "./writer.ts";
 
 export interface RecordPlace {
   readonly attempt: number;
   readonly segment: number;
   readonly offset: number;
+  /** Of a rollout in another trainer's file: which of those that the record there places, from 0. Absent or null: the record is the rollout. */
+  readonly line?: number | null;
 }
 
 /** Most rollouts are smaller: one read for prefix and payload. */
@@ -24,12 +26,24 @@ export class RecordReader {
 
   /** @throws UserError when the log has changed since its places were noted */
   rollout(place: RecordPlace): RolloutRecordLog {
+    return this.record("rollout", place);
+  }
+
+  /** Where rollouts lie in another trainer's file. @throws as `rollout` */
+  placed(place: RecordPlace): PlacedRecord {
+    return this.record("placed", place);
+  }
+
+  private record<Kind extends "rollout" | "placed">(
+    kind: Kind,
+    place: RecordPlace,
+  ): Extract<RolloutRecordLog | PlacedRecord, { kind: Kind }> {
     const file = segmentPath(this.runFolder, place.attempt, place.segment);
     try {
       const bytes = recordBytes(this.descriptor(file), place.offset);
-      if (bytes.readUInt8(8) !== kinds.rollout) throw new Error("there is another kind of record");
-      const decoded = decodeRecord(kinds.rollout, bytes.subarray(prefixBytes));
-      if (decoded.state === "record" && decoded.record.kind === "rollout") return decoded.record;
+      if (bytes.readUInt8(8) !== kinds[kind]) throw new Error("there is another kind of record");
+      const decoded = decodeRecord(kinds[kind], bytes.subarray(prefixBytes));
+      if (decoded.state === "record" && isOf(kind, decoded.record)) return decoded.record;
       throw new Error(decoded.state === "malformed" ? decoded.reason : "it is not a rollout");
     } catch (error) {
       throw new UserError(
@@ -56,6 +70,11 @@ export class RecordReader {
     return descriptor;
   }
 }
+
+const isOf = <Kind extends LogRecord["kind"]>(
+  kind: Kind,
+  record: LogRecord,
+): record is Extract<LogRecord, { kind: Kind }> => record.kind === kind;
 
 function recordBytes(descriptor: number, offset: number): Buffer {
   const first = Buffer.allocUnsafe(guessBytes);

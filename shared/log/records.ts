@@ -3,13 +3,14 @@
  *   "GRADUSLG" | u32 version, then records  u32 length | u32 crc32(kind + payload) | u8 kind | payload
  * all little-endian; `length` is that of the payload. A payload is UTF-8 JSON of the record without its `kind`, or, for
  * rollouts, a JSON header, one NUL byte and the raw little-endian arrays in the order the header's `columns` lists them
- * as `{name, type: int32|float32|float64|uint8, length}`. Numbers that are not finite are the strings "NaN", "Infinity"
+ * as `{name, type: int32|float32|float64|uint8, length}`. A `placed` record has the same layout. Numbers that are not finite are the strings "NaN", "Infinity"
  * and "-Infinity". The records of a step end with `commit`; readers expose committed steps only. Several commits may
  * name one step; a step never spans two segments.
  */
 import type { Criterion, Met } from "../rollouts/criteria.ts";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { RolloutRow } from "../rollouts/rollouts.ts";
+import type { RunOrigin, Trainer } from "../run/origin.ts";
 import type { LogColumn } from "../rollouts/columns.ts";
 
 export const magic = "GRADUSLG";
@@ -32,6 +33,7 @@ export const kinds = {
   commit: 11,
   task: 12,
   criteria: 13,
+  placed: 14,
 } as const;
 export type Kind = keyof typeof kinds;
 
@@ -55,6 +57,8 @@ export interface StartRecord {
   readonly started_at: string;
   /** SHA-256 of each user reward's bundle, by term. */
   readonly bundles: Readonly<Record<string, string>>;
+  /** Who made the run, where Gradus has not. */
+  readonly origin?: RunOrigin;
 }
 export interface MetricsRecord {
   readonly kind: "metrics";
@@ -172,6 +176,34 @@ export interface TaskRecord {
   /** What came of the rollouts that tried it, where gates asked for them. */
   readonly tried: { readonly successes: number; readonly rollouts: number } | null;
 }
+/** The rollouts of a step that another trainer wrote. Their texts stay in its file: this says where, and by what they are known again. */
+export interface PlacedRecord {
+  readonly kind: "placed";
+  readonly step: number;
+  readonly trainer: Trainer;
+  /** Absolute. */
+  readonly file: string;
+  /** The same from the run's folder on: it counts where there is a file. */
+  readonly relative: string;
+  /** Bytes, and milliseconds since 1970. */
+  readonly size: number;
+  readonly mtime: number;
+  /** Rollouts. */
+  readonly count: number;
+  /** CRC-32 of the whole file, where rollouts are no lines of it. */
+  readonly crc?: number;
+  /** Fields of the file that are rewards, the term each is, and its weight in the reward. */
+  readonly terms: readonly { readonly field: string; readonly term: string; readonly weight: number }[];
+  /** Rollouts of a group, where it is known; else it is found in the file. */
+  readonly group?: number;
+  /** Of each line that is a rollout: its first byte, its bytes without the line break, their CRC-32 (its bits). */
+  readonly columns: Readonly<Partial<PlacedColumns>>;
+}
+export interface PlacedColumns {
+  readonly offset: Float64Array;
+  readonly length: Int32Array;
+  readonly crc: Int32Array;
+}
 interface CommitRecord {
   readonly kind: "commit";
   /** Global step, sft steps included, counted from 0 over the whole run; −1 closes what precedes the first step. */
@@ -190,4 +222,5 @@ export type LogRecord =
   | EndRecord
   | TaskRecord
   | CriteriaRecord
+  | PlacedRecord
   | CommitRecord;

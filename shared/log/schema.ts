@@ -22,6 +22,18 @@ const schemas = {
     version: text,
     started_at: text,
     bundles: z.record(text, text),
+    origin: z
+      .looseObject({
+        trainer: z.enum(["verl", "trl"]),
+        version: text.nullable(),
+        folder: text,
+        rollouts: z.number(),
+        steps: z.number(),
+        groups: z.enum(["uid", "prompt", "neighbours"]),
+        advantages: text.nullable(),
+        copied: z.boolean(),
+      })
+      .optional(),
   }),
   metrics: z.looseObject({ step, time: z.number(), values: z.record(text, wire) }),
   group: z.looseObject({
@@ -80,6 +92,18 @@ const schemas = {
     criteria: z.array(
       z.looseObject({ name: text.optional(), text, points: z.number(), veto: z.boolean().optional() }),
     ),
+  }),
+  placed: z.looseObject({
+    step,
+    trainer: z.enum(["verl", "trl"]),
+    file: text,
+    relative: text,
+    size: z.number(),
+    mtime: z.number(),
+    count: z.number().int().nonnegative(),
+    crc: z.number().optional(),
+    terms: z.array(z.looseObject({ field: text, term: text, weight: z.number() })),
+    group: z.number().int().positive().optional(),
   }),
   commit: z.looseObject({ step }),
 } satisfies Record<Exclude<Kind, "rollout">, z.ZodType>;

@@ -1,6 +1,7 @@
 /** Runs: started, listed, controlled. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../lib/json.ts";
+import type { RunOrigin } from "../run/origin.ts";
 import type { RunWarning } from "../run/outcome.ts";
 import type { RunStatus } from "./runStatus.ts";
 import { request } from "./descriptor.ts";
@@ -27,6 +28,8 @@ export interface RunSummary {
   readonly last: Readonly<Record<string, number>> | null;
   /** Of a run that has ended: what is wrong with what it came to, the most serious first. Absent: nothing that its numbers tell. */
   readonly warnings?: readonly RunWarning[];
+  /** Of a run that another trainer made and that was imported. */
+  readonly origin?: RunOrigin;
 }
 export interface RunDetail extends RunSummary {
   readonly folder: string;

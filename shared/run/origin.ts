@@ -1,0 +1,35 @@
+/** Where a run comes from that another trainer made. */
+
+/** Trainers whose rollouts can be imported. */
+export type Trainer = "verl" | "trl";
+
+export const trainerNames: Readonly<Record<Trainer, string>> = { verl: "verl", trl: "TRL" };
+
+/** By what the rollouts of a group were found: verl's row key, equal prompts of a step, neighbours with equal prompts. */
+export type GroupedBy = "uid" | "prompt" | "neighbours";
+
+export interface RunOrigin {
+  readonly trainer: Trainer;
+  /** null: nothing says which. */
+  readonly version: string | null;
+  /** The folder that was imported. */
+  readonly folder: string;
+  readonly rollouts: number;
+  /** Steps that have rollouts. */
+  readonly steps: number;
+  readonly groups: GroupedBy;
+  /** What computes advantages: a method of `advantage.baseline`, or null: they are as recorded, or absent. */
+  readonly advantages: string | null;
+  /** Whether the files with the rollouts are in the run's folder. */
+  readonly copied: boolean;
+}
+
+interface Steps {
+  readonly step: number;
+  readonly steps: number;
+  readonly origin?: RunOrigin;
+}
+
+/** Steps made and steps planned, as people count: Gradus numbers steps from 0, and other trainers from 1. */
+export const stepsMade = ({ step, origin }: Steps): number => (origin === undefined ? step + 1 : step);
+export const stepsPlanned = ({ steps, origin }: Steps): number => (origin === undefined ? steps : steps - 1);
