@@ -141,8 +141,21 @@ const eighth = `
 CREATE TABLE criteria(run TEXT NOT NULL, id TEXT NOT NULL, list TEXT NOT NULL, PRIMARY KEY(run, id)) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Runs of other trainers: who made a run (JSON), and how many rollouts of a step are in whose file. A rollout's `segment` and
+ * `offset` are then those of the record that places it there, and `line` says which of them it is.
+ */
+const ninth = `
+ALTER TABLE run ADD COLUMN origin TEXT;
+ALTER TABLE rollout ADD COLUMN line INTEGER;
+CREATE TABLE placed(
+  run TEXT NOT NULL, attempt INTEGER NOT NULL, step INTEGER NOT NULL, ordinal INTEGER NOT NULL, file TEXT NOT NULL, rollouts INTEGER NOT NULL,
+  PRIMARY KEY(run, attempt, step, ordinal)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh, eighth];
+const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [
@@ -157,6 +170,7 @@ export const runTables = [
   "checkpoint",
   "stage",
   "task",
+  "placed",
   "series",
   "attempt",
 ] as const;

@@ -213,7 +213,9 @@ class StoreThread {
   private finished(run: string, error?: unknown): void {
     this.reading.delete(run);
     const summary = this.store.queries.summary(run);
-    if (error === undefined && summary !== null && isSettled(summary.status)) this.indexing.add(run);
+    // What lies in another trainer's files is read when somebody asks.
+    const own = summary !== null && summary.origin === undefined;
+    if (error === undefined && own && isSettled(summary.status)) this.indexing.add(run);
     const waiting = this.draining.filter((item) => item.run === run);
     for (const item of waiting) {
       this.draining.splice(this.draining.indexOf(item), 1);

@@ -13,6 +13,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { unmasked } from "../../algorithm/loss/routes.ts";
 import { RecordedStep } from "./recordedStep.ts";
+import { isTokenless, metricsOfRows } from "./tokenless.ts";
 import type { Span } from "../../../shared/rollouts/why.ts";
 import { keyOf, recordedChannel } from "./channels.ts";
 import type { RecordedRow } from "../recorded.ts";
@@ -31,6 +32,8 @@ export interface ExplainedRollout {
   /** Combined reward, before any KL penalty; null where the row has none. */
   readonly reward: WireNumber | null;
   readonly advantages: readonly WireNumber[];
+  /** Of a rollout that was recorded without tokens: its advantage as a whole; null where it has none. */
+  readonly advantage?: WireNumber | null;
   readonly weights: readonly WireNumber[];
   /** Absent where the rows have no `logp_new`. */
   readonly grad_logp?: readonly WireNumber[];
@@ -73,17 +76,29 @@ export function stepsOf(rows: readonly RecordedRow[], given: boolean): RowsOfSte
 
 /** Explains every step of the rows, in order; a baseline that remembers knows the earlier steps of the same run. */
 export function* explain(config: RunConfig, rows: readonly RecordedRow[]): Generator<Explained> {
-  checkTerms(config, rows);
-  const given = config.stages.some(({ body }) => body.advantage.baseline.declaration.name === "given");
-  const remembered = new Map<string, Saved>();
-  for (const { train, estimates } of stepsOf(rows, given)) {
-    const step = new RecordedStep(config, train, estimates);
-    const { use, params } = step.body.advantage.baseline;
-    const key = JSON.stringify([train[0]!.row.run ?? "", use, params]);
-    const saved = remembered.get(key);
-    if (saved !== undefined) step.algorithm.load(saved);
-    yield* new StepExplainer(step).explain();
-    remembered.set(key, step.algorithm.save());
+  yield* new Explanation(config).of(rows);
+}
+
+/** Rows that come some steps at a time: what earlier ones taught a baseline holds for later ones. */
+export class Explanation {
+  private readonly given: boolean;
+  private readonly remembered = new Map<string, Saved>();
+
+  constructor(private readonly config: RunConfig) {
+    this.given = config.stages.some(({ body }) => body.advantage.baseline.declaration.name === "given");
+  }
+
+  *of(rows: readonly RecordedRow[]): Generator<Explained> {
+    checkTerms(this.config, rows);
+    for (const { train, estimates } of stepsOf(rows, this.given)) {
+      const step = new RecordedStep(this.config, train, estimates);
+      const { use, params } = step.body.advantage.baseline;
+      const key = JSON.stringify([train[0]!.row.run ?? "", use, params]);
+      const saved = this.remembered.get(key);
+      if (saved !== undefined) step.algorithm.load(saved);
+      yield* new StepExplainer(step).explain();
+      this.remembered.set(key, step.algorithm.save());
+    }
   }
 }
 
@@ -155,10 +170,11 @@ export class StepExplainer {
     const { scored, advantages, weights, weighed } = this.solve();
     algorithm.observe(scored.combined, batch);
     const groups = groupsOf(batch, scored, advantages);
-    const metrics = {
+    const described = {
       ...describeStep(batch, scored, { batch, advantages, weights }, groups),
       "tokens/trained": weights.reduce((sum, weight) => sum + (weight === 0 ? 0 : 1), 0),
     };
+    const metrics = isTokenless(batch) ? metricsOfRows(described, batch, advantages) : described;
     const sampled = batch.columns.logp_sampled;
     const mismatch =
       sampled !== undefined && batch.columns.logp_old !== undefined
@@ -202,6 +218,7 @@ export class StepExplainer {
       advantages: Array.from(advantages.tokens.subarray(start, end), (value, i) =>
         weights[start + i] === 0 ? 0 : toWire(value),
       ),
+      ...(end > start ? {} : { advantage: wireOrNull(advantages.rows[row]!) }),
       weights: part(weights),
       ...(logp === undefined ? {} : { grad_logp: part(logp) }),
       ...(rest.length === 0 ? {} : { gradients: Object.fromEntries(rest) }),
@@ -270,5 +287,6 @@ function touchedOf(
     .filter(([, spans]) => spans.length > 0);
 }
 
+const wireOrNull = (value: number): WireNumber | null => (Number.isNaN(value) ? null : toWire(value));
 const wire = (metrics: Readonly<Record<string, number>>): Record<string, WireNumber> =>
   Object.fromEntries(Object.entries(metrics).map(([name, value]) => [name, toWire(value)]));

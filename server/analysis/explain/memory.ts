@@ -30,7 +30,7 @@ export function memoryBefore(
 }
 
 /** Whether its baseline carries something from step to step. */
-function remembers(algorithm: Algorithm): boolean {
+export function remembers(algorithm: Algorithm): boolean {
   const { json } = algorithm.save();
   return typeof json === "object" && json !== null && "advantage" in json && json["advantage"] !== null;
 }

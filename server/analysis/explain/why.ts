@@ -39,7 +39,19 @@ export function parseWhich(text: string): WhichRollout {
 
 const nameOf = ({ group, index }: WhichRollout): string => `${group}#${index}`;
 
-function find(rows: readonly RecordedRow[], which: WhichRollout): RecordedRow {
+/** A group by its number in a step, from 0, where no group has that name: nobody types the names that some trainers give. */
+function numbered(rows: readonly RecordedRow[], which: WhichRollout): WhichRollout {
+  const own = rows.filter(({ row }) => which.step === undefined || row.step === which.step);
+  if (!/^\d+$/.test(which.group) || own.some(({ row }) => String(row.group) === which.group)) return which;
+  const [first] = own;
+  // Numbers of several steps would mean several groups.
+  if (first === undefined || own.some(({ row }) => !sameStep(row, first.row))) return which;
+  const groups = [...new Set(own.map(({ row }) => String(row.group)))];
+  return { ...which, group: groups[Number(which.group)] ?? which.group };
+}
+
+function find(rows: readonly RecordedRow[], wanted: WhichRollout): RecordedRow {
+  const which = numbered(rows, wanted);
   const inGroup = rows.filter(
     ({ row }) => String(row.group) === which.group && (which.step === undefined || row.step === which.step),
   );

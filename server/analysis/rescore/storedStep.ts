@@ -1,11 +1,11 @@
 /** A step's rollouts as its run's log has them, ready to be scored again. */
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
-import { RecordReader } from "../../../shared/log/recordAt.ts";
 import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { columnsWith, type LogColumn } from "../../../shared/rollouts/columns.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
+import { RolloutReader } from "../imported/rolloutReader.ts";
 import { groupKey, recordOf, rowColumnsOf } from "../recorded.ts";
 import { origin, type Batch, type TokenColumns } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
@@ -23,9 +23,9 @@ export interface StoredStep {
   batch(tasks: readonly TaskConfig[]): Batch;
 }
 
-/** @param runFolder `runs/<id>` @throws UserError where the log has changed */
+/** @param runFolder `runs/<id>` @throws UserError where the log, or a file that it names, has changed */
 export function readStep(runFolder: string, step: number, places: readonly RecordPlace[]): StoredStep {
-  const log = new RecordReader(runFolder);
+  const log = new RolloutReader(runFolder);
   try {
     return storedStep(
       step,

@@ -42,7 +42,7 @@ export class Apply {
       if (record.kind === "metrics") metrics = record;
       this.record(run, folder, attempt, record);
     }
-    if (later > 0)
+    if (later > 0 || records.some(({ kind }) => kind === "placed"))
       this.statements.run(
         "INSERT INTO unread VALUES (?, ?, ?, ?, ?)",
         run.id,
@@ -101,6 +101,8 @@ export class Apply {
         return this.rows.task(run.id, attempt, record);
       case "criteria":
         return this.rows.criteria(run.id, record);
+      case "placed":
+        return this.rows.placed(run.id, attempt, record);
       case "acknowledge":
         return this.acknowledge(run, folder, record);
       case "end":
@@ -148,6 +150,7 @@ export class Apply {
       git: record.git === null ? null : JSON.stringify(record.git),
       version: record.version,
       last: null,
+      origin: record.origin === undefined ? null : JSON.stringify(record.origin),
     } satisfies Partial<RunState>);
     this.changes.add(run.id, "status", run.step);
   }

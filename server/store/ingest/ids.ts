@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Statements } from "../drivers/statements.ts";
 
-type Numbered = "grp" | "rollout" | "event" | "evaluation" | "checkpoint" | "stage" | "task";
+type Numbered = "grp" | "rollout" | "event" | "evaluation" | "checkpoint" | "stage" | "task" | "placed";
 
 export class Ids {
   private readonly seriesIds = new Map<string, number>();

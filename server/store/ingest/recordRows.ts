@@ -5,6 +5,7 @@ import type {
   EventRecord,
   GroupRecord,
   MetricsRecord,
+  PlacedRecord,
   TaskRecord,
 } from "../../../shared/log/records.ts";
 import type { RolloutHead } from "../../../shared/log/codec.ts";
@@ -101,6 +102,18 @@ export class RecordRows {
     );
   }
 
+  placed(run: string, attempt: number, { step, file, count }: PlacedRecord): void {
+    this.statements.run(
+      "INSERT INTO placed VALUES (?, ?, ?, ?, ?, ?)",
+      run,
+      attempt,
+      step,
+      this.ids.ordinal("placed", run, attempt, step),
+      file,
+      count,
+    );
+  }
+
   criteria(run: string, { id, criteria }: CriteriaRecord): void {
     this.statements.run("INSERT OR IGNORE INTO criteria VALUES (?, ?, ?)", run, id, JSON.stringify(criteria));
   }
@@ -133,7 +146,7 @@ export class RecordRows {
   rollout(run: string, place: RecordPlace, { step, row, lengths }: RolloutHead, family?: string): void {
     const { rewards, errors, judged, components } = row;
     this.statements.run(
-      "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO rollout VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run,
       place.attempt,
       step,
@@ -156,6 +169,7 @@ export class RecordRows {
       lengths.tokens ?? null,
       JSON.stringify({ rewards, errors, judged, components }),
       family ?? null,
+      place.line ?? null,
     );
   }
 

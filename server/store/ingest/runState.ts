@@ -27,6 +27,8 @@ export interface RunState {
   headline: string;
   first: string | null;
   last: string | null;
+  /** Of a run that another trainer made: RunOrigin as JSON. */
+  origin: string | null;
 }
 
 const fields = [
@@ -52,6 +54,7 @@ const fields = [
   "headline",
   "first",
   "last",
+  "origin",
 ] as const satisfies readonly (keyof RunState)[];
 
 export const emptyRun = (id: string, createdAt: string): RunState => ({
@@ -78,6 +81,7 @@ export const emptyRun = (id: string, createdAt: string): RunState => ({
   headline: "{}",
   first: null,
   last: null,
+  origin: null,
 });
 
 export class RunRows {

@@ -77,13 +77,15 @@ export class EvidenceQueries {
     return [chosen(""), chosen(" AND step >= 0")];
   }
 
-  /** Steps that have groups, ascending. */
+  /** Steps that have groups, or rollouts in another trainer's files, ascending. */
   rolloutSteps(run: string): readonly number[] {
     this.runs.existing(run);
     return rows<{ step: number }>(
       this.statements
-        .of(`SELECT DISTINCT r.step FROM grp r ${effective} WHERE r.run = ? ORDER BY r.step`)
-        .all(run),
+        .of(
+          `SELECT r.step AS step FROM grp r ${effective} WHERE r.run = ? UNION SELECT r.step FROM placed r ${effective} WHERE r.run = ? ORDER BY step`,
+        )
+        .all(run, run),
     ).map(({ step }) => step);
   }
 
@@ -94,7 +96,7 @@ export class EvidenceQueries {
     return rows<RecordPlace>(
       this.statements
         .of(
-          `SELECT r.attempt, r.segment, r.offset FROM rollout r ${effective} WHERE r.run = ? AND r.step = ? AND coalesce(r.use, 'train') = 'train' AND coalesce(r.source, '') <> 'replay' ORDER BY r.attempt, r.ordinal`,
+          `SELECT r.attempt, r.segment, r.offset, r.line FROM rollout r ${effective} WHERE r.run = ? AND r.step = ? AND coalesce(r.use, 'train') = 'train' AND coalesce(r.source, '') <> 'replay' ORDER BY r.attempt, r.ordinal`,
         )
         .all(run, step),
     );

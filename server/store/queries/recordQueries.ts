@@ -14,8 +14,9 @@ import type {
   rolloutsQuery,
 } from "../../../shared/protocol/protocol.ts";
 import type { Criterion } from "../../../shared/rollouts/criteria.ts";
-import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
-import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import { toWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { RolloutReader } from "../../analysis/imported/rolloutReader.ts";
 import { rowOf } from "./rolloutRow.ts";
 import { runFolder } from "../files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
@@ -65,7 +66,7 @@ export class RecordQueries {
     const found = rows<RolloutRowOfTable>(
       this.statements
         .once(
-          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset, r.line, r.advantage ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
         )
         .all(...values, attempt, atStep, ordinal, limit + 1),
     );
@@ -77,9 +78,13 @@ export class RecordQueries {
     };
   }
 
-  /** From the run's log, where the rows say that they lie. */
-  private recorded(run: string, places: readonly RecordPlace[], tokens: boolean): readonly RolloutRow[] {
-    const log = new RecordReader(runFolder(this.store, run));
+  /** From where the rows say that they lie: the run's log, or another trainer's files. */
+  private recorded(
+    run: string,
+    places: readonly RolloutRowOfTable[],
+    tokens: boolean,
+  ): readonly RolloutRow[] {
+    const log = new RolloutReader(runFolder(this.store, run));
     const known = new Map<string, readonly Criterion[] | undefined>();
     const criteriaOf = (id: string): readonly Criterion[] | undefined => {
       if (!known.has(id)) known.set(id, this.criteria(run, id));
@@ -88,6 +93,7 @@ export class RecordQueries {
     try {
       return places.map((place) => ({
         ...rowOf(log.rollout(place), tokens, criteriaOf),
+        ...estimated(place),
         run,
         attempt: place.attempt,
       }));
@@ -172,9 +178,15 @@ interface EventRowOfTable extends Omit<EventRow, "data" | "message" | "action"> 
   readonly data: string;
 }
 interface RolloutRowOfTable extends RecordPlace {
+  readonly line: number | null;
+  readonly advantage: number | null;
   readonly step: number;
   readonly ordinal: number;
 }
+
+/** Files of other trainers may lack advantages: a config gave them to the rows. */
+const estimated = ({ line, advantage }: RolloutRowOfTable): Pick<RolloutRow, "advantage"> =>
+  line === null || advantage === null ? {} : { advantage: toWire(advantage) };
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
 

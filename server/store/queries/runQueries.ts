@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { readBest } from "../../../shared/run/bestCheckpoint.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { RunOrigin } from "../../../shared/run/origin.ts";
 import type { RunWarning } from "../../../shared/run/outcome.ts";
 import type {
   ConfigLens,
@@ -161,5 +162,6 @@ function summaryOf(run: RunState, status: RunStatus, warnings: readonly RunWarni
     first: numbers(run.first),
     last: numbers(run.last),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(run.origin === null ? {} : { origin: parse<RunOrigin>(run.origin) }),
   };
 }

@@ -1,10 +1,15 @@
-/** Rows of rollouts, made a step at a time out of the logs: when somebody asks for them, or when the run has ended. */
+/**
+ * Rows of rollouts, made a step at a time out of the logs, or out of another trainer's files: when somebody asks for them, or
+ * when the run has ended.
+ */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { readRollouts, type LogProblem } from "../../../shared/log/reader.ts";
+import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
 import type { Apply } from "../ingest/apply.ts";
 import type { Database, Statement } from "../drivers/database.ts";
 import { runFolder } from "../files.ts";
+import { PlacedRows } from "./placedRows.ts";
 import { boundsOf, isWhole, type StepRange } from "./steps.ts";
 
 interface UnreadStep {
@@ -17,6 +22,7 @@ export class UnreadRollouts {
   private readonly first: Statement;
   private readonly firstOfPart: Statement;
   private readonly done: Statement;
+  private readonly placed: PlacedRows;
 
   constructor(
     private readonly database: Database,
@@ -29,6 +35,7 @@ export class UnreadRollouts {
     this.done = database.prepare(
       "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
     );
+    this.placed = new PlacedRows(database, store, apply);
   }
 
   /** Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left. */
@@ -48,7 +55,8 @@ export class UnreadRollouts {
       this.database.transaction(() => {
         const families = this.apply.rows.families(run, attempt, step.step);
         step.records.forEach((record, index) => {
-          const place = { attempt, segment, offset: step.offsets[index] ?? offset };
+          const place: RecordPlace = { attempt, segment, offset: step.offsets[index] ?? offset };
+          if (record.kind === "placed") this.placed.add(run, place, record);
           if (record.kind === "rollout")
             this.apply.rows.rollout(run, place, record, families.get(record.row.group));
         });

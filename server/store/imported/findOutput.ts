@@ -1,0 +1,143 @@
+/** What verl or TRL left in a folder: files with rollouts by step, and where their metrics are. */
+import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { Trainer } from "../../../shared/run/origin.ts";
+import { parseJson } from "../../../shared/rollouts/rollouts.ts";
+
+export interface StepFile {
+  readonly step: number;
+  readonly file: string;
+}
+export interface TrainerOutput {
+  readonly trainer: Trainer;
+  /** Of the rollouts. */
+  readonly folder: string;
+  /** By step, ascending. */
+  readonly files: readonly StepFile[];
+  /** verl's file logger, or TRL's `trainer_state.json`; undefined: there is none. */
+  readonly metrics: string | undefined;
+}
+
+/** Folders below the one that is named. */
+const depth = 3;
+const patterns: Readonly<Record<Trainer, RegExp>> = {
+  verl: /^(\d+)\.jsonl$/,
+  trl: /^completions_(\d+)\.parquet$/,
+};
+
+interface Listed {
+  readonly folder: string;
+  readonly names: readonly string[];
+}
+
+/** @throws UserError where there are no rollouts, or several sets of them */
+export function findOutput(root: string): TrainerOutput {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new UserError("There is no such folder to import.", {
+      file: root,
+      code: "import-missing",
+      action: "Name the folder that a trainer wrote to.",
+    });
+  const folders = [...listed(root, depth)];
+  const candidates = (["verl", "trl"] as const).flatMap((trainer) =>
+    folders
+      .filter(({ names }) => names.some((name) => patterns[trainer].test(name)))
+      .map((one) => ({ trainer, ...one })),
+  );
+  const chosen = onlyOne(root, candidates);
+  const files = chosen.names
+    .flatMap((name) => {
+      const found = patterns[chosen.trainer].exec(name);
+      return found === null ? [] : [{ step: Number(found[1]), file: join(chosen.folder, name) }];
+    })
+    .sort((one, other) => one.step - other.step);
+  const metrics =
+    chosen.trainer === "verl" ? verlMetrics(folders, root) : trainerState(folders, chosen.folder);
+  return { trainer: chosen.trainer, folder: chosen.folder, files, metrics };
+}
+
+function* listed(folder: string, levels: number): Generator<Listed> {
+  const entries = readdirSync(folder, { withFileTypes: true });
+  yield { folder, names: entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name) };
+  if (levels === 0) return;
+  for (const entry of entries)
+    if (entry.isDirectory() && !entry.name.startsWith("."))
+      yield* listed(join(folder, entry.name), levels - 1);
+}
+
+type Candidate = Listed & { readonly trainer: Trainer };
+
+/** `validation_data_dir` has files of the same form: those are of no training step. */
+function onlyOne(root: string, candidates: readonly Candidate[]): Candidate {
+  const training = candidates.filter(
+    ({ folder }) => folder === root || !/val|eval|test/i.test(basename(folder)),
+  );
+  const rollouts = training.filter(({ folder }) => /rollout|completions/i.test(basename(folder)));
+  const left = rollouts.length === 1 ? rollouts : training;
+  const [only] = left;
+  if (only !== undefined && left.length === 1) return only;
+  if (left.length > 1)
+    throw new UserError(
+      `Several folders here hold rollouts: ${left
+        .map(({ folder }) => folder)
+        .slice(0, 5)
+        .join(", ")}.`,
+      { file: root, code: "import-several", action: "Name one of them: gradus runs import FOLDER." },
+    );
+  throw new UserError("There are no rollouts of verl or TRL in this folder.", {
+    file: root,
+    code: "import-nothing",
+    action:
+      "Name the folder that verl's `trainer.rollout_data_dir` names (1.jsonl, 2.jsonl, …), or TRL's output folder after a run with `log_completions` (completions/completions_00001.parquet, …).",
+  });
+}
+
+/** The file logger's: its first line has a step and data. The newest, where there are several. */
+function verlMetrics(folders: readonly Listed[], root: string): string | undefined {
+  const files = folders.flatMap(({ folder, names }) =>
+    names
+      .filter((name) => name.endsWith(".jsonl") && !patterns.verl.test(name))
+      .map((name) => join(folder, name)),
+  );
+  // Next to the named folder, too: a person may have named the folder of the rollouts.
+  const above = files.length > 0 ? [] : siblings(root);
+  return [...files, ...above].filter(isMetrics).sort(newestFirst)[0];
+}
+
+function siblings(root: string): string[] {
+  const parent = join(root, "..");
+  return readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".jsonl"))
+    .map(({ name }) => join(parent, name));
+}
+
+/** The first line of such a file may be long, but not so long. */
+const firstBytes = 256 * 1024;
+
+function isMetrics(file: string): boolean {
+  const descriptor = openSync(file, "r");
+  try {
+    const bytes = Buffer.alloc(firstBytes);
+    const [line] = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, firstBytes, 0)).split("\n");
+    const value: unknown = parseJson(line ?? "");
+    return typeof value === "object" && value !== null && "step" in value && "data" in value;
+  } catch {
+    return false; // whatever it is, it is none of the logger's
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** The one that has got furthest: each checkpoint has its own. */
+function trainerState(folders: readonly Listed[], completions: string): string | undefined {
+  const within = folders.flatMap(({ folder, names }) =>
+    names.includes("trainer_state.json") ? [join(folder, "trainer_state.json")] : [],
+  );
+  const above = join(completions, "..", "trainer_state.json");
+  const all =
+    within.length > 0 || statSync(above, { throwIfNoEntry: false }) === undefined ? within : [above];
+  return all.sort(newestFirst)[0];
+}
+
+const newestFirst = (one: string, other: string): number => statSync(other).mtimeMs - statSync(one).mtimeMs;

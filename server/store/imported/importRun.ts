@@ -1,0 +1,286 @@
+/** Makes a run of what another trainer wrote: its folder appears in the store complete, or not at all. */
+import { randomBytes } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join, relative, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { LogRecord } from "../../../shared/log/records.ts";
+import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
+import type { RunFile } from "../../../shared/run/run.ts";
+import { trainerNames, type RunOrigin, type Trainer } from "../../../shared/run/origin.ts";
+import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
+import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { authoredPath, runFilePath, runsFolder } from "../files.ts";
+import { findOutput, type TrainerOutput } from "./findOutput.ts";
+import type { ImportSummary } from "./importSummary.ts";
+import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
+import { termsOf } from "./rewardTerms.ts";
+import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
+
+export interface ImportRequest {
+  /** The `.gradus` folder. */
+  readonly store: string;
+  /** What the trainer wrote. */
+  readonly folder: string;
+  readonly name: string | undefined;
+  readonly copy: boolean;
+  /** The run's config, as its author wrote it; undefined: none was named. */
+  readonly config:
+    | {
+        readonly file: string;
+        readonly text: string;
+        readonly set: readonly string[];
+        readonly loaded: RunConfig;
+        /** Release of the trainer that it is for, where it says so. */
+        readonly version: string | null;
+      }
+    | undefined;
+  /** Version of Gradus. */
+  readonly version: string;
+  readonly progress: (bytes: number) => void;
+}
+
+/** @throws UserError where there is nothing to import, or the store cannot be written */
+export async function importRun(request: ImportRequest): Promise<ImportSummary> {
+  const began = performance.now();
+  const output = findOutput(resolve(request.folder));
+  const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
+  const id = newId(request, output);
+  const draft = draftFolder(request.store, id);
+  try {
+    const written = await write(request, output, metrics, id, draft);
+    renameSync(draft, join(runsFolder(request.store), id));
+    return { ...written, seconds: (performance.now() - began) / 1000 };
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function write(
+  request: ImportRequest,
+  output: TrainerOutput,
+  metrics: TrainerMetrics,
+  id: string,
+  draft: string,
+): Promise<Omit<ImportSummary, "seconds">> {
+  const { config, store } = request;
+  const folder = join(runsFolder(store), id);
+  const placed = await placeFiles({
+    trainer: output.trainer,
+    sources: request.copy ? await copies(output, draft, folder) : inPlace(output, folder),
+    terms: termsOf(output, metrics, config?.loaded),
+    group: output.trainer === "trl" ? config?.loaded.top.rollout.group : undefined,
+    progress: request.progress,
+  });
+  const seen = lookAt(draft, placed, config?.loaded);
+  const origin: RunOrigin = {
+    trainer: output.trainer,
+    version: config?.version ?? null,
+    folder: resolve(request.folder),
+    rollouts: placed.rollouts,
+    steps: placed.records.length,
+    groups: seen.groups,
+    advantages: seen.advantages,
+    copied: request.copy,
+  };
+  writeRunFile(request, id, draft, folder);
+  writeLog(request, output, metrics, placed, origin, id, draft);
+  return {
+    run: id,
+    ...origin,
+    metrics: metrics.steps.length,
+    bytes: placed.bytes,
+    halfWritten: placed.halfWritten,
+    unestimated: seen.reason,
+    share: output.trainer === "trl" ? shareOf(placed.records, metrics) : null,
+    missing: missingOf(output.trainer, metrics, seen, placed),
+  };
+}
+
+interface Seen {
+  readonly groups: RunOrigin["groups"];
+  readonly advantages: string | null;
+  /** Why the config gives no advantages, where it does not. */
+  readonly reason: string | null;
+  /** Whether the reward's parts are there. */
+  readonly parts: boolean;
+}
+
+/** The newest step is parsed: what it has, all have. The draft lies as deep as the run will. */
+function lookAt(draft: string, { records }: PlacedFiles, config: RunConfig | undefined): Seen {
+  const { rows, file, groups } = readPlacedStep(draft, records[0]!);
+  const parts = rows.some(({ rewards = {} }) => Object.keys(rewards).length > 1);
+  const none = { groups, advantages: null, reason: null, parts: parts || groups === "neighbours" };
+  if (config === undefined || groups === "neighbours") return none;
+  const estimates = estimatesOf(config, rows, file);
+  return estimates.kind === "none"
+    ? { ...none, reason: estimates.reason }
+    : { ...none, advantages: estimatorOf(config) };
+}
+
+/** A file is named after its step: the run has made as many, if not more. */
+function shareOf(records: PlacedFiles["records"], { made = 0 }: TrainerMetrics): ImportSummary["share"] {
+  return { kept: records.length, of: Math.max(made, ...records.map(({ step }) => step)) };
+}
+
+function missingOf(
+  trainer: Trainer,
+  metrics: TrainerMetrics,
+  seen: Seen,
+  { records }: PlacedFiles,
+): readonly string[] {
+  const terms = records[0]?.terms ?? [];
+  return [
+    "log-probs",
+    ...(metrics.heldOut ? [] : ["held-out"]),
+    ...(metrics.steps.length > 0 ? [] : ["metrics"]),
+    ...(seen.parts ? [] : ["reward components"]),
+    ...(trainer === "trl" ? ["answers"] : []),
+    ...(terms.length > 0 && terms.every(({ weight }) => weight === 0)
+      ? ["the weights of rewards (name the run's config with --config)"]
+      : []),
+  ];
+}
+
+const inPlace = ({ files }: TrainerOutput, folder: string): PlacedSource[] =>
+  files.map((one) => ({ ...one, relative: relative(folder, one.file) }));
+
+/** Into the run's folder, under their own names. */
+async function copies({ files }: TrainerOutput, draft: string, folder: string): Promise<PlacedSource[]> {
+  const sources: PlacedSource[] = [];
+  mkdirSync(join(draft, "rollouts"), { recursive: true });
+  for (const { step, file } of files) {
+    const name = join("rollouts", basename(file));
+    copyFileSync(file, join(draft, name));
+    sources.push({ step, file: join(folder, name), relative: name, now: join(draft, name) });
+    await setImmediate();
+  }
+  return sources;
+}
+
+function writeRunFile(
+  { config, folder, name }: ImportRequest,
+  id: string,
+  draft: string,
+  final: string,
+): void {
+  const file = config?.file ?? resolve(folder);
+  const content: RunFile = {
+    id,
+    file,
+    relative: relative(final, file),
+    name: name ?? nameOf(folder),
+    set: config?.set ?? [],
+    createdAt: new Date().toISOString(),
+  };
+  writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));
+  if (config !== undefined) writeFileSync(authoredPath(draft), config.text);
+}
+
+function writeLog(
+  { config, folder, name, version }: ImportRequest,
+  output: TrainerOutput,
+  metrics: TrainerMetrics,
+  placed: PlacedFiles,
+  origin: RunOrigin,
+  id: string,
+  draft: string,
+): void {
+  const log = openAttempt(draft, 0);
+  const times = new Map(placed.records.map(({ step, mtime }) => [step, mtime / 1000]));
+  const [first, last] = [Math.min(...times.values()), Math.max(...times.values())];
+  const lastStep = Math.max(...times.keys(), ...metrics.steps.map(({ step }) => step));
+  log.append({
+    kind: "start",
+    run: id,
+    attempt: 0,
+    resumed_at: null,
+    name: name ?? nameOf(folder),
+    file: config?.file ?? resolve(folder),
+    authored: config?.text ?? "",
+    config: config?.loaded.tree ?? noConfig,
+    seed: config?.loaded.seed ?? 0,
+    steps: lastStep + 1,
+    backend: {
+      name: trainerNames[output.trainer],
+      reason: `imported from ${resolve(folder)}`,
+      device: "",
+    },
+    git: null,
+    version,
+    started_at: new Date(first * 1000).toISOString(),
+    bundles: {},
+    origin,
+  });
+  log.commit(-1);
+  const begin = Math.min(...times.keys());
+  commit(log, begin, { kind: "stage", step: begin, index: 0, name: "rl", stage_kind: "rl" });
+  for (const { step, values } of metrics.steps)
+    commit(log, step, { kind: "metrics", step, time: times.get(step) ?? last, values });
+  for (const record of placed.records) commit(log, record.step, record);
+  commit(log, lastStep, {
+    kind: "end",
+    step: lastStep,
+    status: "finished",
+    message: "",
+    seconds: last - first,
+    ended_at: new Date(last * 1000).toISOString(),
+  });
+  log.close();
+}
+
+function commit(log: LogWriter, step: number, record: Exclude<LogRecord, { kind: "commit" }>): void {
+  log.append(record);
+  log.commit(step);
+}
+
+const noConfig: JsonObject = {};
+const nameOf = (folder: string): string => basename(resolve(folder));
+
+function newId({ name, folder }: ImportRequest, { trainer }: TrainerOutput): string {
+  const slug = (name ?? nameOf(folder))
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  const [date, time] = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "").split("T");
+  return `${slug === "" ? trainer : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
+}
+
+const draftPrefix = ".import-";
+
+/** A name with a dot is no run. Drafts of imports that were killed are removed. */
+function draftFolder(store: string, id: string): string {
+  const runs = runsFolder(store);
+  const draft = join(runs, `${draftPrefix}${process.pid}-${id}`);
+  try {
+    mkdirSync(draft, { recursive: true });
+    const ignore = join(store, ".gitignore");
+    if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+    for (const name of readdirSync(runs)) {
+      const pid = Number(/^\.import-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
+      if (!Number.isNaN(pid) && pid !== process.pid && !lives(pid))
+        rmSync(join(runs, name), { recursive: true, force: true });
+    }
+    return draft;
+  } catch (error) {
+    throw new UserError(`The run's folder cannot be written: ${messageOf(error)}.`, {
+      file: draft,
+      code: "refused",
+      cause: error,
+      action: "Free space on this disk or fix the folder's permissions, then import again.",
+    });
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}

@@ -1,0 +1,63 @@
+/** What an import came to, in numbers and in words. */
+import { plural } from "../../../shared/lib/format.ts";
+import { trainerNames, type RunOrigin } from "../../../shared/run/origin.ts";
+
+export interface ImportSummary extends RunOrigin {
+  readonly run: string;
+  /** Steps with metrics. */
+  readonly metrics: number;
+  /** Of the files with rollouts. */
+  readonly bytes: number;
+  /** Files whose last line was being written: that line is left out. */
+  readonly halfWritten: readonly string[];
+  /** Why the config gives no advantages, where it does not. */
+  readonly unestimated: string | null;
+  /** Of how many steps TRL kept the rollouts; null: it is not known, or the trainer keeps all. */
+  readonly share: { readonly kept: number; readonly of: number } | null;
+  readonly missing: readonly string[];
+  readonly seconds: number;
+}
+
+const groupsText: Readonly<Record<RunOrigin["groups"], string>> = {
+  uid: "groups by the first part of uid",
+  prompt:
+    "groups by equal input within a step, since the lines have no uid and are reordered: a prompt drawn twice in a step is one group",
+  neighbours: "groups by neighbours with equal prompts, since the rows have no group",
+};
+
+/** "verl 0.9.1 · 200 steps · 204,800 rollouts · groups by the first part of uid · …". */
+export function summaryText(summary: ImportSummary): string {
+  const { trainer, version, steps, rollouts, groups, missing } = summary;
+  return [
+    `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`,
+    plural(steps, "step"),
+    `${rollouts.toLocaleString("en-US")} rollout${rollouts === 1 ? "" : "s"}`,
+    ...shareText(summary),
+    groupsText[groups],
+    advantagesText(summary),
+    ...halfText(summary),
+    ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
+  ].join(" · ");
+}
+
+function shareText({ share }: ImportSummary): string[] {
+  if (share === null || share.kept >= share.of) return [];
+  const percent = Math.round((1000 * share.kept) / share.of) / 10;
+  return [
+    `of ${share.kept} of ${plural(share.of, "step")} (${percent} %): TRL keeps the last generation batch at each log`,
+  ];
+}
+
+function advantagesText({ trainer, advantages, unestimated }: ImportSummary): string {
+  if (trainer === "trl") return "advantages as TRL recorded them";
+  if (advantages !== null) return `advantages computed here by ${advantages}`;
+  return unestimated === null
+    ? "no advantages: name the run's config with --config to compute them"
+    : `no advantages: ${unestimated.replace(/\.$/, "")}`;
+}
+
+function halfText({ halfWritten }: ImportSummary): string[] {
+  if (halfWritten.length === 0) return [];
+  const files = `${halfWritten.slice(0, 3).join(", ")}${halfWritten.length > 3 ? ", …" : ""}`;
+  return [`${plural(halfWritten.length, "half-written line")} left out (${files})`];
+}

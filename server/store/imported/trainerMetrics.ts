@@ -1,0 +1,152 @@
+/** Metrics that verl or TRL logged, under Gradus's names where there are such, else under their own. */
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { metrics as known } from "../../../shared/metrics/metrics.ts";
+import type { Trainer } from "../../../shared/run/origin.ts";
+import { parseJson, toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
+import { limits, readText } from "../../lib/inputFile.ts";
+import type { LoggedRewards } from "./rewardWeights.ts";
+import { textLines } from "../../lib/textLines.ts";
+
+export interface TrainerMetrics {
+  /** By step, ascending. */
+  readonly steps: readonly { readonly step: number; readonly values: Readonly<Record<string, WireNumber>> }[];
+  /** TRL: steps that the run made, its reward functions, and what it logged of them, the means of so many steps each. */
+  readonly made?: number;
+  readonly rewards?: readonly string[];
+  readonly logged?: readonly (LoggedRewards & { readonly step: number })[];
+  readonly every?: number;
+  /** Whether something was measured on held-out tasks. */
+  readonly heldOut: boolean;
+}
+
+export const noMetrics: TrainerMetrics = { steps: [], heldOut: false };
+
+/** @throws UserError where the file cannot be read */
+export const readMetrics = (trainer: Trainer, file: string): TrainerMetrics =>
+  trainer === "verl" ? verlMetrics(file) : trlMetrics(file);
+
+/** `{"step": 3, "data": {"critic/score/mean": 0.4, …}}`, an object a line; the last may be half a line. */
+function verlMetrics(file: string): TrainerMetrics {
+  const steps = new Map<number, Record<string, WireNumber>>();
+  let heldOut = false;
+  for (const line of textLines(file)) {
+    const entry = objectOf(line);
+    const [step, data] = [entry?.["step"], entry?.["data"]];
+    if (typeof step !== "number" || !Number.isInteger(step) || !isObject(data)) continue;
+    heldOut ||= Object.keys(data).some((name) => name.startsWith("val-"));
+    steps.set(step, { ...steps.get(step), ...named("verl", data) });
+  }
+  return { steps: ascending(steps), heldOut };
+}
+
+/** `trainer_state.json`, whose `log_history` has an object a log. */
+function trlMetrics(file: string): TrainerMetrics {
+  const state = stateOf(file);
+  const history: readonly unknown[] = Array.isArray(state["log_history"]) ? state["log_history"] : [];
+  const steps = new Map<number, Record<string, WireNumber>>();
+  const rewards = new Set<string>();
+  let heldOut = false;
+  for (const entry of history) {
+    if (!isObject(entry)) continue;
+    const { step, epoch: _, ...data } = entry;
+    if (typeof step !== "number" || !Number.isInteger(step)) continue;
+    heldOut ||= Object.keys(data).some((name) => name.startsWith("eval_"));
+    for (const name of Object.keys(data)) {
+      const reward = /^rewards\/(.+)\/mean$/.exec(name)?.[1];
+      if (reward !== undefined) rewards.add(reward);
+    }
+    steps.set(step, { ...steps.get(step), ...named("trl", data) });
+  }
+  const made = state["global_step"];
+  const every = state["logging_steps"];
+  return {
+    logged: loggedOf(history, [...rewards]),
+    ...(typeof every === "number" ? { every } : {}),
+    steps: ascending(steps),
+    heldOut,
+    rewards: [...rewards],
+    ...(typeof made === "number" ? { made } : {}),
+  };
+}
+
+function loggedOf(
+  history: readonly unknown[],
+  rewards: readonly string[],
+): readonly (LoggedRewards & { readonly step: number })[] {
+  return history.flatMap((entry) => {
+    if (!isObject(entry) || typeof entry["reward"] !== "number") return [];
+    const parts = rewards.map((reward) => Number(entry[`rewards/${reward}/mean`] ?? Number.NaN));
+    return [{ step: Number(entry["step"]), parts, total: entry["reward"] }];
+  });
+}
+
+function stateOf(file: string): Readonly<Record<string, unknown>> {
+  try {
+    const state: unknown = parseJson(readText(file, limits.text));
+    if (isObject(state)) return state;
+    throw new TypeError("it is no JSON object");
+  } catch (error) {
+    throw new UserError(`The metrics cannot be read: ${messageOf(error)}.`, {
+      file,
+      code: "import-metrics",
+      cause: error,
+      action: "Move the file away to import the rollouts without metrics.",
+    });
+  }
+}
+
+const ascending = (
+  steps: ReadonlyMap<number, Readonly<Record<string, WireNumber>>>,
+): TrainerMetrics["steps"] =>
+  [...steps].sort(([one], [other]) => one - other).map(([step, values]) => ({ step, values }));
+
+/** The numbers of an entry, by name. */
+function named(trainer: Trainer, data: Readonly<Record<string, unknown>>): Record<string, WireNumber> {
+  const values: Record<string, WireNumber> = {};
+  for (const [name, value] of Object.entries(data)) {
+    if (typeof value === "number") values[ownName(trainer, name)] = toWire(value);
+    else if (value === "NaN" || value === "Infinity" || value === "-Infinity")
+      values[ownName(trainer, name)] = value;
+  }
+  return values;
+}
+
+/** A trainer's name of a metric as Gradus calls it, where the list of metrics says so. */
+export function ownName(trainer: Trainer, name: string): string {
+  for (const { own, pattern } of patternsOf(trainer)) {
+    const found = pattern.exec(name);
+    if (found !== null) return own.replace("<term>", found[1] ?? "").replace("<model>", "reference");
+  }
+  return name;
+}
+
+type Pattern = { readonly own: string; readonly pattern: RegExp };
+const patterns = new Map<Trainer, readonly Pattern[]>();
+
+/** Names with a `*` stand for several that are no single metric of ours. The model of a divergence is the reference. */
+function patternsOf(trainer: Trainer): readonly Pattern[] {
+  const present = patterns.get(trainer);
+  if (present !== undefined) return present;
+  const made = known.flatMap(({ name, aliases = {} }) =>
+    (aliases[trainer] ?? [])
+      .filter((alias) => !alias.includes("*") && !/<(?!term>|model>)/.test(name))
+      .map((alias) => ({
+        own: name,
+        pattern: new RegExp(`^${alias.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("<term>", "(.+)")}$`),
+      })),
+  );
+  patterns.set(trainer, made);
+  return made;
+}
+
+function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = parseJson(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // a line that was being written
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,109 @@
+/** Rows of rollouts that lie in another trainer's files, with their groups, and their advantages where a config gives them. */
+import { dirname } from "node:path";
+import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import type { PlacedRecord } from "../../../shared/log/records.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { estimatesOf, type Estimates } from "../../analysis/imported/estimates.ts";
+import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { loadConfig } from "../../rules/load.ts";
+import type { Database } from "../drivers/database.ts";
+import { readRunFile, runFolder } from "../files.ts";
+import type { Apply } from "../ingest/apply.ts";
+import { RunRows } from "../ingest/runState.ts";
+
+/** A rollout that gets this much counts as a success where no config says what one is. */
+const success = 1;
+
+export class PlacedRows {
+  private readonly runs: RunRows;
+  /** Of the run that was asked for last. */
+  private loaded: { readonly run: string; readonly config: RunConfig | undefined } | undefined;
+
+  constructor(
+    database: Database,
+    private readonly store: string,
+    private readonly apply: Apply,
+  ) {
+    this.runs = new RunRows(database);
+  }
+
+  /** Inside a transaction. @param place of the record @throws UserError where the file has changed */
+  add(run: string, place: RecordPlace, record: PlacedRecord): void {
+    const { rows, lines, broken, file } = readPlacedStep(runFolder(this.store, run), record);
+    const config = this.configOf(run);
+    const estimates = config === undefined ? undefined : estimatesOf(config, rows, file);
+    const { attempt } = place;
+    this.groups(run, attempt, rows, estimates);
+    rows.forEach((row, at) =>
+      this.apply.rows.rollout(
+        run,
+        { ...place, line: lines[at]! },
+        {
+          kind: "rollout",
+          step: record.step,
+          index: row.index,
+          row: withAdvantage(row, at, estimates),
+          lengths: {},
+        },
+      ),
+    );
+    for (const { line, message } of broken)
+      this.apply.rows.event(run, attempt, {
+        kind: "event",
+        step: record.step,
+        time: Date.now() / 1000,
+        severity: "warning",
+        name: "placed/line",
+        message: `${file}: rollout ${line} of the step was left out: ${message}`,
+      });
+  }
+
+  private groups(
+    run: string,
+    attempt: number,
+    rows: readonly RolloutRow[],
+    estimates: Estimates | undefined,
+  ): void {
+    const groups = new Map<string, number[]>();
+    rows.forEach(({ group }, at) => groups.set(group, [...(groups.get(group) ?? []), at]));
+    const succeeded = estimates?.kind === "estimated" ? estimates.success : undefined;
+    for (const [group, members] of groups) {
+      const { step, task } = rows[members[0]!]!;
+      this.apply.rows.group(run, attempt, {
+        kind: "group",
+        step,
+        group,
+        task: task?.id ?? group,
+        arm: task?.arm ?? "",
+        admitted: true,
+        reason: null,
+        successes: members.filter((at) => succeeded?.[at] ?? fromWire(rows[at]!.reward ?? null) >= success)
+          .length,
+        size: members.length,
+        signal: null,
+      });
+    }
+  }
+
+  /** As it was imported with; undefined: without one, or it can no longer be read. */
+  private configOf(run: string): RunConfig | undefined {
+    if (this.loaded?.run !== run) this.loaded = { run, config: this.load(run) };
+    return this.loaded.config;
+  }
+
+  private load(run: string): RunConfig | undefined {
+    const authored = this.runs.read(run)?.authored ?? "";
+    const file = readRunFile(runFolder(this.store, run));
+    if (authored === "" || file === null) return undefined;
+    const options = { text: authored, set: file.set, folder: dirname(file.file), recorded: true };
+    const { config, ask } = loadConfig(file.file, options);
+    // What is wrong with its data or its model says nothing against its advantages.
+    return config ?? ask((one) => one);
+  }
+}
+
+function withAdvantage(row: RolloutRow, at: number, estimates: Estimates | undefined): RolloutRow {
+  if ((row.advantage ?? null) !== null || estimates?.kind !== "estimated") return row;
+  return { ...row, advantage: estimates.advantages[at] ?? null };
+}
