@@ -28,6 +28,8 @@ interface Options {
   readonly seconds: number;
   readonly set: string[];
   readonly json?: boolean;
+  readonly step?: number;
+  readonly store?: string;
 }
 
 const short = (value: WireNumber | null): string =>
@@ -79,10 +81,11 @@ function text(scored: Rescored): void {
   for (const [name, message] of Object.entries(errors)) print(`  ${visibleText(`${name}: ${message}`)}`);
 }
 
-async function rescored(config: RunConfig, rollouts: string, json: boolean): Promise<void> {
+async function rescored(config: RunConfig, rollouts: string, options: Options): Promise<void> {
   const random = randomStream(config.seed, "rescore");
-  for await (const scored of rescore(config, await rolloutsOf(rollouts), random)) {
-    if (json) printJson(scored);
+  const { step, store } = options;
+  for await (const scored of rescore(config, await rolloutsOf(rollouts, config, { step, store }), random)) {
+    if (options.json === true) printJson(scored);
     else text(scored);
   }
 }
@@ -167,7 +170,7 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
 }
 
 async function run(file: string, options: Options, program: Program): Promise<void> {
-  const { rollouts, gold: asksGold, probe: asksProbe, set, json } = options;
+  const { rollouts, gold: asksGold, probe: asksProbe, set } = options;
   const draws = asksGold === true || asksProbe === true || options.attack === true;
   if (rollouts === undefined && !draws)
     program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
@@ -175,7 +178,7 @@ async function run(file: string, options: Options, program: Program): Promise<vo
     });
   const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
-  if (rollouts !== undefined) await rescored(config, rollouts, json === true);
+  if (rollouts !== undefined) await rescored(config, rollouts, options);
   await checked(config, options);
 }
 
@@ -188,6 +191,8 @@ export const command: Command = {
         "--rollouts <file>",
         "recorded rollouts: a file with one JSON object per line, `last`, or a run",
       )
+      .option("--step <n>", "of a run: only this step", whole(0))
+      .option("--store <folder>", "the store of a run, or a folder in its workspace")
       .option("--gold", "score every row's own reference answer")
       .option("--probe", "score answers that should earn nothing: empty, filler, wrong, evasive")
       .option(

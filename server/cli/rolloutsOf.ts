@@ -1,40 +1,103 @@
-/** The rollouts that `--rollouts` names: a file's, or those of a run in the store. */
+/** The rollouts that `--rollouts` names: a file of them, or a run of the store. */
 import { existsSync } from "node:fs";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery } from "../../shared/protocol/protocol.ts";
+import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/lib/errors.ts";
+import { rolloutsQuery, type RunSummary } from "../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
+import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
+import type { RunConfig } from "../core/config/runConfig.ts";
 import { findRun, withDaemon } from "./runs/store.ts";
 
-/** A page of the store's answers. */
-const page = 512;
+export interface RolloutsOptions {
+  readonly store?: string | undefined;
+  /** Of a run: this step alone. */
+  readonly step?: number | undefined;
+  /** Of a run without `step`: its last step with rollouts that train. */
+  readonly last?: boolean;
+}
+
+const page = 1024;
 
 /**
- * @param words a JSONL file, else `last`, a run's id, a beginning of it, or its name
- * @throws UserError where there is neither such a file nor such a run
+ * @param words a file, or a run: its id, a beginning of it, its name, or `last`
+ * @param use receives the rows of a file at once, those of a run step by step
  */
-export async function rolloutsOf(words: string): Promise<RecordedRow[]> {
-  if (existsSync(words) || /[./\\]/.test(words)) return readRollouts(words);
-  const rows = await withDaemon(undefined, async (connection) => {
-    const { id } = await findRun(connection, words);
-    const found: RecordedRow[] = [];
-    let after: string | undefined;
-    do {
-      const answer = await ask(connection, rolloutsQuery, {
-        run: id,
-        tokens: true,
-        limit: page,
-        ...(after === undefined ? {} : { after }),
-      });
-      for (const row of answer.rollouts) found.push({ row, place: { file: id, line: found.length } });
-      after = answer.next ?? undefined;
-    } while (after !== undefined);
-    return found;
-  });
-  if (rows.length === 0)
-    throw new UserError(`The run ${words} has recorded no rollout yet.`, {
+export async function withRollouts(
+  words: string,
+  config: RunConfig,
+  options: RolloutsOptions,
+  use: (rows: readonly RecordedRow[]) => void,
+): Promise<void> {
+  // A path with a separator or an ending is meant as one, whether it is there or not.
+  if (existsSync(words) || /[./\\]/.test(words)) return use(await readRollouts(words));
+  return withDaemon(options.store, async (connection) => {
+    const run = await findRun(connection, words);
+    const place = { file: run.file, line: 0 };
+    let found = false;
+    for await (const rows of stepsOf(connection, run, options)) {
+      const given = run.origin === undefined ? rows : wholeRewards(config, rows);
+      use(given.map((row) => ({ row, place })));
+      found = true;
+    }
+    if (found) return;
+    const step = options.step === undefined ? "" : ` in step ${options.step}`;
+    throw new UserError(`The run ${run.id} has no rollouts${step}.`, {
       code: "rollouts-empty",
-      action: "Wait for its first step, or name another run.",
+      action: `List what it has: gradus rollouts ${run.id}.`,
     });
+  });
+}
+
+/** All at once. */
+export async function rolloutsOf(
+  words: string,
+  config: RunConfig,
+  options: RolloutsOptions,
+): Promise<RecordedRow[]> {
+  const all: RecordedRow[] = [];
+  await withRollouts(words, config, options, (rows) => {
+    for (const row of rows) all.push(row);
+  });
+  return all;
+}
+
+/** The rollouts of each step that has some. */
+async function* stepsOf(
+  connection: Requester,
+  { id, step: last }: RunSummary,
+  options: RolloutsOptions,
+): AsyncGenerator<readonly RolloutRow[]> {
+  if (options.step !== undefined || options.last !== true) {
+    for (let step = options.step ?? 0; step <= (options.step ?? last); step++) {
+      const rows = await rowsOf(connection, id, step);
+      if (rows.length > 0) yield rows;
+    }
+    return;
+  }
+  // The steps after the last rollouts may have metrics alone.
+  for (let step = last; step >= 0; step--) {
+    const rows = await rowsOf(connection, id, step);
+    if (rows.some(({ use = "train" }) => use === "train")) {
+      yield rows;
+      return;
+    }
+  }
+}
+
+async function rowsOf(connection: Requester, run: string, step: number): Promise<RolloutRow[]> {
+  const rows: RolloutRow[] = [];
+  let after: string | undefined;
+  do {
+    const answer = await ask(connection, rolloutsQuery, {
+      run,
+      step,
+      tokens: true,
+      limit: page,
+      ...(after === undefined ? {} : { after }),
+    });
+    for (const row of answer.rollouts) rows.push(row);
+    after = answer.next ?? undefined;
+  } while (after !== undefined);
   return rows;
 }

@@ -22,6 +22,7 @@ import {
   type runsResume,
   type runsStart,
 } from "../../shared/protocol/protocol.ts";
+import { trainerNames } from "../../shared/run/origin.ts";
 import { isRunId } from "../../shared/run/runId.ts";
 import type { RunFile } from "../../shared/run/run.ts";
 import { authoredPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
@@ -167,7 +168,16 @@ export class Supervisor {
         });
       // What the attempt before wrote comes first: its end would otherwise be taken for this one's.
       await this.remote.call("drain", run);
-      const { status } = await this.existing(run);
+      const { status, origin } = await this.existing(run);
+      if (origin !== undefined)
+        throw new UserError(
+          `Run ${run} was imported from ${trainerNames[origin.trainer]}: it has no checkpoint to resume from.`,
+          {
+            file: origin.folder,
+            code: "refused",
+            action: "Resume it with its own trainer, and import it again.",
+          },
+        );
       if (status === "finished")
         throw new UserError(`Run ${run} has finished, so there is nothing to resume.`, {
           code: "refused",

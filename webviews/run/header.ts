@@ -1,4 +1,5 @@
 /** The head of the panel: which run, its status, its progress, and what can be done with it. */
+import { stepsMade, stepsPlanned } from "../../shared/run/origin.ts";
 import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFailures } from "../../shared/editor/runPanel.ts";
@@ -148,7 +149,7 @@ export class Header {
   #showProgress({ run: { summary } }: RunView): void {
     const done = summary.steps <= 0 ? 0 : Math.min(1, (summary.step + 1) / summary.steps);
     this.#progress.setAttribute("aria-valuenow", String(Math.round(done * 100)));
-    this.#progress.setAttribute("aria-valuetext", `${summary.step + 1} of ${summary.steps} steps`);
+    this.#progress.setAttribute("aria-valuetext", `${stepsMade(summary)} of ${stepsPlanned(summary)} steps`);
     const bar = this.#progress.firstElementChild;
     if (bar instanceof HTMLElement) bar.style.transform = `scaleX(${done})`;
   }
@@ -192,7 +193,7 @@ function whereabouts(view: RunView): string {
     ...(stage === undefined ? [] : [`stage ${stage}`]),
     summary.step < 0
       ? `${summary.steps.toLocaleString("en-US")} steps planned`
-      : `step ${(summary.step + 1).toLocaleString("en-US")} of ${summary.steps.toLocaleString("en-US")}`,
+      : `step ${stepsMade(summary).toLocaleString("en-US")} of ${stepsPlanned(summary).toLocaleString("en-US")}`,
     ...(evaluating === undefined ? [] : [evaluating.replace(/\.$/, "")]),
     ...(left === null || evaluating !== undefined
       ? []

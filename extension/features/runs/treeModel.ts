@@ -1,4 +1,5 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
+import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -237,7 +238,7 @@ export function runTooltip(run: RunSummary, now: number): string {
     `**${plainMarkdown(run.name)}** ${lookOf(run).word}`,
     ...(run.warnings ?? []).map(({ message }) => `$(warning) ${plainMarkdown(message)}`),
     ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
-    `step ${run.step + 1} of ${run.steps}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
+    `step ${stepsMade(run)} of ${stepsPlanned(run)}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
     ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),
     ...(run.backend === null ? [] : [`computed on ${plainMarkdown(run.backend)}`]),
     `started ${formatAge(now - Date.parse(run.startedAt))}${run.endedAt === null ? "" : `, took ${formatSeconds((Date.parse(run.endedAt) - Date.parse(run.startedAt)) / 1000)}`}`,

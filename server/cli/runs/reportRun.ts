@@ -82,11 +82,13 @@ function facts({
   git,
   seed,
   warnings = [],
+  origin,
 }: Facts): string[] {
+  const progress = origin === undefined ? `${step + 1} of ${steps} steps` : `${step} steps`;
   const seconds =
     endedAt === null ? undefined : (new Date(endedAt).getTime() - new Date(startedAt).getTime()) / 1000;
   return [
-    `${id}: ${status}${message === null ? "" : ` (${message})`}, ${step + 1} of ${steps} steps${seconds === undefined ? "" : ` in ${duration(seconds)}`}, seed ${seed}${backend === null ? "" : `, on ${backend}`}.`,
+    `${id}: ${status}${message === null ? "" : ` (${message})`}, ${progress}${seconds === undefined ? "" : ` in ${duration(seconds)}`}${origin === undefined ? `, seed ${seed}` : ""}${backend === null ? "" : `, ${origin === undefined ? "on" : "imported from"} ${backend}`}.`,
     ...warnings.map(({ message }) => `**Warning:** ${message}`),
     ...(git === null ? [] : [`Sources: ${git.commit}${git.dirty ? " with uncommitted changes" : ""}.`]),
   ];

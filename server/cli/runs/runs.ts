@@ -12,6 +12,7 @@ import {
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { stepsMade, stepsPlanned, trainerNames, type RunOrigin } from "../../../shared/run/origin.ts";
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { print, printJson, type Command } from "../command.ts";
@@ -20,6 +21,7 @@ import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { colours } from "../text/colours.ts";
 import { followHere } from "./followHere.ts";
+import { importCommand } from "./importRuns.ts";
 import { whole } from "../options.ts";
 import { matrixText } from "../text/matrixText.ts";
 import { warningLines } from "../text/runText.ts";
@@ -111,7 +113,8 @@ export const command: Command = {
       .option("--out <path>", "file or folder to write instead of stdout; required for a model")
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
-    for (const name of ["fork", "compare", "import", "gc"]) later(program, name);
+    importCommand(program);
+    for (const name of ["fork", "compare", "gc"]) later(program, name);
   },
 };
 
@@ -171,7 +174,7 @@ async function list({ store, json, limit }: Options & { readonly limit: number }
   });
 }
 
-const progress = ({ step, steps }: RunSummary): string => `${step + 1}/${steps}`;
+const progress = (run: RunSummary): string => `${stepsMade(run)}/${stepsPlanned(run)}`;
 const labelsOf = ({ warnings = [] }: RunSummary): string[] =>
   warnings.map(({ label }) => colours.yellow(`⚠ ${label}`));
 const headline = ({ headline: values }: RunSummary): string =>
@@ -213,6 +216,7 @@ function describe(run: RunDetail): string[] {
     ...warningLines(run.warnings),
     ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,
+    ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin)}`]),
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
     ...(run.backend === null
@@ -235,6 +239,10 @@ function describe(run: RunDetail): string[] {
     ...metrics("last", run.last),
   ];
 }
+
+/** "verl 0.9.1, from /work/gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
+const originText = ({ trainer, version, folder, rollouts, steps, copied }: RunOrigin): string =>
+  `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}, from ${folder}: ${rollouts.toLocaleString("en-US")} rollouts in ${steps} steps, whose files ${copied ? "were copied" : "stay there"}`;
 
 async function control(
   connection: Requester,

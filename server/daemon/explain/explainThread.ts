@@ -23,6 +23,15 @@ export type ExplainAnswer =
 /** By the config as it stood at the step: what was set later does not count. */
 function explainRollout({ folder, authored, rows, which }: ExplainTask): Why {
   const run = readRunFile(folder);
+  if (authored === "")
+    throw new UserError(
+      "The run was imported without its config, so nothing says how advantages were computed.",
+      {
+        file: run.file,
+        code: "explain",
+        action: "Import it again with --config FILE, or name a config: gradus explain FILE --rollouts RUN.",
+      },
+    );
   const settings = readSettings(folder).filter(({ step }) => step < which.step);
   const { config, diagnostics } = loadWith(run, authored, settings, true);
   if (config === undefined)

@@ -1,0 +1,134 @@
+/** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
+import type { Command as Program } from "commander";
+import { extname, resolve } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { runsShow } from "../../../shared/protocol/protocol.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { isSettled } from "../../../shared/protocol/runStatus.ts";
+import { configKind } from "../../config/configKind.ts";
+import { convert } from "../../frameworks/convert/index.ts";
+import { parseConfig } from "../../frameworks/readers/index.ts";
+import { versionOf } from "../../frameworks/version.ts";
+import { limits, readText } from "../../lib/inputFile.ts";
+import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
+import { summaryText } from "../../store/imported/importSummary.ts";
+import { print, printJson } from "../command.ts";
+import { loadOrComplain } from "../loadOrComplain.ts";
+import { collect } from "../text/diagnostics.ts";
+import { daemonState, storeOf } from "./store.ts";
+
+declare const GRADUS_VERSION: string;
+
+interface Options {
+  readonly config?: string;
+  readonly name?: string;
+  readonly copy?: boolean;
+  readonly set: string[];
+  readonly store?: string;
+  readonly json?: boolean;
+}
+
+export function importCommand(program: Program): void {
+  program
+    .command("import")
+    .description(
+      "import the rollouts and metrics that verl or TRL wrote, as a run; nothing is uploaded or moved",
+    )
+    .argument(
+      "<folder>",
+      "what the trainer wrote: verl's rollouts and its file logger's metrics, or TRL's output folder",
+    )
+    .option(
+      "--config <file>",
+      "the run's config: advantages are computed by it, and rewards get its terms' names",
+    )
+    .option("--name <name>", "what the run is called; default: the folder's name")
+    .option(
+      "--copy",
+      "copy the files with rollouts into the run's folder; without it they stay where they are",
+    )
+    .option("--set <path=value>", "override a value of the config; may be repeated", collect, [])
+    .option("--store <folder>", "the store, or a folder in its workspace")
+    .option("--json", "one JSON value")
+    .action(run);
+}
+
+async function run(folder: string, options: Options): Promise<void> {
+  const store = storeOf(options.store);
+  const config = options.config === undefined ? undefined : configOf(options.config, options.set);
+  if (options.config !== undefined && config === undefined) return;
+  const progress = new Progress();
+  const summary = await importRun({
+    store,
+    folder,
+    name: options.name,
+    copy: options.copy === true,
+    config,
+    version: GRADUS_VERSION,
+    progress: (bytes) => progress.add(bytes),
+  }).finally(() => progress.clear());
+  await taken(store, summary.run);
+  if (options.json === true) return printJson(summary);
+  print(`${summary.run}\n${summaryText(summary)}`);
+}
+
+/** undefined: it has errors, which are printed. */
+function configOf(file: string, set: readonly string[]): ImportRequest["config"] {
+  const loaded = loadOrComplain(file, set, true);
+  if (loaded === undefined) return undefined;
+  const path = resolve(file);
+  const text = readText(path, limits.source);
+  const own = ![".sh", ".py"].includes(extname(path)) && configKind(text) === "gradus";
+  return {
+    file: path,
+    text: own ? text : convert(path, text).config,
+    set,
+    loaded,
+    version: own ? null : releaseOf(path, text),
+  };
+}
+
+/** The trainer's, where the script or what is next to it says so. */
+function releaseOf(file: string, text: string): string | null {
+  const written = parseConfig(file, text);
+  if (written === undefined) return null;
+  const release = versionOf(written.framework, file, text);
+  return release.from === "newest" ? null : release.text;
+}
+
+/** A daemon that serves the store sees the folder appear: what is asked next finds the run. */
+async function taken(store: string, run: string): Promise<void> {
+  const daemon = await daemonState(store).catch(() => undefined);
+  if (daemon?.state !== "serving") return;
+  const connection = daemon.link.connection();
+  try {
+    for (const until = Date.now() + patience; Date.now() < until; await wait(look)) {
+      const seen = await ask(connection, runsShow, { run }).catch(() => undefined);
+      if (seen !== undefined && isSettled(seen.status)) return;
+    }
+  } finally {
+    connection.dispose();
+    daemon.link.close();
+  }
+}
+const patience = 10_000;
+const look = 50;
+
+/** Megabytes on stderr, of imports that take a while. */
+class Progress {
+  private bytes = 0;
+  private readonly began = Date.now();
+  private shown = 0;
+
+  add(bytes: number): void {
+    this.bytes += bytes;
+    const now = Date.now();
+    if (!process.stderr.isTTY || now - this.began < 1_000 || now - this.shown < 200) return;
+    this.shown = now;
+    process.stderr.write(`\r${Math.round(this.bytes / 1e6)} MB`);
+  }
+
+  clear(): void {
+    if (this.shown > 0) process.stderr.write("\r\u001B[K");
+  }
+}

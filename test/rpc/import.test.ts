@@ -1,0 +1,141 @@
+/** A run of another trainer in a real daemon's store: imported while it serves, listed, explained, scored again, rebuilt. */
+import assert from "node:assert/strict";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { after, before, describe, it } from "node:test";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { ask } from "../../shared/daemon/request.ts";
+import {
+  curriculumQuery,
+  daemonShutdown,
+  evaluationsQuery,
+  eventsQuery,
+  groupsQuery,
+  matrixQuery,
+  metricsSeries,
+  rescore,
+  rewardErrors,
+  rolloutsQuery,
+  rolloutsWhy,
+  runsList,
+  runsResume,
+  runsShow,
+  tasksQuery,
+} from "../../shared/protocol/protocol.ts";
+import { gradus } from "../support/cli.ts";
+import { rewardHost } from "../support/rewardHost.ts";
+import { Sandbox, until } from "./daemon.ts";
+
+const text = `name: sums
+tasks: [{ env: countdown, numbers: [3] }]
+reward: { terms: { answer: ./answer.ts } }
+rollout: { group: 4 }
+steps: 5
+`;
+const reward = (wrong: number): string => `export const score = ({ response, task }) =>
+  response.endsWith("#### " + task.answer) ? 1 : ${wrong};\n`;
+
+describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
+  let box: Sandbox;
+  let connection: MessageConnection;
+  let run = "";
+  let file = "";
+  let output = "";
+  const told = async (...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await gradus(words, dirname(box.file));
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  before(async () => {
+    await rewardHost();
+    box = await Sandbox.make();
+    file = join(dirname(box.file), "sums.gradus.yaml");
+    output = join(dirname(box.file), "out");
+    writeFileSync(file, text);
+    writeFileSync(join(dirname(file), "answer.ts"), reward(0.1));
+    cpSync("test/fixtures/imported/verl", output, { recursive: true });
+    connection = await box.connect();
+    const answer = JSON.parse(await told("runs", "import", "out", "--config", file, "--json"));
+    assert.deepEqual([answer.trainer, answer.rollouts, answer.advantages], ["verl", 80, "grpo"]);
+    run = answer.run;
+  });
+  after(() => box.end());
+
+  it("lists it as soon as the command has ended, and answers what a panel asks", async () => {
+    const { runs } = await ask(connection, runsList, {});
+    assert.deepEqual(
+      runs.map(({ id, status, origin }) => [id, status, origin?.folder]),
+      [[run, "finished", output]],
+    );
+    const { series } = await ask(connection, metricsSeries, { run, metrics: ["reward/total"], buckets: 100 });
+    assert.equal(series[0]?.total, 5);
+    const none = await Promise.all([
+      ask(connection, curriculumQuery, { run }),
+      ask(connection, eventsQuery, { run }),
+      ask(connection, evaluationsQuery, { run }),
+      ask(connection, matrixQuery, { run }),
+      ask(connection, tasksQuery, { run }),
+      ask(connection, rewardErrors, { run }),
+    ]);
+    assert.deepEqual([none[1].events, none[2].evaluations, none[5].failures], [[], [], []]);
+    const { rollouts } = await ask(connection, rolloutsQuery, { run, step: 4, where: "reward == 1" });
+    assert.ok(
+      rollouts.length > 0 && rollouts.every(({ step, advantage }) => step === 4 && Number(advantage) >= 0),
+    );
+    const { groups } = await ask(connection, groupsQuery, { run, step: 4 });
+    assert.equal(groups.length, 4);
+  });
+
+  it("explains a rollout of it, in the daemon and on the command line, by the group's name or number", async () => {
+    const { rollouts } = await ask(connection, rolloutsQuery, { run, step: 5 });
+    const { group, index, advantage } = rollouts[9]!;
+    const why = await ask(connection, rolloutsWhy, { run, step: 5, group, index });
+    assert.deepEqual([why.baseline, why.advantage], ["group_mean", advantage]);
+    const named = JSON.parse(
+      await told("explain", file, "--rollouts", "last", "--why", `${group}#${index}`, "--json"),
+    );
+    const numbered = JSON.parse(await told("explain", file, "--rollouts", run, "--why", "5/2#1", "--json"));
+    assert.deepEqual([named.step, named.advantage, numbered], [5, advantage, named]);
+    const lines = (await told("explain", file, "--rollouts", "last", "--json")).trim().split("\n");
+    assert.equal(lines.length, 85);
+    const other = await gradus(["explain", box.file, "--rollouts", "last", "--step", "5"], dirname(file));
+    assert.match(other.stdout, /^step 5\n(?:.*\n)*.* #0 {2}reward 0\.1 {2}advantage -1\.4997 {2}tokens 0\/0\n/);
+  });
+
+  it("scores its rollouts again by an edited reward", async () => {
+    const uri = pathToFileURL(file).href;
+    const unsaved = { [join(dirname(file), "answer.ts")]: reward(0.5) };
+    const { rescored } = await ask(connection, rescore, { uri, trusted: true, scope: "run", unsaved });
+    assert.deepEqual([rescored?.steps, rescored?.notes], [5, []]);
+    const [term] = rescored?.change.terms ?? [];
+    // 0.1 became 0.5, and the rollout whose score was NaN has a reward now.
+    assert.deepEqual([term?.term, term?.changed, term?.errors], ["answer", 36, 0]);
+    assert.ok(Number(rescored?.change.mean.now) > Number(rescored?.change.mean.before));
+  });
+
+  it("is exported and shown, and cannot be resumed", async () => {
+    const lines = (await told("runs", "export", run)).trim().split("\n");
+    assert.equal(lines.length, 80);
+    assert.match(await told("runs", "show", run), /imported {4}verl, from .*: 80 rollouts in 5 steps/);
+    assert.match(await told("runs", "list"), /finished {5}5\/5/);
+    assert.match(await told("rollouts", run, "--step", "3"), /step 3 {2}[0-9a-f-]{36} {2}verl/);
+    await assert.rejects(ask(connection, runsResume, { run }), /imported from verl: it has no checkpoint/);
+  });
+
+  it("is the same after the tables are gone, and says so where a file is another", async () => {
+    const whole = () => ask(connection, rolloutsQuery, { run, limit: 100 });
+    const before = [await whole(), await ask(connection, runsShow, { run })];
+    await ask(connection, daemonShutdown, {});
+    await until(async () => (box.discovery() === null ? true : null), "the daemon to end");
+    for (const name of readdirSync(box.store).filter((one) => one.startsWith("store.sqlite")))
+      rmSync(join(box.store, name), { recursive: true });
+    connection = await box.connect();
+    await box.reach(connection, run, ({ status }) => status === "finished");
+    assert.deepEqual([await whole(), await ask(connection, runsShow, { run })], before);
+    writeFileSync(join(output, "rollouts", "2.jsonl"), "{}\n");
+    const { code, stdout, stderr } = await gradus(["rollouts", run, "--step", "2"], dirname(file));
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /2\.jsonl: error: The rollouts of step 2 are not shown: their file has changed/);
+  });
+});
