@@ -100,11 +100,20 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     const lines = (await told("explain", file, "--rollouts", "last", "--json")).trim().split("\n");
     assert.equal(lines.length, 85);
     const other = await gradus(["explain", box.file, "--rollouts", "last", "--step", "5"], dirname(file));
-    assert.match(other.stdout, /^step 5\n(?:.*\n)*.* #0 {2}reward 0\.1 {2}advantage -1\.4997 {2}tokens 0\/0\n/);
+    assert.match(
+      other.stdout,
+      /^step 5\n(?:.*\n)*.* #0 {2}reward 0\.1 {2}advantage -1\.4997 {2}tokens 0\/0\n/,
+    );
   });
 
   it("scores its rollouts again by an edited reward", async () => {
     const uri = pathToFileURL(file).href;
+    // The file as it was at the import is no edit.
+    const same = await ask(connection, rescore, { uri, trusted: true, scope: "run" });
+    assert.deepEqual(
+      same.rescored?.change.terms.map(({ term, changed }) => [term, changed]),
+      [["answer", 0]],
+    );
     const unsaved = { [join(dirname(file), "answer.ts")]: reward(0.5) };
     const { rescored } = await ask(connection, rescore, { uri, trusted: true, scope: "run", unsaved });
     assert.deepEqual([rescored?.steps, rescored?.notes], [5, []]);

@@ -17,6 +17,7 @@ import { findOutput, type TrainerOutput } from "./findOutput.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
 import { termsOf } from "./rewardTerms.ts";
+import { rewardHashes } from "./rewardHashes.ts";
 import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 
 export interface ImportRequest {
@@ -87,7 +88,8 @@ async function write(
     copied: request.copy,
   };
   writeRunFile(request, id, draft, folder);
-  writeLog(request, output, metrics, placed, origin, id, draft);
+  const bundles = config === undefined ? {} : await rewardHashes(config.loaded);
+  writeLog(request, output, metrics, placed, { origin, bundles }, id, draft);
   return {
     run: id,
     ...origin,
@@ -185,7 +187,7 @@ function writeLog(
   output: TrainerOutput,
   metrics: TrainerMetrics,
   placed: PlacedFiles,
-  origin: RunOrigin,
+  { origin, bundles }: { readonly origin: RunOrigin; readonly bundles: Readonly<Record<string, string>> },
   id: string,
   draft: string,
 ): void {
@@ -212,7 +214,7 @@ function writeLog(
     git: null,
     version,
     started_at: new Date(first * 1000).toISOString(),
-    bundles: {},
+    bundles,
     origin,
   });
   log.commit(-1);
