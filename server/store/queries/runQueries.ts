@@ -128,8 +128,9 @@ export class RunQueries {
 
   /** The log says that a run is live until it records its end: that may lie further on than has been read. */
   private summaryOf(run: RunState): RunSummary {
-    const ended = isLive(run.status) && hasEnded(runFolder(this.store, run.id), run.attempt);
-    if (ended) return summaryOf(run, "reading", []);
+    const imported = run.origin !== null;
+    const ended = imported || hasEnded(runFolder(this.store, run.id), run.attempt);
+    if (isLive(run.status) && ended) return summaryOf(run, "reading", []);
     return summaryOf(run, run.status, this.warningsOf(run));
   }
 }
