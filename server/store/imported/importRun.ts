@@ -8,6 +8,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { trainerNames, type RunOrigin, type Trainer } from "../../../shared/run/origin.ts";
 import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
@@ -98,6 +99,7 @@ async function write(
     halfWritten: placed.halfWritten,
     unestimated: seen.reason,
     share: output.trainer === "trl" ? shareOf(placed.records, metrics) : null,
+    repeated: seen.repeated,
     missing: missingOf(output.trainer, metrics, seen, placed),
   };
 }
@@ -109,19 +111,31 @@ interface Seen {
   readonly reason: string | null;
   /** Whether the reward's parts are there. */
   readonly parts: boolean;
+  /** Whether the step before has the same rollouts. */
+  readonly repeated: boolean;
 }
 
 /** The newest step is parsed: what it has, all have. The draft lies as deep as the run will. */
 function lookAt(draft: string, { records }: PlacedFiles, config: RunConfig | undefined): Seen {
   const { rows, file, groups } = readPlacedStep(draft, records[0]!);
   const parts = rows.some(({ rewards = {} }) => Object.keys(rewards).length > 1);
-  const none = { groups, advantages: null, reason: null, parts: parts || groups === "neighbours" };
-  if (config === undefined || groups === "neighbours") return none;
+  const none = { groups, advantages: null, reason: null, parts, repeated: false };
+  if (groups === "neighbours") {
+    const before = records[1] === undefined ? [] : readPlacedStep(draft, records[1]).rows;
+    return { ...none, parts: true, repeated: sameTexts(rows, before) };
+  }
+  if (config === undefined) return none;
   const estimates = estimatesOf(config, rows, file);
   return estimates.kind === "none"
     ? { ...none, reason: estimates.reason }
     : { ...none, advantages: estimatorOf(config) };
 }
+
+const sameTexts = (rows: readonly RolloutRow[], others: readonly RolloutRow[]): boolean =>
+  rows.length === others.length &&
+  rows.every(
+    ({ prompt, response }, at) => prompt === others[at]!.prompt && response === others[at]!.response,
+  );
 
 /** A file is named after its step: the run has made as many, if not more. */
 function shareOf(records: PlacedFiles["records"], { made = 0 }: TrainerMetrics): ImportSummary["share"] {

@@ -14,6 +14,8 @@ export interface ImportSummary extends RunOrigin {
   readonly unestimated: string | null;
   /** Of how many steps TRL kept the rollouts; null: it is not known, or the trainer keeps all. */
   readonly share: { readonly kept: number; readonly of: number } | null;
+  /** TRL: the last two files have the same rollouts, since a generation batch spans several logs. */
+  readonly repeated: boolean;
   readonly missing: readonly string[];
   readonly seconds: number;
 }
@@ -35,6 +37,7 @@ export function summaryText(summary: ImportSummary): string {
     ...shareText(summary),
     groupsText[groups],
     advantagesText(summary),
+    ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
     ...halfText(summary),
     ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
   ].join(" · ");

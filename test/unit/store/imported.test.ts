@@ -153,6 +153,10 @@ test("TRL's rollouts have the advantages that it recorded, and rewards by the we
   rmSync(join(output, "completions", "completions_00002.parquet"));
   const fewer = await bring(folder, output, { config: false });
   assert.match(summaryText(fewer), /TRL · 2 steps · 32 rollouts · of 2 of 3 steps \(66\.7 %\)/);
+  assert.doesNotMatch(summaryText(fewer), /repeat/);
+  const [first, third] = [1, 3].map((step) => join(output, "completions", `completions_0000${step}.parquet`));
+  cpSync(first!, third!);
+  assert.match(summaryText(await bring(folder, output, { config: false })), /files repeat rollouts/);
 });
 
 test("a file that has changed is refused by name, whenever it changed; one that was only touched is not", async () => {
