@@ -1,11 +1,11 @@
 /**
  * verl's dumps (`trainer.rollout_data_dir`): an object a line with `input`, `output`, `gts`, `score` and `step`, every key of
  * the reward's own dict, and from its V1 trainer on `uid`, the row's key `{uid}_{session}_{index}`. `score` is the reward; its
- * other numbers are logged and are no part of it.
+ * other numbers are components, which verl logs and never sums.
  */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
-import type { MaybeNumber, RolloutRow, WireReward } from "../../../shared/rollouts/rollouts.ts";
+import type { RolloutRow, WireNumber, WireReward } from "../../../shared/rollouts/rollouts.ts";
 import { taskId } from "./taskId.ts";
 
 type Terms = PlacedRecord["terms"];
@@ -47,14 +47,16 @@ function verlRow(
 ): RolloutRow {
   const prompt = textOf(entry["input"]);
   const rewards: Record<string, WireReward> = {};
+  const components: Record<string, WireNumber> = {};
   const data: Record<string, Json> = {};
   for (const { field, term } of terms) rewards[term] = numberOf(entry[field]) ?? null;
   for (const [key, value] of Object.entries(entry)) {
     if (own.has(key)) continue;
     const number = typeof value === "boolean" ? Number(value) : numberOf(value);
-    if (number === undefined || terms.length === 0 || Object.hasOwn(rewards, key)) data[key] = value;
-    else rewards[key] = number;
+    if (number === undefined || terms.length === 0) data[key] = value;
+    else components[key] = number;
   }
+  const [{ term } = { term: "" }] = terms;
   return {
     step,
     group,
@@ -64,6 +66,7 @@ function verlRow(
     response: textOf(entry["output"]),
     use: "train",
     rewards,
+    ...(Object.keys(components).length === 0 ? {} : { components: { [term]: components } }),
     reward: numberOf(entry["score"]) ?? null,
   };
 }
@@ -83,7 +86,7 @@ const textOf = (value: Json | undefined): string =>
   typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 
 /** A number, or one that is not finite as the readers of JSON leave it; undefined: it is none. */
-function numberOf(value: Json | undefined): MaybeNumber | undefined {
+function numberOf(value: Json | undefined): WireNumber | undefined {
   if (typeof value === "number") return value;
   return value === "NaN" || value === "Infinity" || value === "-Infinity" ? value : undefined;
 }

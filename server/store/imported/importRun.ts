@@ -118,7 +118,7 @@ interface Seen {
 /** The newest step is parsed: what it has, all have. The draft lies as deep as the run will. */
 function lookAt(draft: string, { records }: PlacedFiles, config: RunConfig | undefined): Seen {
   const { rows, file, groups } = readPlacedStep(draft, records[0]!);
-  const parts = rows.some(({ rewards = {} }) => Object.keys(rewards).length > 1);
+  const parts = rows.some(({ components }) => components !== undefined);
   const none = { groups, advantages: null, reason: null, parts, repeated: false };
   if (groups === "neighbours") {
     const before = records[1] === undefined ? [] : readPlacedStep(draft, records[1]).rows;

@@ -45,15 +45,15 @@ test("verl's older dumps: equal inputs are a group; numbers of the reward's dict
   assert.deepEqual(sizes(rows), { 0: 4, 1: 4, 2: 4, 3: 4 });
   for (const { group, prompt } of rows)
     assert.equal(new Set(rows.filter((row) => row.group === group).map((row) => row.prompt)).size, 1, prompt);
-  const [{ rewards = {}, reward, task } = {}] = rows;
-  assert.deepEqual(Object.keys(rewards), ["answer", "acc", "format"]);
-  assert.equal(rewards["acc"], Number(reward === 1));
+  const [{ rewards, components, reward, task } = {}] = rows;
+  assert.deepEqual(rewards, { answer: reward });
+  assert.deepEqual(components, { answer: { acc: Number(reward === 1), format: 1 } });
   assert.equal(typeof task?.data?.["pred"], "string");
 });
 
 test("a config with several terms has none that is verl's score: the reward is whole", () => {
   const [row] = verlRows(lines("verlOlder/rollouts/1.jsonl"), 1, []);
-  assert.deepEqual(row?.rewards, {});
+  assert.deepEqual([row?.rewards, row?.components], [{}, undefined]);
   assert.equal(typeof row?.reward, "number");
   assert.equal(row?.task?.data?.["format"], 1);
 });
