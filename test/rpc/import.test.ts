@@ -132,7 +132,7 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     await assert.rejects(ask(connection, runsResume, { run }), /imported from verl: it has no checkpoint/);
   });
 
-  it("is the same after the tables are gone, and says so where a file is another", async () => {
+  it("is the same after the tables are gone, says so where a file is another, and goes without the files", async () => {
     const whole = () => ask(connection, rolloutsQuery, { run, limit: 100 });
     const before = [await whole(), await ask(connection, runsShow, { run })];
     await ask(connection, daemonShutdown, {});
@@ -146,5 +146,9 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await gradus(["rollouts", run, "--step", "2"], dirname(file));
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /2\.jsonl: error: The rollouts of step 2 are not shown: their file has changed/);
+    await told("runs", "delete", run);
+    assert.deepEqual((await ask(connection, runsList, {})).runs, []);
+    assert.deepEqual(readdirSync(join(box.store, "runs")), []);
+    assert.equal(readdirSync(join(output, "rollouts")).length, 5);
   });
 });

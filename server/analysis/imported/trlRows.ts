@@ -11,6 +11,7 @@ import {
   type RolloutRow,
   type WireReward,
 } from "../../../shared/rollouts/rollouts.ts";
+import { shortest } from "./float32.ts";
 import { taskId } from "./taskId.ts";
 
 type Placed = Pick<PlacedRecord, "terms" | "group">;
@@ -59,10 +60,10 @@ function trlRow(
   const rewards: Record<string, WireReward> = {};
   let reward: number | undefined;
   for (const { field, term, weight } of terms) {
-    const value = entry[field];
+    const value = rewardOf(entry[field]);
     // pandas writes what did not apply, None, as it writes NaN: null.
-    rewards[term] = typeof value === "number" ? toWire(value) : null;
-    if (typeof value === "number" && weight !== 0) reward = (reward ?? 0) + weight * value;
+    rewards[term] = value === undefined ? null : toWire(value);
+    if (value !== undefined && weight !== 0) reward = (reward ?? 0) + weight * value;
   }
   const fields = new Set(terms.map(({ field }) => field));
   const data = Object.fromEntries(Object.entries(entry).filter(([key]) => !own.has(key) && !fields.has(key)));
@@ -78,6 +79,8 @@ function trlRow(
   };
 }
 
+const rewardOf = (value: Json | undefined): number | undefined =>
+  typeof value === "number" ? shortest(value) : undefined;
 const advantageOf = (value: Json | undefined): MaybeNumber =>
   typeof value === "number" ? toWire(value) : null;
 

@@ -6,6 +6,7 @@
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
 import type { RolloutRow, WireNumber, WireReward } from "../../../shared/rollouts/rollouts.ts";
+import { shortest } from "./float32.ts";
 import { taskId } from "./taskId.ts";
 
 type Terms = PlacedRecord["terms"];
@@ -87,6 +88,6 @@ const textOf = (value: Json | undefined): string =>
 
 /** A number, or one that is not finite as the readers of JSON leave it; undefined: it is none. */
 function numberOf(value: Json | undefined): WireNumber | undefined {
-  if (typeof value === "number") return value;
+  if (typeof value === "number") return shortest(value);
   return value === "NaN" || value === "Infinity" || value === "-Infinity" ? value : undefined;
 }

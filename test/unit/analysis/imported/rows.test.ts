@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { shortest } from "../../../../server/analysis/imported/float32.ts";
 import { groupSize, trlRows } from "../../../../server/analysis/imported/trlRows.ts";
 import { verlRows } from "../../../../server/analysis/imported/verlRows.ts";
 import { parquetRows } from "../../../../server/lib/parquet.ts";
@@ -73,7 +74,8 @@ test("TRL: neighbours with equal prompts are groups, one prompt may have two; wh
   assert.ok(none.length > 0 && none.every(({ reward, rewards }) => reward === rewards?.["digits"]));
   for (const [at, row] of rows.entries()) {
     const { digits, short, answer, advantage } = entries[at]!;
-    assert.equal(row.reward, Number(digits) + (typeof short === "number" ? 0.5 * short : 0));
+    const reward = Number(digits) + (typeof short === "number" ? 0.5 * short : 0);
+    assert.ok(Math.abs(Number(row.reward) - reward) < 1e-7);
     assert.equal(row.advantage, advantage);
     assert.deepEqual(row.task?.data, { answer });
   }
@@ -100,4 +102,12 @@ test("conversations: the only message is the text; of several, who says what; me
   assert.equal(row?.prompt, "system: Be short.\n\nuser: 2+2?");
   assert.equal(row?.response, "4");
   assert.deepEqual(row?.task?.data, { messages: prompt });
+});
+
+test("float32: a number is the shortest that rounds to it, as the reward gave it", () => {
+  for (const given of [0.1, 0.7, -0.35, 1e-5, 123.456, 0.3333333, 2])
+    assert.equal(shortest(Math.fround(given)), given);
+  assert.deepEqual([0.1, 1 / 3, Number.NaN].map(shortest), [0.1, 1 / 3, Number.NaN]);
+  const rewards = new Set(verlRows(lines("verl/rollouts/1.jsonl"), 1, score).map(({ reward }) => reward));
+  assert.deepEqual([...rewards].sort(), [0.1, 1]);
 });
