@@ -142,7 +142,7 @@ CREATE TABLE criteria(run TEXT NOT NULL, id TEXT NOT NULL, list TEXT NOT NULL, P
 `;
 
 /**
- * Runs of other trainers: who made a run (JSON), and how many rollouts of a step are in whose file. A rollout's `segment` and
+ * Runs of other trainers: who made a run (JSON), and how many rollouts that train are in which file. A rollout's `segment` and
  * `offset` are then those of the record that places it there, and `line` says which of them it is.
  */
 const ninth = `

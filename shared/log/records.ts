@@ -196,6 +196,8 @@ export interface PlacedRecord {
   readonly terms: readonly { readonly field: string; readonly term: string; readonly weight: number }[];
   /** Rollouts of a group, where it is known; else it is found in the file. */
   readonly group?: number;
+  /** The file has rollouts of an evaluation, all or some: none of them counts as trained on. */
+  readonly use?: "evaluate";
   /** Of each line that is a rollout: its first byte, its bytes without the line break, their CRC-32 (its bits). */
   readonly columns: Readonly<Partial<PlacedColumns>>;
 }

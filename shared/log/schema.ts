@@ -104,6 +104,7 @@ const schemas = {
     crc: z.number().optional(),
     terms: z.array(z.looseObject({ field: text, term: text, weight: z.number() })),
     group: z.number().int().positive().optional(),
+    use: z.literal("evaluate").optional(),
   }),
   commit: z.looseObject({ step }),
 } satisfies Record<Exclude<Kind, "rollout">, z.ZodType>;

@@ -14,7 +14,7 @@ import {
 import { shortest } from "./float32.ts";
 import { taskId } from "./taskId.ts";
 
-type Placed = Pick<PlacedRecord, "terms" | "group">;
+type Placed = Pick<PlacedRecord, "terms" | "group" | "use">;
 
 const own = new Set(["step", "prompt", "completion", "advantage"]);
 
@@ -25,12 +25,7 @@ export function trlRows(entries: readonly JsonObject[], step: number, placed: Pl
   // A config that is not the run's may say another size.
   const size = placed.group !== undefined && found % placed.group === 0 ? placed.group : found;
   return entries.map((entry, at) =>
-    trlRow(
-      entry,
-      prompts[at]!,
-      { step, group: String(Math.floor(at / size)), index: at % size },
-      placed.terms,
-    ),
+    trlRow(entry, prompts[at]!, { step, group: String(Math.floor(at / size)), index: at % size }, placed),
   );
 }
 
@@ -55,7 +50,7 @@ function trlRow(
   entry: JsonObject,
   prompt: string,
   place: Pick<RolloutRow, "step" | "group" | "index">,
-  terms: Placed["terms"],
+  { terms, use }: Placed,
 ): RolloutRow {
   const rewards: Record<string, WireReward> = {};
   let reward: number | undefined;
@@ -72,7 +67,7 @@ function trlRow(
     task: { env: "trl", arm: "trl", id: taskId(prompt), data: { ...data, ...conversation(entry["prompt"]) } },
     prompt,
     response: textOf(entry["completion"]),
-    use: "train",
+    use: use ?? "train",
     rewards,
     reward: reward === undefined ? null : toWire(reward),
     advantage: advantageOf(entry["advantage"]),

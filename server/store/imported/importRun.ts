@@ -75,6 +75,8 @@ async function write(
     sources: request.copy ? await copies(output, draft, folder) : inPlace(output, folder),
     terms: termsOf(output, metrics, config?.loaded),
     group: output.trainer === "trl" ? config?.loaded.top.rollout.group : undefined,
+    // TRL writes the file of a step again after an evaluation, whose rollouts have taken the place of the step's.
+    evaluated: output.trainer === "trl" ? (metrics.evaluated ?? []) : [],
     progress: request.progress,
   });
   const seen = lookAt(draft, placed, config?.loaded);
@@ -100,6 +102,7 @@ async function write(
     unestimated: seen.reason,
     share: output.trainer === "trl" ? shareOf(placed.records, metrics) : null,
     repeated: seen.repeated,
+    evaluated: placed.records.filter(({ use }) => use !== undefined).map(({ step }) => step),
     missing: missingOf(output.trainer, metrics, seen, placed),
   };
 }
@@ -117,11 +120,12 @@ interface Seen {
 
 /** The newest step is parsed: what it has, all have. The draft lies as deep as the run will. */
 function lookAt(draft: string, { records }: PlacedFiles, config: RunConfig | undefined): Seen {
-  const { rows, file, groups } = readPlacedStep(draft, records[0]!);
+  const trained = records.filter(({ use }) => use === undefined);
+  const { rows, file, groups } = readPlacedStep(draft, trained[0] ?? records[0]!);
   const parts = rows.some(({ components }) => components !== undefined);
   const none = { groups, advantages: null, reason: null, parts, repeated: false };
   if (groups === "neighbours") {
-    const before = records[1] === undefined ? [] : readPlacedStep(draft, records[1]).rows;
+    const before = trained[1] === undefined ? [] : readPlacedStep(draft, trained[1]).rows;
     return { ...none, parts: true, repeated: sameTexts(rows, before) };
   }
   if (config === undefined) return none;

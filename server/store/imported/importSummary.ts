@@ -16,6 +16,8 @@ export interface ImportSummary extends RunOrigin {
   readonly share: { readonly kept: number; readonly of: number } | null;
   /** TRL: the last two files have the same rollouts, since a generation batch spans several logs. */
   readonly repeated: boolean;
+  /** TRL: steps whose file has rollouts of an evaluation; they count as such. */
+  readonly evaluated: readonly number[];
   readonly missing: readonly string[];
   readonly seconds: number;
 }
@@ -38,6 +40,7 @@ export function summaryText(summary: ImportSummary): string {
     groupsText[groups],
     advantagesText(summary),
     ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
+    ...evaluatedText(summary),
     ...halfText(summary),
     ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
   ].join(" · ");
@@ -58,6 +61,13 @@ function advantagesText({ trainer, advantages, unestimated }: ImportSummary): st
     ? "no advantages: name the run's config with --config to compute them"
     : `no advantages: ${unestimated.replace(/\.$/, "")}`;
 }
+
+const evaluatedText = ({ evaluated }: ImportSummary): string[] =>
+  evaluated.length === 0
+    ? []
+    : [
+        `${plural(evaluated.length, "step")} with rollouts of an evaluation, which TRL writes in the place of those that trained`,
+      ];
 
 function halfText({ halfWritten }: ImportSummary): string[] {
   if (halfWritten.length === 0) return [];

@@ -20,6 +20,8 @@ export interface PlaceRequest {
   readonly terms: PlacedRecord["terms"];
   /** Rollouts of a group; undefined: unknown. */
   readonly group: number | undefined;
+  /** Steps whose files have rollouts of an evaluation. */
+  readonly evaluated: readonly number[];
   readonly progress: (bytes: number) => void;
 }
 export interface PlacedFiles {
@@ -88,9 +90,9 @@ function ofParquet(request: PlaceRequest, source: PlacedSource): PlacedRecord {
 }
 
 const common = (
-  { trainer, terms, group }: PlaceRequest,
+  { trainer, terms, group, evaluated }: PlaceRequest,
   { step, file, relative }: PlacedSource,
-): Pick<PlacedRecord, "kind" | "step" | "trainer" | "file" | "relative" | "terms" | "group"> => ({
+): Pick<PlacedRecord, "kind" | "step" | "trainer" | "file" | "relative" | "terms" | "group" | "use"> => ({
   kind: "placed",
   step,
   trainer,
@@ -98,4 +100,5 @@ const common = (
   relative,
   terms,
   ...(group === undefined ? {} : { group }),
+  ...(evaluated.includes(step) ? { use: "evaluate" } : {}),
 });

@@ -60,11 +60,11 @@ const mostFiles = 16;
 function weightsOf(
   fields: readonly string[],
   { files }: TrainerOutput,
-  { rewards = [], logged = [], every }: TrainerMetrics,
+  { rewards = [], logged = [], every, evaluated = [] }: TrainerMetrics,
 ): readonly number[] | undefined {
   const totals = new Map(logged.map(({ step, total }) => [step, total]));
   const ofFiles = (every === 1 ? files.slice(-mostFiles) : []).flatMap(({ step, file }) => {
-    const total = totals.get(step);
+    const total = evaluated.includes(step) ? undefined : totals.get(step);
     return total === undefined ? [] : [{ parts: meansOf(parquetRows(file), fields), total }];
   });
   if (ofFiles.length > 0) return weightsFrom(ofFiles, fields.length);

@@ -17,6 +17,8 @@ export interface TrainerMetrics {
   readonly every?: number;
   /** Whether something was measured on held-out tasks. */
   readonly heldOut: boolean;
+  /** TRL: steps after which it was. */
+  readonly evaluated?: readonly number[];
 }
 
 export const noMetrics: TrainerMetrics = { steps: [], heldOut: false };
@@ -45,12 +47,12 @@ function trlMetrics(file: string): TrainerMetrics {
   const history: readonly unknown[] = Array.isArray(state["log_history"]) ? state["log_history"] : [];
   const steps = new Map<number, Record<string, WireNumber>>();
   const rewards = new Set<string>();
-  let heldOut = false;
+  const evaluated = new Set<number>();
   for (const entry of history) {
     if (!isObject(entry)) continue;
     const { step, epoch: _, ...data } = entry;
     if (typeof step !== "number" || !Number.isInteger(step)) continue;
-    heldOut ||= Object.keys(data).some((name) => name.startsWith("eval_"));
+    if (Object.keys(data).some((name) => name.startsWith("eval_"))) evaluated.add(step);
     for (const name of Object.keys(data)) {
       const reward = /^rewards\/(.+)\/mean$/.exec(name)?.[1];
       if (reward !== undefined) rewards.add(reward);
@@ -63,7 +65,8 @@ function trlMetrics(file: string): TrainerMetrics {
     logged: loggedOf(history, [...rewards]),
     ...(typeof every === "number" ? { every } : {}),
     steps: ascending(steps),
-    heldOut,
+    heldOut: evaluated.size > 0,
+    evaluated: [...evaluated],
     rewards: [...rewards],
     ...(typeof made === "number" ? { made } : {}),
   };

@@ -102,7 +102,7 @@ export class RecordRows {
     );
   }
 
-  placed(run: string, attempt: number, { step, file, count }: PlacedRecord): void {
+  placed(run: string, attempt: number, { step, file, count, use }: PlacedRecord): void {
     this.statements.run(
       "INSERT INTO placed VALUES (?, ?, ?, ?, ?, ?)",
       run,
@@ -110,7 +110,7 @@ export class RecordRows {
       step,
       this.ids.ordinal("placed", run, attempt, step),
       file,
-      count,
+      use === undefined ? count : 0,
     );
   }
 

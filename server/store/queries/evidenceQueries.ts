@@ -83,7 +83,7 @@ export class EvidenceQueries {
     return rows<{ step: number }>(
       this.statements
         .of(
-          `SELECT r.step AS step FROM grp r ${effective} WHERE r.run = ? UNION SELECT r.step FROM placed r ${effective} WHERE r.run = ? ORDER BY step`,
+          `SELECT r.step AS step FROM grp r ${effective} WHERE r.run = ? UNION SELECT r.step FROM placed r ${effective} WHERE r.run = ? AND r.rollouts > 0 ORDER BY step`,
         )
         .all(run, run),
     ).map(({ step }) => step);

@@ -34,7 +34,7 @@ export class PlacedRows {
     const config = this.configOf(run);
     const estimates = config === undefined ? undefined : estimatesOf(config, rows, file);
     const { attempt } = place;
-    this.groups(run, attempt, rows, estimates);
+    if (record.use === undefined) this.groups(run, attempt, rows, estimates);
     rows.forEach((row, at) =>
       this.apply.rows.rollout(
         run,

@@ -159,6 +159,23 @@ test("TRL's rollouts have the advantages that it recorded, and rewards by the we
   assert.match(summaryText(await bring(folder, output, { config: false })), /files repeat rollouts/);
 });
 
+test("TRL: the file of a step with an evaluation has the evaluation's rollouts, and nothing trains on them", async () => {
+  const { folder, output, store } = project("trl");
+  const state = join(output, "trainer_state.json");
+  const { log_history: history, ...rest } = JSON.parse(readFileSync(state, "utf8"));
+  writeFileSync(
+    state,
+    JSON.stringify({ ...rest, log_history: [...history, { step: 2, eval_reward: 0.5, eval_loss: 0 }] }),
+  );
+  const summary = await bring(folder, output, { config: false });
+  assert.deepEqual([summary.evaluated, summary.missing.includes("held-out")], [[2], false]);
+  assert.match(summaryText(summary), /1 step with rollouts of an evaluation/);
+  store.ingestAll(summary.run);
+  const { rollouts } = rolloutsOf(store, summary.run);
+  for (const { step, use } of rollouts) assert.equal(use, step === 2 ? "evaluate" : "train");
+  assert.deepEqual(store.queries.rolloutSteps(summary.run), [1, 3]);
+});
+
 test("a file that has changed is refused by name, whenever it changed; one that was only touched is not", async () => {
   const { folder, output, store } = project("verl");
   const { run } = await bring(folder, output);
