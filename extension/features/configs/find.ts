@@ -9,28 +9,43 @@ const mostConfigs = 500;
 const deepest = 6;
 const mostFolders = 5_000;
 
+type Say = (message: string) => void;
+
+/** Files of a kind: by the editor's pattern, and by their names where the editor cannot search. */
+interface Wanted {
+  readonly pattern: string;
+  readonly has: (name: string) => boolean;
+}
+const gradusConfigs: Wanted = { pattern: language.pattern, has: (name) => name.endsWith(".gradus.yaml") };
+/** What may hold a configuration of verl, TRL or OpenRLHF: a launch script, a YAML, or the program itself. */
+const trainerFiles: Wanted = {
+  pattern: "**/*.{sh,bash,slurm,sbatch,yaml,yml,py}",
+  has: (name) => /\.(?:sh|bash|slurm|sbatch|ya?ml|py)$/.test(name) && !name.endsWith(".gradus.yaml"),
+};
+/** Of these, more are other programs. */
+const mostTrainerFiles = 200;
+
 /**
- * The editor's own search where it works; some installations come without the program that it calls.
  * @param most how many to look for
  * @param say takes what goes wrong; the bundle that wakes the extension has no channel for it
  */
-export async function findConfigs(
-  most = mostConfigs,
-  say: (message: string) => void = () => undefined,
-): Promise<Uri[]> {
+export const findConfigs = (most = mostConfigs, say: Say = () => undefined): Promise<Uri[]> =>
+  find(gradusConfigs, most, say);
+
+export const findTrainerFiles = (): Promise<Uri[]> => find(trainerFiles, mostTrainerFiles, () => undefined);
+
+/** By the editor's own search where it works; some installations come without the program that it calls. */
+async function find(wanted: Wanted, most: number, say: Say): Promise<Uri[]> {
   try {
-    return await workspace.findFiles(language.pattern, `**/{${[...excluded].join(",")}}/**`, most);
+    return await workspace.findFiles(wanted.pattern, `**/{${[...excluded].join(",")}}/**`, most);
   } catch (error) {
     say(`searching without the editor's search: ${messageOf(error)}`);
-    return walk(
-      (workspace.workspaceFolders ?? []).map((folder) => folder.uri),
-      most,
-      say,
-    );
+    const folders = (workspace.workspaceFolders ?? []).map((folder) => folder.uri);
+    return walk(folders, wanted.has, most, say);
   }
 }
 
-async function walk(folders: readonly Uri[], most: number, say: (message: string) => void): Promise<Uri[]> {
+async function walk(folders: readonly Uri[], has: Wanted["has"], most: number, say: Say): Promise<Uri[]> {
   const found: Uri[] = [];
   let [level, seen] = [folders, 0];
   for (
@@ -43,8 +58,7 @@ async function walk(folders: readonly Uri[], most: number, say: (message: string
       seen++;
       for (const [name, type] of await entriesOf(folder, say)) {
         if (type === FileType.Directory && !excluded.has(name)) below.push(Uri.joinPath(folder, name));
-        else if (type === FileType.File && name.endsWith(".gradus.yaml"))
-          found.push(Uri.joinPath(folder, name));
+        else if (type === FileType.File && has(name)) found.push(Uri.joinPath(folder, name));
       }
     }
     level = below;
@@ -52,10 +66,7 @@ async function walk(folders: readonly Uri[], most: number, say: (message: string
   return found.slice(0, most);
 }
 
-async function entriesOf(
-  folder: Uri,
-  say: (message: string) => void,
-): Promise<readonly [string, FileType][]> {
+async function entriesOf(folder: Uri, say: Say): Promise<readonly [string, FileType][]> {
   try {
     return await workspace.fs.readDirectory(folder);
   } catch (error) {

@@ -82,10 +82,22 @@ const bar = (part: number): string => {
   return "█".repeat(filled) + "·".repeat(width - filled);
 };
 
+/** How a trainer's configuration names the function of a reward's file: verl's key, TRL's list. */
+const trainerNames = [
+  /custom_reward_function\.name=["']?([A-Za-z_]\w*)/,
+  /custom_reward_function:[^#]*?\bname:\s*["']?([A-Za-z_]\w*)/,
+  /reward_funcs\s*[=:]\s*\[?\s*["']?([A-Za-z_]\w*)/,
+] as const;
+
+/** Whether a text that names a reward's file may be a trainer's configuration. */
+export const isTrainerText = (text: string): boolean =>
+  /custom_reward_function|reward_funcs|remote_rm_url|\bverl\.|GRPOConfig|GRPOTrainer|openrlhf/.test(text);
+
 /** Where a Python function's result can be shown: the line of the one that a config names after the file's name. */
 export function pythonLine(text: string, file: string, config: string): number | undefined {
   const after = config.split(`${file}:`)[1] ?? "";
-  const name = /^[A-Za-z_]\w*/.exec(after)?.[0] ?? "compute_score";
+  const named = trainerNames.map((pattern) => pattern.exec(config)?.[1]).find((name) => name !== undefined);
+  const name = /^[A-Za-z_]\w*/.exec(after)?.[0] ?? named ?? "compute_score";
   const own = new RegExp(`^(?:(?:async\\s+)?def\\s+${name}\\b|${name}\\s*=)`);
   const found = text.split("\n").findIndex((line) => own.test(line));
   return found < 0 ? undefined : found;

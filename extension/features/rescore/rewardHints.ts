@@ -19,9 +19,9 @@ import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { changeText, shortLabel } from "../../../shared/rollouts/rescoreText.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
-import { findConfigs } from "../configs/find.ts";
+import { findConfigs, findTrainerFiles } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
-import { exportLine, pythonLine } from "./document.ts";
+import { exportLine, isTrainerText, pythonLine } from "./document.ts";
 import { edited } from "./documents.ts";
 
 /** For a file that many configs name, the first of them that has a run is used. */
@@ -74,7 +74,7 @@ export class RewardHints implements InlayHintsProvider, Disposable {
   #configsNaming(file: string): Promise<readonly Uri[]> {
     const known = this.#naming.get(file);
     if (known !== undefined && known.until > Date.now()) return known.configs;
-    const configs = naming(basename(file));
+    const configs = naming(file);
     this.#naming.set(file, { until: Date.now() + knownFor, configs });
     return configs;
   }
@@ -94,12 +94,19 @@ export class RewardHints implements InlayHintsProvider, Disposable {
   }
 }
 
-/** As far as their own text says so, on disk. */
-async function naming(name: string): Promise<readonly Uri[]> {
+/**
+ * As far as their own text says so, on disk. A Python reward may belong to a trainer's configuration, and to the very
+ * script that trains with it.
+ */
+async function naming(file: string): Promise<readonly Uri[]> {
+  const isPython = file.endsWith(".py");
+  const scripts = isPython ? await findTrainerFiles() : [];
   const found: Uri[] = [];
-  for (const uri of await findConfigs()) {
+  for (const uri of [...(await findConfigs()), ...scripts]) {
     const text = new TextDecoder().decode(await workspace.fs.readFile(uri));
-    if (text.includes(name)) found.push(uri);
+    const isScript = scripts.includes(uri);
+    if (isScript && !isTrainerText(text)) continue;
+    if (text.includes(basename(file)) || (isScript && uri.fsPath === file)) found.push(uri);
     if (found.length >= mostConfigs) break;
   }
   return found;

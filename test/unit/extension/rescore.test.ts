@@ -3,6 +3,7 @@ import { test } from "node:test";
 import {
   changedText,
   exportLine,
+  isTrainerText,
   pythonLine,
   sweepTable,
 } from "../../../extension/features/rescore/document.ts";
@@ -140,6 +141,21 @@ test("a Python function's result is shown on the line of the one that the config
     7,
     undefined,
   ]);
+});
+
+test("a trainer's configuration names the function of a Python reward", () => {
+  const text = "def helper():\n    pass\n\ndef compute_score(a):\n    pass\n\ndef graded(b):\n    pass\n";
+  for (const [config, line] of [
+    ["  reward.custom_reward_function.path=reward.py reward.custom_reward_function.name=graded \\\n", 6],
+    ["  custom_reward_function.path=reward.py\n", 3],
+    ["reward:\n  custom_reward_function:\n    path: reward.py\n    name: graded\n", 6],
+    ["GRPOTrainer(model, reward_funcs=[graded, other])\n", 6],
+    ["--remote_rm_url reward.py\n", 3],
+  ] as const) {
+    assert.ok(isTrainerText(config), config);
+    assert.equal(pythonLine(text, "reward.py", config), line, config);
+  }
+  assert.ok(!isTrainerText("from reward import compute_score\n"));
 });
 
 test("a reward's hint is at the end of the line that exports it", () => {
