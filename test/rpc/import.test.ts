@@ -1,6 +1,6 @@
 /** A run of another trainer in a real daemon's store: imported while it serves, listed, explained, scored again, rebuilt. */
 import assert from "node:assert/strict";
-import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
@@ -150,5 +150,59 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     assert.deepEqual((await ask(connection, runsList, {})).runs, []);
     assert.deepEqual(readdirSync(join(box.store, "runs")), []);
     assert.equal(readdirSync(join(output, "rollouts")).length, 5);
+  });
+});
+
+/** The first story: a folder of verl, nothing of ours in it. */
+describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
+  let box: Sandbox;
+  let folder = "";
+  const command = (...words: string[]) => gradus(words, folder);
+  before(async () => {
+    await rewardHost();
+    box = await Sandbox.make();
+    folder = join(dirname(box.file), "gsm");
+    cpSync("test/fixtures/projects/gsm", folder, { recursive: true });
+    cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+  });
+  after(() => box.end());
+
+  it("is checked, tried, imported and explained by its own launch script", async () => {
+    assert.match(
+      (await command("validate", ".")).stderr,
+      /^out\/rollouts: info: 5 steps you can open: gradus runs import out --config run\.sh$/m,
+    );
+    assert.match((await command("reward", "run.sh", "--gold")).stdout, /^50 of 50 gold answers score 1 /);
+    const { stdout } = await command("runs", "import", "out", "--config", "run.sh");
+    assert.match(
+      stdout,
+      /^verl 0\.9\.1 · 5 steps · 80 rollouts · groups by the first part of uid · advantages computed here by grpo · missing: /m,
+    );
+    const why = await command("explain", "run.sh", "--rollouts", "last", "--why", "1#1");
+    assert.match(why.stdout, /^ {2}Its reward is 1, 0\.225 above the mean of its group/m);
+    // float32 is what verl records: 0.1 is no change. One rollout was NaN.
+    assert.match(
+      (await command("reward", "run.sh", "--rollouts", "last")).stdout,
+      /^ {2}score: .*; 1 changed, 0 errors$/m,
+    );
+  });
+
+  it("answers an edit of its reward.py within two seconds", async () => {
+    const connection = await box.connect();
+    const uri = pathToFileURL(join(folder, "run.sh")).href;
+    const reward = join(folder, "reward.py");
+    const edited = readFileSync(reward, "utf8").replace("else format_score", "else -0.5");
+    const question = { uri, trusted: true, scope: "run", unsaved: { [reward]: edited } } as const;
+    await ask(connection, rescore, question);
+    const began = performance.now();
+    const { rescored } = await ask(connection, rescore, {
+      ...question,
+      unsaved: { [reward]: edited.replace("-0.5", "-0.25") },
+    });
+    assert.ok(performance.now() - began < 2_000);
+    assert.deepEqual([rescored?.steps, rescored?.notes], [5, []]);
+    const [term] = rescored?.change.terms ?? [];
+    assert.deepEqual([term?.term, term?.changed, term?.errors], ["score", 36, 0]);
+    assert.ok(Number(rescored?.change.mean.now) < Number(rescored?.change.mean.before));
   });
 });

@@ -1,8 +1,8 @@
-/** The program that user rewards run in, built into a folder of its own and named to whoever starts one. */
+/** The programs that user rewards run in, that of TypeScript built into a folder of its own and named to whoever starts one. */
 import { build } from "esbuild";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after } from "node:test";
 
 export async function rewardHost(): Promise<void> {
@@ -17,4 +17,5 @@ export async function rewardHost(): Promise<void> {
     format: "esm",
   });
   process.env["GRADUS_REWARD_HOST"] = outfile;
+  process.env["GRADUS_PYTHON_HOST"] = resolve("server/methods/reward/own/python/rewardHost.py");
 }
