@@ -33,11 +33,11 @@ export async function withRollouts(
   if (existsSync(words) || /[./\\]/.test(words)) return use(await readRollouts(words));
   return withDaemon(options.store, async (connection) => {
     const run = await findRun(connection, words);
-    const place = { file: run.file, line: 0 };
     let found = false;
     for await (const rows of stepsOf(connection, run, options)) {
       const given = run.origin === undefined ? rows : wholeRewards(config, rows);
-      use(given.map((row) => ({ row, place })));
+      // A complaint about a row names the step, and the row's place in it.
+      use(given.map((row, line) => ({ row, place: { file: `${run.id}, step ${row.step}`, line } })));
       found = true;
     }
     if (found) return;

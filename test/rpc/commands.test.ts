@@ -91,7 +91,7 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   assert.match(judged.err, /^6 rollouts$/m);
   // The rollouts of this worker cannot be explained, which shows that they were read.
   const explained = await gradus("explain", box.file, "--rollouts", "last");
-  assert.match(explained.err, new RegExp(`^${run}:1:1: error: "logp_new" is -Infinity at token 3`));
+  assert.match(explained.err, new RegExp(`^${run}, step 0:\\d:1: error: "logp_new" is -Infinity at token 3`));
   assert.match(
     (await gradus("explain", box.file, "--rollouts", "nowhere")).err,
     /There is no run nowhere in this store/,
