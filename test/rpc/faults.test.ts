@@ -56,7 +56,7 @@ test("what is wrong before a run is reported with its file, and its line where t
       ],
       [
         [workspace.config, ...sets("reward.terms.mine={ use: ./mine.py:compute_score }")],
-        /only TypeScript.*\. Write it as/,
+        /`compute_score` takes `x`, which is no convention that Gradus calls.*Add a function to `mine\.py`/,
       ],
       [[workspace.config, ...mine], /There is no file `mine\.ts` for the reward `mine`/],
     ] as const) {

@@ -36,6 +36,7 @@ reward:
   terms:
     correct: { use: exact_match, weight: { schedule: linear, from: 1, to: 0.5, over: 2 } }
     bad: ./bad.ts
+  max_failed_steps: 0
 evaluation: { every: 50, prompts: 4, pass_at: [1] }
 steps: 3
 seed: 1
