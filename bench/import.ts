@@ -84,9 +84,10 @@ async function importHere(folder: string): Promise<void> {
   process.send?.({ run, rate: bytes / megabyte / seconds, peak } satisfies Imported);
 }
 
-function readSteps(folder: string, run: string): void {
+async function readSteps(folder: string, run: string): Promise<void> {
   const store = new Store(join(folder, ".gradus"), { anyThread: true });
   store.ingestAll(run);
+  await store.ready();
   const steps = store.queries.rolloutSteps(run).slice(-12);
   const times = steps.toReversed().map((step) => {
     const began = performance.now();
@@ -123,7 +124,7 @@ else {
       peaks.push(peak);
       measured({ what: `import, ${size} MB`, value: rate, unit: "MB/s", goal: 200, least: true });
       measured({ what: `peak memory, ${size} MB`, value: peak, unit: "MB" });
-      if (name === "small") readSteps(folder, run);
+      if (name === "small") await readSteps(folder, run);
     }
     if (peaks.length === 2)
       measured({

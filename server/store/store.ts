@@ -5,6 +5,7 @@ import type { RunStatus } from "../../shared/protocol/protocol.ts";
 import type { Database } from "./drivers/database.ts";
 import { openDatabase } from "./drivers/driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
+import { loadReaders } from "./imported/readers.ts";
 import { Ingest } from "./ingest/ingest.ts";
 import { claim, release } from "./drivers/owner.ts";
 import { queriesOf, type Queries } from "./queries/queries.ts";
@@ -53,6 +54,11 @@ export class Store {
       const { status, attempt } = this.ingest.register(id);
       return { run: id, status, attempt };
     });
+  }
+
+  /** Before questions are asked: an imported run's rollouts are read by what is loaded only then. */
+  async ready(): Promise<void> {
+    if (this.ingest.rollouts.anyPlaced()) await loadReaders();
   }
 
   /** Runs that were deleted while something kept their folder from going. */

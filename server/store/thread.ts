@@ -64,6 +64,7 @@ class StoreThread {
 
   async answer({ id, name, parameters }: CallMessage): Promise<void> {
     try {
+      if (name !== "close") await this.store.ready();
       this.post({ id, result: await this.calls(name, parameters) });
       this.announce();
     } catch (given) {
@@ -114,7 +115,11 @@ class StoreThread {
   private async rollouts(
     parameters: Parameters<StoreCalls["rollouts"]>[0],
   ): Promise<ReturnType<StoreCalls["rollouts"]>> {
-    while (this.store.ingest.rollouts.next(parameters.run, parameters)) await setImmediate();
+    while (this.store.ingest.rollouts.next(parameters.run, parameters)) {
+      await setImmediate();
+      // The run's log may have been read meanwhile.
+      await this.store.ready();
+    }
     return this.store.queries.rollouts(parameters);
   }
 

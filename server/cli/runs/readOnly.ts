@@ -21,6 +21,7 @@ export function readOnly(folder: string): ReadOnlyRequester {
     sendRequest: async (method, parameters) => {
       const handler = handlers[method];
       if (handler === undefined) throw refused(folder);
+      await store.ready();
       return handler(parameters);
     },
     close: () => store.close(),

@@ -14,9 +14,9 @@ import type {
   rolloutsQuery,
 } from "../../../shared/protocol/protocol.ts";
 import type { Criterion } from "../../../shared/rollouts/criteria.ts";
-import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
 import { toWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { RolloutReader } from "../../analysis/imported/rolloutReader.ts";
+import { readers } from "../imported/readers.ts";
 import { rowOf } from "./rolloutRow.ts";
 import { runFolder } from "../files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
@@ -84,7 +84,9 @@ export class RecordQueries {
     places: readonly RolloutRowOfTable[],
     tokens: boolean,
   ): readonly RolloutRow[] {
-    const log = new RolloutReader(runFolder(this.store, run));
+    const folder = runFolder(this.store, run);
+    const imported = places.some(({ line }) => line !== null);
+    const log = imported ? new (readers().RolloutReader)(folder) : new RecordReader(folder);
     const known = new Map<string, readonly Criterion[] | undefined>();
     const criteriaOf = (id: string): readonly Criterion[] | undefined => {
       if (!known.has(id)) known.set(id, this.criteria(run, id));

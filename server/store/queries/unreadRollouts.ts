@@ -9,7 +9,8 @@ import { segmentPath } from "../../../shared/log/writer.ts";
 import type { Apply } from "../ingest/apply.ts";
 import type { Database, Statement } from "../drivers/database.ts";
 import { runFolder } from "../files.ts";
-import { PlacedRows } from "./placedRows.ts";
+import { readers } from "../imported/readers.ts";
+import type { PlacedRows } from "./placedRows.ts";
 import { boundsOf, isWhole, type StepRange } from "./steps.ts";
 
 interface UnreadStep {
@@ -22,7 +23,8 @@ export class UnreadRollouts {
   private readonly first: Statement;
   private readonly firstOfPart: Statement;
   private readonly done: Statement;
-  private readonly placed: PlacedRows;
+  private readonly anyOfOthers: Statement;
+  private placed: PlacedRows | undefined;
 
   constructor(
     private readonly database: Database,
@@ -32,10 +34,15 @@ export class UnreadRollouts {
     const select = "SELECT attempt, segment, offset FROM unread WHERE run = ?";
     this.first = database.prepare(`${select} LIMIT 1`);
     this.firstOfPart = database.prepare(`${select} AND step BETWEEN ? AND ? LIMIT 1`);
+    this.anyOfOthers = database.prepare("SELECT 1 FROM placed LIMIT 1");
     this.done = database.prepare(
       "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
     );
-    this.placed = new PlacedRows(database, store, apply);
+  }
+
+  /** Whether some run's rollouts lie in another trainer's files. */
+  anyPlaced(): boolean {
+    return this.anyOfOthers.get() !== undefined;
   }
 
   /** Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left. */
@@ -56,7 +63,7 @@ export class UnreadRollouts {
         const families = this.apply.rows.families(run, attempt, step.step);
         step.records.forEach((record, index) => {
           const place: RecordPlace = { attempt, segment, offset: step.offsets[index] ?? offset };
-          if (record.kind === "placed") this.placed.add(run, place, record);
+          if (record.kind === "placed") this.placedRows().add(run, place, record);
           if (record.kind === "rollout")
             this.apply.rows.rollout(run, place, record, families.get(record.row.group));
         });
@@ -68,6 +75,10 @@ export class UnreadRollouts {
       this.apply.forget();
       throw error;
     }
+  }
+
+  private placedRows(): PlacedRows {
+    return (this.placed ??= new (readers().PlacedRows)(this.database, this.store, this.apply));
   }
 
   /** The step was whole when it was first read. It stays unread: the file may come back. */

@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { before, test } from "node:test";
 import { explain, type ExplainedRollout } from "../../../server/analysis/explain/explain.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { findOutput } from "../../../server/store/imported/findOutput.ts";
+import { loadReaders } from "../../../server/store/imported/readers.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
 import { summaryText } from "../../../server/store/imported/importSummary.ts";
 import { weightsFrom } from "../../../server/store/imported/rewardWeights.ts";
@@ -24,6 +25,8 @@ import { ownName, readMetrics } from "../../../server/store/imported/trainerMetr
 import type { Store } from "../../../server/store/store.ts";
 import { crc32 } from "../../../shared/log/crc32.ts";
 import { close, newStore, values } from "./support.ts";
+
+before(loadReaders);
 
 const text = `name: sums
 tasks: [{ env: countdown, numbers: [3] }]
