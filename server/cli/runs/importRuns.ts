@@ -1,12 +1,11 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
 import type { Command as Program } from "commander";
-import { extname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
-import { configKind } from "../../config/configKind.ts";
-import { convert } from "../../frameworks/convert/index.ts";
+import { asConfig } from "../../frameworks/asConfig/convertFile.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { versionOf } from "../../frameworks/version.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
@@ -78,13 +77,13 @@ function configOf(file: string, set: readonly string[]): ImportRequest["config"]
   if (loaded === undefined) return undefined;
   const path = resolve(file);
   const text = readText(path, limits.source);
-  const own = ![".sh", ".py"].includes(extname(path)) && configKind(text) === "gradus";
+  const converted = asConfig(path, text, set);
   return {
     file: path,
-    text: own ? text : convert(path, text).config,
+    text: converted?.config ?? text,
     set,
     loaded,
-    version: own ? null : releaseOf(path, text),
+    version: converted === undefined ? null : releaseOf(path, text),
   };
 }
 

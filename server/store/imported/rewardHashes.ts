@@ -2,17 +2,17 @@
 import { valueAt } from "../../analysis/evidence/json.ts";
 import { fileReference } from "../../config/check/method.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { bundleReward } from "../../methods/reward/own/bundle.ts";
+import { rewardHash } from "../../methods/reward/own/fileHash.ts";
 
-/** By term, as a run records them. A file that cannot be bundled has none, and counts as edited. */
+/** By term, as a run records them. A file that cannot be read has none, and counts as edited. */
 export async function rewardHashes({ tree }: RunConfig): Promise<Record<string, string>> {
   const hashes: Record<string, string> = {};
   for (const term of Object.keys(valueAt(tree, ["reward", "terms"]) ?? {})) {
     const use = valueAt(tree, ["reward", "terms", term, "use"]);
     const file = typeof use === "string" ? fileReference(use) : undefined;
-    if (file?.language !== "script") continue;
-    const bundle = await bundleReward(file.path, term).catch(() => undefined);
-    if (bundle !== undefined) hashes[term] = bundle.sha256;
+    if (file === undefined) continue;
+    const hash = await rewardHash(file.path, term).catch(() => undefined);
+    if (hash !== undefined) hashes[term] = hash;
   }
   return hashes;
 }

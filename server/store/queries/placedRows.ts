@@ -97,8 +97,8 @@ export class PlacedRows {
     const file = readRunFile(runFolder(this.store, run));
     if (authored === "" || file === null) return undefined;
     const options = { text: authored, set: file.set, folder: dirname(file.file), recorded: true };
-    const { config, ask } = loadConfig(file.file, options);
     // What is wrong with its data or its model says nothing against its advantages.
+    const { config, ask } = loadConfig(file.file, { ...options, absent: ["data", "model"] });
     return config ?? ask((one) => one);
   }
 }
