@@ -80,7 +80,8 @@ function direct(file: string, name: string, texts: readonly string[], truth: Jso
   };
 }
 
-describe("verl's rewards", { skip: verl === "" && "GRADUS_PEER_PYTHON names no Python with verl" }, () => {
+const withoutVerl = verl === "" && "GRADUS_PEER_PYTHON names no Python with verl";
+describe("verl's rewards", () => {
   const files: readonly (readonly [string, string, readonly ((n: number) => string)[], Json])[] = [
     [
       "gsm8k.py",
@@ -107,7 +108,8 @@ describe("verl's rewards", { skip: verl === "" && "GRADUS_PEER_PYTHON names no P
   ];
   for (const [file, name, forms, truth] of files) {
     const path = join(scores, file);
-    test(file, { skip: !existsSync(path) && "this release has no such file" }, async (test) => {
+    const skip = withoutVerl || (!existsSync(path) && "this release has no such file");
+    test(file, { skip }, async (test) => {
       const texts = file.startsWith("prime_code") ? answers(forms).slice(0, 20) : answers(forms);
       const told = directly(direct(file, name, texts, truth));
       if (!Array.isArray(told)) return test.skip(`it needs ${JSON.stringify(told)}`);
@@ -124,14 +126,15 @@ describe("verl's rewards", { skip: verl === "" && "GRADUS_PEER_PYTHON names no P
 });
 
 const trl = folderOf("trl");
-describe("TRL's rewards", { skip: trl === "" && "GRADUS_PEER_PYTHON names no Python with trl" }, () => {
+const skip = trl === "" && "GRADUS_PEER_PYTHON names no Python with trl";
+describe("TRL's rewards", () => {
   const prompt = [{ role: "user", content: "q" }];
   const text = `from trl.rewards import accuracy_reward, think_format_reward, get_soft_overlong_punishment
 
 overlong = get_soft_overlong_punishment(max_completion_len=2, soft_punish_cache=1)
 `;
   for (const name of ["accuracy_reward", "think_format_reward"])
-    test(name, async () => {
+    test(name, { skip }, async () => {
       const texts = answers([...boxed, (n) => `<think>\na\n</think>\n${n}`]);
       const completions = texts.map((content) => [{ role: "assistant", content }]);
       const [told] = directly({
@@ -147,7 +150,7 @@ overlong = get_soft_overlong_punishment(max_completion_len=2, soft_punish_cache=
       });
     });
 
-  test("get_soft_overlong_punishment", async () => {
+  test("get_soft_overlong_punishment", { skip }, async () => {
     const texts = answers([() => "a"]);
     const ids = texts.map((_, index) => [index, 7]);
     const made = { max_completion_len: 2, soft_punish_cache: 1 };
