@@ -143,7 +143,7 @@ test("gradus reward --attack writes what it finds as failing tests, each once", 
     'export const score = ({ response }: { response: string }): number => (response.includes("proved") ? 1 : 0);\n',
   );
   rmSync(join(project, "score.reward.test.jsonl"));
-  const words = ["reward", "s.gradus.yaml", "--attack", "--seconds", "2"];
+  const words = ["reward", "s.gradus.yaml", "--attack", "--seconds", "1"];
   const { stdout, stderr, code } = await gradus(words, project);
   assert.equal(code, 1);
   assert.match(

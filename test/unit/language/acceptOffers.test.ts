@@ -107,7 +107,7 @@ describe("accepting what is offered", () => {
   for (const snippets of [true, false])
     it(`on an empty line at any depth, ${snippets ? "with" : "without"} places to fill in`, () => {
       let accepted = 0;
-      for (const file of some(files.slice(0, 12), 3)) {
+      for (const file of some(files.slice(0, 12), 2)) {
         const lines = file.text.split("\n");
         lines.forEach((above, at) => {
           if (isFolded(lines, at)) return;
