@@ -134,14 +134,16 @@ describe("TRL's rewards", () => {
 overlong = get_soft_overlong_punishment(max_completion_len=2, soft_punish_cache=1)
 `;
   for (const name of ["accuracy_reward", "think_format_reward"])
-    test(name, { skip }, async () => {
+    test(name, { skip }, async (test) => {
       const texts = answers([...boxed, (n) => `<think>\na\n</think>\n${n}`]);
       const completions = texts.map((content) => [{ role: "assistant", content }]);
-      const [told] = directly({
+      const found = directly({
         module: "trl.rewards",
         name,
         calls: [{ completions, ...(name === "accuracy_reward" && { solution: texts.map(() => "$42$") }) }],
-      }) as unknown[][];
+      });
+      if (!Array.isArray(found)) return test.skip(`it needs ${JSON.stringify(found)}`);
+      const [told] = found as unknown[][];
       await using(pythonTerm(text, { export: name, python: python!, timeout: 60 }), async (term) => {
         const batch = responses(texts, { prompt, solution: "$42$" });
         const values = (await term.score(batch, scoring())).map(inShort);
