@@ -89,7 +89,7 @@ function depthBelow(lines: readonly string[], at: number): number {
 describe("accepting what is offered", () => {
   const files = some(
     [...inFolder("examples"), ...inFolder("presets").filter((_, index) => index % 4 === 0)],
-    10,
+    7,
   ).map(read);
 
   it("in the place of every word", () => {

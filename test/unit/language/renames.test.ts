@@ -118,7 +118,7 @@ describe("what is asked of a config while it is being written", () => {
           );
         },
       ),
-      { numRuns: count(30, 400), seed: 11 },
+      { numRuns: count(20, 400), seed: 11 },
     );
   });
 });
