@@ -3,9 +3,8 @@
  * parses and routes; SQLite is in its own thread, training in its own processes.
  */
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
-import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { daemonLog } from "../../shared/daemon/connect.ts";
 import {
@@ -19,6 +18,7 @@ import { ownIdentity } from "../../shared/daemon/process.ts";
 import { runtimeFolder, runtimePaths, type RuntimePaths } from "../../shared/daemon/runtime.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { protocolVersion, type DaemonStatus, type HelloResult } from "../../shared/protocol/protocol.ts";
+import { makeStore } from "../store/files.ts";
 import { RemoteStore } from "../store/remote.ts";
 import { Client } from "./client.ts";
 import { OpenFileRuns } from "./fileRuns.ts";
@@ -58,11 +58,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   }
 }
 
-/** A store keeps itself out of the workspace's version control. */
 function prepare(store: string): RuntimePaths {
-  mkdirSync(store, { recursive: true });
-  const ignore = join(store, ".gitignore");
-  if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+  makeStore(store);
   return runtimePaths(store);
 }
 

@@ -25,7 +25,7 @@ import {
 import { trainerNames } from "../../shared/run/origin.ts";
 import { isRunId } from "../../shared/run/runId.ts";
 import type { RunFile } from "../../shared/run/run.ts";
-import { authoredPath, readRunFile, runFilePath, runFolder } from "../store/files.ts";
+import { authoredPath, newRunId, readRunFile, runFilePath, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
 import { removeTrash, toTrash } from "./trash.ts";
@@ -379,14 +379,3 @@ export class Supervisor {
 
 const ended = (run: string, folder: string): string =>
   existsSync(folder) ? interruption(run, folder) : goneFolder(run, folder);
-
-/** Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`. */
-function newRunId(name: string, createdAt: string): string {
-  const slug = name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 40);
-  const [date, time] = createdAt.slice(0, 19).replace(/[-:]/g, "").split("T");
-  return `${slug === "" ? "run" : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
-}

@@ -1,5 +1,6 @@
 /** What a store's folder holds: `store.sqlite` and, for each run, `runs/<id>/` with its files. */
-import { existsSync, lstatSync, readFileSync, readdirSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readControl } from "../../shared/run/controlFile.ts";
@@ -34,6 +35,27 @@ export const runFilePath = (folder: string): string => join(folder, "run.json");
 /** The config as it was when the run began: what a resumed run goes by. */
 export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
 export const workerLogPath = (folder: string): string => join(folder, "worker.log");
+
+/** A store keeps itself out of the workspace's version control. */
+export function makeStore(store: string): void {
+  mkdirSync(store, { recursive: true });
+  const ignore = join(store, ".gitignore");
+  if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
+}
+
+/**
+ * Readable, sortable, and unique by its ending: `countdown-sec-20260102-030405-1f2e`.
+ * @param otherwise in the place of a name without a letter or digit
+ */
+export function newRunId(name: string, createdAt: string, otherwise = "run"): string {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  const [date, time] = createdAt.slice(0, 19).replace(/[-:]/g, "").split("T");
+  return `${slug === "" ? otherwise : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
+}
 
 /** A deleted run is renamed first, so that it is gone at once and for good, and removed afterwards. */
 export const trashPrefix = ".trash-";

@@ -1,6 +1,5 @@
 /** Makes a run of what another trainer wrote: its folder appears in the store complete, or not at all. */
-import { randomBytes } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
@@ -13,7 +12,8 @@ import { trainerNames, type RunOrigin, type Trainer } from "../../../shared/run/
 import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { authoredPath, runFilePath, runsFolder } from "../files.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { authoredPath, makeStore, newRunId, runFilePath, runsFolder } from "../files.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
@@ -49,7 +49,7 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
   const began = performance.now();
   const output = findOutput(resolve(request.folder));
   const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
-  const id = newId(request, output);
+  const id = newRunId(request.name ?? nameOf(request.folder), new Date().toISOString(), output.trainer);
   const draft = draftFolder(request.store, id);
   try {
     const written = await write(request, output, metrics, id, draft);
@@ -260,16 +260,6 @@ function commit(log: LogWriter, step: number, record: Exclude<LogRecord, { kind:
 const noConfig: JsonObject = {};
 const nameOf = (folder: string): string => basename(resolve(folder));
 
-function newId({ name, folder }: ImportRequest, { trainer }: TrainerOutput): string {
-  const slug = (name ?? nameOf(folder))
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
-    .slice(0, 40);
-  const [date, time] = new Date().toISOString().slice(0, 19).replace(/[-:]/g, "").split("T");
-  return `${slug === "" ? trainer : slug}-${date}-${time}-${randomBytes(2).toString("hex")}`;
-}
-
 const draftPrefix = ".import-";
 
 /** A name with a dot is no run. Drafts of imports that were killed are removed. */
@@ -277,12 +267,11 @@ function draftFolder(store: string, id: string): string {
   const runs = runsFolder(store);
   const draft = join(runs, `${draftPrefix}${process.pid}-${id}`);
   try {
+    makeStore(store);
     mkdirSync(draft, { recursive: true });
-    const ignore = join(store, ".gitignore");
-    if (!existsSync(ignore)) writeFileSync(ignore, "*\n");
     for (const name of readdirSync(runs)) {
       const pid = Number(/^\.import-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
-      if (!Number.isNaN(pid) && pid !== process.pid && !lives(pid))
+      if (!Number.isNaN(pid) && pid !== process.pid && !isRunning(pid))
         rmSync(join(runs, name), { recursive: true, force: true });
     }
     return draft;
@@ -293,14 +282,5 @@ function draftFolder(store: string, id: string): string {
       cause: error,
       action: "Free space on this disk or fix the folder's permissions, then import again.",
     });
-  }
-}
-
-function lives(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
   }
 }
