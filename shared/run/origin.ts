@@ -24,6 +24,10 @@ export interface RunOrigin {
   readonly copied: boolean;
 }
 
+/** "verl 0.9.1"; the trainer alone where its release is not known. */
+export const trainerText = ({ trainer, version }: Pick<RunOrigin, "trainer" | "version">): string =>
+  `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`;
+
 interface Steps {
   readonly step: number;
   readonly steps: number;

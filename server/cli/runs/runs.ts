@@ -12,7 +12,8 @@ import {
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { stepsMade, stepsPlanned, trainerNames, type RunOrigin } from "../../../shared/run/origin.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import { stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { print, printJson, type Command } from "../command.ts";
@@ -240,9 +241,9 @@ function describe(run: RunDetail): string[] {
   ];
 }
 
-/** "verl 0.9.1, from /work/gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
-const originText = ({ trainer, version, folder, rollouts, steps, copied }: RunOrigin): string =>
-  `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}, from ${folder}: ${rollouts.toLocaleString("en-US")} rollouts in ${steps} steps, whose files ${copied ? "were copied" : "stay there"}`;
+/** "verl 0.9.1, from gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
+const originText = (origin: RunOrigin): string =>
+  `${trainerText(origin)}, from ${origin.folder}: ${plural(origin.rollouts, "rollout")} in ${plural(origin.steps, "step")}, whose files ${origin.copied ? "were copied" : "stay there"}`;
 
 async function control(
   connection: Requester,

@@ -1,3 +1,4 @@
+import { plural } from "../../../shared/lib/format.ts";
 import { isOwn, placeOf, type Rule } from "../rule.ts";
 import { pairsText } from "./repeatedPrompt.ts";
 
@@ -17,7 +18,7 @@ export const splitLeak: Rule = {
     report({
       rule: splitLeak.id,
       severity: "warning",
-      message: `${leaked.length.toLocaleString("en-US")} ${leaked.length === 1 ? "prompt is" : "prompts are"} both trained on and held out for evaluation (${pairsText(leaked, tasks)}): remove one of each.`,
+      message: `${plural(leaked.length, "prompt")} ${leaked.length === 1 ? "is" : "are"} both trained on and held out for evaluation (${pairsText(leaked, tasks)}): remove one of each.`,
       key: `tasks.${index}.dataset`,
       at,
     });

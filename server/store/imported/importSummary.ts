@@ -1,6 +1,6 @@
 /** What an import came to, in numbers and in words. */
 import { plural } from "../../../shared/lib/format.ts";
-import { trainerNames, type RunOrigin } from "../../../shared/run/origin.ts";
+import { trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
 
 export interface ImportSummary extends RunOrigin {
   readonly run: string;
@@ -31,11 +31,11 @@ const groupsText: Readonly<Record<RunOrigin["groups"], string>> = {
 
 /** "verl 0.9.1 · 200 steps · 204,800 rollouts · groups by the first part of uid · …". */
 export function summaryText(summary: ImportSummary): string {
-  const { trainer, version, steps, rollouts, groups, missing } = summary;
+  const { steps, rollouts, groups, missing } = summary;
   return [
-    `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`,
+    trainerText(summary),
     plural(steps, "step"),
-    `${rollouts.toLocaleString("en-US")} rollout${rollouts === 1 ? "" : "s"}`,
+    plural(rollouts, "rollout"),
     ...shareText(summary),
     groupsText[groups],
     advantagesText(summary),
