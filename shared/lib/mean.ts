@@ -1,3 +1,7 @@
+/** The arithmetic mean; null of none. */
+export const meanOrNull = (values: ArrayLike<number>): number | null =>
+  values.length === 0 ? null : mean(values);
+
 /** The arithmetic mean; NaN of none. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;

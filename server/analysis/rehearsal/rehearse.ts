@@ -1,4 +1,5 @@
 /** A config's first step with the real model and the real reward, and without training: what the groups would teach. */
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
@@ -121,8 +122,8 @@ export async function rehearse(config: RunConfig, options: RehearsalOptions): Pr
       admitted: groups.filter(({ arm, rollouts }) => curriculum.admit(groupOf(arm, rollouts)).admitted)
         .length,
       truncated: generated.reduce((sum, one) => sum + one.truncated, 0) / Math.max(1, answers.length),
-      length: mean(tokens),
-      reward: mean(scored.flatMap(({ reward }) => reward ?? [])),
+      length: meanOrNull(tokens),
+      reward: meanOrNull(scored.flatMap(({ reward }) => reward ?? [])),
       terms: termsOf(scorer, scored),
       arms: armsOf(groups),
       skipped: scorer.skipped,
@@ -186,9 +187,6 @@ interface RehearsedGroup {
   readonly rollouts: readonly ScoredAnswer[];
 }
 
-const mean = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-
 /** As admission sees it: rollouts without a reward are left out. */
 function groupOf(arm: string, rollouts: readonly ScoredAnswer[]): Group {
   const known = rollouts.filter(({ reward }) => reward !== null);
@@ -229,7 +227,7 @@ function armsOf(groups: readonly RehearsedGroup[]): ArmMix[] {
       return {
         arm,
         share: own.length / groups.length,
-        success: mean(successes.map(Number)),
+        success: meanOrNull(successes.map(Number)),
         ...outcomesOf(own),
       };
     })
@@ -241,7 +239,7 @@ const termsOf = (scorer: AnswerScorer, scored: readonly ScoredAnswer[]): TermReh
     .filter(({ name }) => !scorer.skipped.some(({ term }) => term === name))
     .map(({ name }) => ({
       term: name,
-      mean: mean(scored.flatMap(({ terms }) => terms[name] ?? [])),
+      mean: meanOrNull(scored.flatMap(({ terms }) => terms[name] ?? [])),
       errors: [...new Set(scored.flatMap(({ errors }) => errors[name] ?? []))],
       seconds_per_rollout: (scorer.seconds.get(name) ?? 0) / Math.max(1, scored.length),
     }));

@@ -1,4 +1,5 @@
 /** How the verdicts on each criterion of a term have changed. */
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { criterionName, type JudgedCriterion, type Met } from "../../../shared/rollouts/criteria.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 
@@ -24,8 +25,6 @@ interface TwoColumns {
   readonly before: RewardColumn | undefined;
 }
 
-const mean = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 const metBy = (list: readonly JudgedCriterion[] | undefined, name: string): Met =>
   list?.find((one) => criterionName(one) === name)?.met ?? null;
 
@@ -46,7 +45,7 @@ export function criteriaChanges(
   return Object.fromEntries(
     [...tallies].map(([name, { now, before, gained, lost }]) => [
       name,
-      { met: mean(now), before: mean(before), gained, lost },
+      { met: meanOrNull(now), before: meanOrNull(before), gained, lost },
     ]),
   );
 }

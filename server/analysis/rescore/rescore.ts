@@ -6,6 +6,7 @@ import type { StageBody } from "../../core/config/resolved.ts";
 import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
 import { batchOfRows, groupKey, recordedValue, type RecordedRow } from "../recorded.ts";
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { fromWire, toWire, type RolloutRow, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
@@ -67,8 +68,6 @@ export interface RescoredSummary {
 }
 export type Rescored = RescoredRollout | RescoredSummary;
 
-const mean = (values: readonly number[]): number | null =>
-  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
 const wireOrNull = (value: number | null): WireNumber | null =>
   value === null || Number.isNaN(value) ? null : toWire(value);
 
@@ -110,7 +109,7 @@ function membersOf(rows: readonly RolloutRow[]): Map<string, number[]> {
 /** Differences as small as rounding makes them have no side. */
 function sides(values: readonly number[]): number[] {
   const known = values.filter((value) => !Number.isNaN(value));
-  const centre = mean(known) ?? 0;
+  const centre = meanOrNull(known) ?? 0;
   const least = 1e-9 * Math.max(1, ...known.map(Math.abs));
   return values.map((value) => (Math.abs(value - centre) > least ? Math.sign(value - centre) : 0));
 }
@@ -126,7 +125,7 @@ function totalChanges(
     flips += did.filter((side, i) => side * does[i]! < 0).length;
   }
   const known = (values: readonly number[]): WireNumber | null =>
-    wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
+    wireOrNull(meanOrNull(values.filter((value) => !Number.isNaN(value))));
   return {
     mean: known(now),
     before: known(before),
@@ -227,7 +226,7 @@ function summary(parts: readonly StepPart[]): RescoredSummary {
     );
     const changed = now.filter((value, i) => !Object.is(value, before[i]!)).length;
     const known = (values: readonly number[]): WireNumber | null =>
-      wireOrNull(mean(values.filter((value) => !Number.isNaN(value))));
+      wireOrNull(meanOrNull(values.filter((value) => !Number.isNaN(value))));
     const criteria = criteriaChanges(
       parts.map(({ columns, recorded }) => ({
         now: columns.find((column) => column.name === name),

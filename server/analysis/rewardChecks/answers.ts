@@ -1,16 +1,16 @@
 /** Scores answers that no run generated, with a config's reward as it is at its first or its last rl step. */
 import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
-import { columnOf, outcome, RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
+import { applies, columnOf, outcome, RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import { stepsInAll } from "../../config/build/stagePlan.ts";
-import type { StageBody } from "../../core/config/resolved.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { Clock, Finish } from "../../core/basics.ts";
 import type { RewardColumn } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import { batchOfSamples } from "../../core/rows/sampledRows.ts";
+import { batchOfSamples, writtenRow } from "../../core/rows/sampledRows.ts";
 import type { Task } from "../../core/task.ts";
 import { randomStream } from "../../lib/random.ts";
 import { stageAt } from "../explain/stageAt.ts";
@@ -48,34 +48,26 @@ const perBatch = 1024;
 function batchOf(answers: readonly Answer[]): Batch {
   return batchOfSamples(
     answers.map(({ task, response, finish = "stop", group = task.id }, index) => {
-      const tokens = new Int32Array([...response].length);
-      const none = new Float64Array(tokens.length).fill(Number.NaN);
-      return {
-        record: {
-          task,
-          arm: task.source,
-          group,
-          index,
-          prompt: task.prompt,
-          response,
-          finish,
-          source: "dataset",
-          use: "evaluate",
-        },
-        sample: {
-          tokens,
-          logp_old: none,
-          logp_sampled: none,
-          entropy: none,
-          versions: new Int32Array(tokens.length),
-        },
-        context: new Int32Array(0),
-      };
+      const { source: arm, prompt } = task;
+      return writtenRow(
+        { task, arm, group, index, prompt, response, finish, source: "dataset", use: "evaluate" },
+        new Int32Array([...response].length),
+        new Int32Array(0),
+      );
     }),
   );
 }
 
 const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
+
+/** The terms that decide what is a success of a source's answers: the first that applies does. */
+export function decidingTerms({ reward }: StageBody, source: string): RewardTermConfig[] {
+  const applying = reward.terms.filter((term) => applies(term, source));
+  const { terms } = reward.success;
+  return terms === undefined
+    ? applying
+    : terms.flatMap((name) => applying.filter((term) => term.name === name));
+}
 
 export class AnswerScorer {
   readonly body: StageBody;

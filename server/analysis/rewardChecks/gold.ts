@@ -1,6 +1,6 @@
 /** Whether the reward recognises each row's own reference answer: where it does not, that row can only teach what is wrong. */
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
+import { decidingTerms, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldForms, type GoldForm } from "./goldForms.ts";
 import { traitsOf, type Trait } from "./traits.ts";
@@ -91,10 +91,10 @@ const failure = ({ task, ...place }: CheckedTask, scored: ScoredAnswer): GoldFai
 });
 
 /** The first of the deciding terms that applies. */
-function decidingValue({ body }: AnswerScorer, { terms }: ScoredAnswer): number | null {
-  const names = body.reward.success.terms ?? body.reward.terms.map(({ name }) => name);
-  return names.map((name) => terms[name] ?? null).find((value) => value !== null) ?? null;
-}
+const decidingValue = ({ body }: AnswerScorer, { task, terms }: ScoredAnswer): number | null =>
+  decidingTerms(body, task.source)
+    .map(({ name }) => terms[name] ?? null)
+    .find((value) => value !== null) ?? null;
 
 function commonest(values: readonly (number | null)[]): number | null {
   const counts = new Map<number, number>();

@@ -3,7 +3,7 @@ import { signatureOf } from "../../config/check/signatures/index.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
-import type { AnswerScorer, Answer, ScoredAnswer } from "./answers.ts";
+import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread } from "./checkedTasks.ts";
 import { goldFormOf } from "./gold.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
@@ -126,19 +126,10 @@ function finding(
 const shown = (value: number | null): string =>
   value === null ? "nothing" : String(Number(value.toPrecision(4)));
 
-/** The term that decides what is a success of a task's answers. */
-function deciding({ reward }: StageBody, { source }: Task): RewardTermConfig | undefined {
-  const applying = reward.terms.filter(({ tasks }) => tasks === undefined || tasks.includes(source));
-  const { terms } = reward.success;
-  return terms === undefined
-    ? applying[0]
-    : terms.map((name) => applying.find((term) => term.name === name)).find((term) => term !== undefined);
-}
-
 const isDeciding =
   (body: StageBody, term: RewardTermConfig): Case =>
   ({ scored }) =>
-    deciding(body, scored.task)?.name === term.name;
+    decidingTerms(body, scored.task.source)[0]?.name === term.name;
 
 /** A wrong answer that counts as a success, or that earns as much as the reference answer in all. */
 function successes(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFinding[] {

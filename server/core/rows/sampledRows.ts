@@ -20,6 +20,13 @@ export interface SampledRow {
   readonly trains?: "written" | "given" | "all";
 }
 
+/** A response that no policy sampled: what a policy would say of its tokens is NaN. @param context token ids in front of it */
+export function writtenRow(record: RolloutRecord, tokens: Int32Array, context: Int32Array): SampledRow {
+  const none = new Float64Array(tokens.length).fill(Number.NaN);
+  const versions = new Int32Array(tokens.length);
+  return { record, sample: { tokens, logp_old: none, logp_sampled: none, entropy: none, versions }, context };
+}
+
 /** A stretch of a row with an origin of its own. */
 interface Piece {
   readonly origin: number;

@@ -1,9 +1,10 @@
 /** What the reward gives answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { rewardsWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
 import { RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
-import { batchOfSamples, type SampledRow } from "../../core/rows/sampledRows.ts";
+import { batchOfSamples, writtenRow, type SampledRow } from "../../core/rows/sampledRows.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
@@ -58,24 +59,11 @@ function rowOf(
   tokenizer: Tokenizer,
 ): SampledRow {
   const tokens = Int32Array.from([...tokenizer.encode(response), tokenizer.eos]);
-  const none = new Float64Array(tokens.length).fill(Number.NaN);
-  return {
-    record: { task, arm, group, index, prompt, response, finish: "stop", source, use },
-    sample: {
-      tokens,
-      logp_old: none,
-      logp_sampled: none,
-      entropy: none,
-      versions: new Int32Array(tokens.length),
-    },
-    context: tokenizer.encode(prompt),
-  };
+  const record = { task, arm, group, index, prompt, response, finish: "stop", source, use } as const;
+  return writtenRow(record, tokens, tokenizer.encode(prompt));
 }
 
-const mean = (values: readonly number[]): number | null => {
-  const known = values.filter(Number.isFinite);
-  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
-};
+const mean = (values: readonly number[]): number | null => meanOrNull(values.filter(Number.isFinite));
 
 /** @param columns one a term, in the config's order */
 export function probed(
