@@ -12,7 +12,7 @@ import { loadConfig } from "../../server/rules/load.ts";
 import { end, metrics, start, type Written } from "../unit/log/sample.ts";
 import { EditorClient, positionOf } from "../support/editorClient.ts";
 import { rewardHost } from "../support/rewardHost.ts";
-import { withoutPython } from "../support/pythonReward.ts";
+import { pythonRunText, withoutPython } from "../support/pythonReward.ts";
 import { recordRun } from "../support/storedRun.ts";
 import { until } from "../support/until.ts";
 import { Sandbox } from "./daemon.ts";
@@ -202,18 +202,6 @@ describe("a live run", { timeout: 120_000 }, () => {
 const own = `def compute_score(solution_str, ground_truth):
     return {"score": len(solution_str) / 8, "vowels": sum(c in "aeiou" for c in solution_str)}
 `;
-const ownText = `model: { base: tiny, width: 32, layers: 1, heads: 2, hidden: 64, context: 48 }
-tasks: [{ env: reverse_text, lengths: [2] }]
-curriculum: { admission: none }
-rollout: { prompts: 2, group: 4, max_tokens: 6 }
-reward: { terms: { mine: { use: ./mine.py } } }
-advantage: { baseline: leave_one_out, scale: none }
-update: { optimizer: { use: adamw, lr: 1.0e-3 } }
-stages: [{ name: only, steps: 3 }]
-checkpoint: { every: 100 }
-seed: 1
-`;
-
 describe("a daemon with a run of a Python reward", { skip: withoutPython, timeout: 120_000 }, () => {
   let box: Sandbox;
   let editor: EditorClient;
@@ -222,17 +210,17 @@ describe("a daemon with a run of a Python reward", { skip: withoutPython, timeou
     box = await Sandbox.make();
     const file = join(dirname(box.file), "own.gradus.yaml");
     path = join(dirname(file), "mine.py");
-    writeFileSync(file, ownText);
+    writeFileSync(file, pythonRunText);
     writeFileSync(path, own);
     await recordRun(box.store, file);
     editor = new EditorClient(await box.link({ role: "editor" }), file);
-    await editor.open(ownText);
+    await editor.open(pythonRunText);
   });
   after(() => box.end());
   const change = async (unsaved: string): Promise<{ now: unknown; errors: unknown } | undefined> => {
     const asked = {
       uri: editor.uri,
-      text: ownText,
+      text: pythonRunText,
       trusted: true,
       scope: "run",
       unsaved: { [path]: unsaved },

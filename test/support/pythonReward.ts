@@ -52,6 +52,19 @@ export const responses = (
     })),
   );
 
+/** A config whose reward is the file `mine.py` next to it. */
+export const pythonRunText = `model: { base: tiny, width: 32, layers: 1, heads: 2, hidden: 64, context: 48 }
+tasks: [{ env: reverse_text, lengths: [2] }]
+curriculum: { admission: none }
+rollout: { prompts: 2, group: 4, max_tokens: 6 }
+reward: { terms: { mine: { use: ./mine.py } } }
+advantage: { baseline: leave_one_out, scale: none }
+update: { optimizer: { use: adamw, lr: 1.0e-3 } }
+stages: [{ name: only, steps: 3 }]
+checkpoint: { every: 100 }
+seed: 1
+`;
+
 export interface PythonTerm extends RewardTerm {
   readonly file: string;
   readonly folder: string;

@@ -11,7 +11,7 @@ import { loadConfig } from "../../../../server/rules/load.ts";
 import { runFolder } from "../../../../server/store/files.ts";
 import type { Rescored } from "../../../../shared/rollouts/rescore.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
-import { withoutPython } from "../../../support/pythonReward.ts";
+import { pythonRunText, withoutPython } from "../../../support/pythonReward.ts";
 import { storedRun, type StoredRun } from "../../../support/storedRun.ts";
 
 const reward = `def compute_score(solution_str, ground_truth, data_source=None, extra_info=None):
@@ -19,24 +19,13 @@ const reward = `def compute_score(solution_str, ground_truth, data_source=None, 
         raise ValueError("an e")
     return {"score": len(solution_str) / 8, "vowels": sum(c in "aiou" for c in solution_str), "source": data_source}
 `;
-const text = `model: { base: tiny, width: 32, layers: 1, heads: 2, hidden: 64, context: 48 }
-tasks: [{ env: reverse_text, lengths: [2] }]
-curriculum: { admission: none }
-rollout: { prompts: 2, group: 4, max_tokens: 6 }
-reward: { terms: { mine: { use: ./mine.py } } }
-advantage: { baseline: leave_one_out, scale: none }
-update: { optimizer: { use: adamw, lr: 1.0e-3 } }
-stages: [{ name: only, steps: 3 }]
-checkpoint: { every: 100 }
-seed: 1
-`;
 
 describe("a run with a Python reward", { skip: withoutPython, timeout: 120_000 }, () => {
   let run: StoredRun;
   let session: RescoreSession;
   let bundles: Readonly<Record<string, string>>;
   before(async () => {
-    run = await storedRun(text, { "mine.py": reward });
+    run = await storedRun(pythonRunText, { "mine.py": reward });
     const { record } = run.store.queries.fileRuns([run.file]);
     assert.ok(record);
     ({ bundles } = record);
@@ -56,7 +45,7 @@ describe("a run with a Python reward", { skip: withoutPython, timeout: 120_000 }
     run.remove();
   });
   const load = (): RunConfig => {
-    const { config, diagnostics } = loadConfig(run.file, { text });
+    const { config, diagnostics } = loadConfig(run.file, { text: pythonRunText });
     assert.ok(config, diagnostics.map(({ message }) => message).join("; "));
     return config;
   };
