@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { messageOf, UserError } from "../../shared/lib/errors.ts";
+import { datasetOf } from "../core/datasetLines.ts";
 import type { DatasetLook, PromptLengths, PromptPlace } from "../core/config/modelFacts.ts";
 import type { TaskConfig } from "../core/config/resolved.ts";
 import { create } from "../core/create.ts";
@@ -42,10 +43,7 @@ const normalised = (prompt: string): string =>
 
 const hashed = (text: string): string => createHash("sha256").update(text).digest("base64url").slice(0, 16);
 
-const fileOf = ({ source }: TaskConfig): string | undefined => {
-  const { dataset } = source.params;
-  return source.declaration.name === "dataset" && typeof dataset === "string" ? dataset : undefined;
-};
+const fileOf = ({ source }: TaskConfig): string | undefined => datasetOf(source);
 
 /** The source as the file has it: nothing is left out for its length. */
 function listed(task: TaskConfig) {

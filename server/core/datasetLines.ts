@@ -40,11 +40,14 @@ export function datasetLines(file: string, window = bytes): readonly DatasetLine
 export const hasNoLines = (file: string): boolean =>
   datasetLines(file)?.length === 0 && statSync(file).size <= bytes;
 
-/** Of a task that is a dataset. */
-export const linesOfTask = perObject(
-  ({ declaration, params: { dataset } }: Choice<"task">): readonly DatasetLine[] | undefined =>
-    declaration.name === "dataset" && typeof dataset === "string" ? datasetLines(dataset) : undefined,
-);
+/** The file of a task that is a dataset. */
+export const datasetOf = ({ declaration, params: { dataset } }: Choice<"task">): string | undefined =>
+  declaration.name === "dataset" && typeof dataset === "string" ? dataset : undefined;
+
+export const linesOfTask = perObject((source: Choice<"task">): readonly DatasetLine[] | undefined => {
+  const file = datasetOf(source);
+  return file === undefined ? undefined : datasetLines(file);
+});
 
 /** Of a Parquet file one line, of the form that all of its rows have: no row is read. */
 function formOf(file: string): DatasetLine[] {

@@ -2,6 +2,7 @@
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { TextDocument } from "vscode-languageserver-textdocument";
+import { isConfigName } from "../config/configKind.ts";
 import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
@@ -38,7 +39,7 @@ function pathOf(uri: string): string {
 }
 
 export const isConfig = (document: Pick<TextDocument, "languageId" | "uri">): boolean =>
-  document.languageId === language.id || /\.gradus\.ya?ml$/.test(document.uri);
+  document.languageId === language.id || isConfigName(document.uri);
 
 export class OpenConfigs {
   private readonly read = new Map<string, OpenConfig>();

@@ -1,6 +1,6 @@
 /**
- * What rules ask about the models and datasets that a config names. Rules know nothing of such files: whoever checks a config for a
- * person fills this in (server/analysis/modelFacts.ts), and nothing of a workspace is executed.
+ * What rules ask about the models and datasets that a config names. Rules know nothing of such files: whoever checks a
+ * config for a person fills this in (server/analysis/modelFacts.ts), and nothing of a workspace is executed.
  */
 import type { TaskConfig } from "./resolved.ts";
 import type { RunConfig } from "./runConfig.ts";

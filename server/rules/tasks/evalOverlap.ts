@@ -1,14 +1,12 @@
 import { basename, resolve } from "node:path";
 import { perObject } from "../../lib/perObject.ts";
+import { datasetOf } from "../../core/datasetLines.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { eachStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 import type { Choice } from "../../core/declaration.ts";
 
-const fileOf = ({ source }: TaskConfig): string | undefined => {
-  const { dataset } = source.params;
-  return source.declaration.name === "dataset" && typeof dataset === "string" ? dataset : undefined;
-};
+const fileOf = ({ source }: TaskConfig): string | undefined => datasetOf(source);
 
 /** What the id of a line's task is made of, and with it the side of the split that the line falls on. */
 const sidesOf = perObject(({ params }: TaskConfig["source"]): string =>
