@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const colours = /\u001b\[[0-9;]*m/g;
 
 /** The heading of the failed tests, which are repeated at the end of a program. */

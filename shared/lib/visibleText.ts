@@ -5,7 +5,7 @@
 
 /** C0 but tab and line feed, DEL, C1; bidi marks, embeddings, overrides and isolates; line separators; other format controls. */
 const unsafe =
-  // eslint-disable-next-line no-control-regex -- these are what is looked for
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200e\u200f\u2028-\u202e\u2060-\u206f\ufff9-\ufffb]|\p{Surrogate}/gu;
 
 /** `␛` for a C0 control and DEL, `\u{202e}` for the others. */

@@ -121,7 +121,7 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
     page,
     faults,
     send: (message) =>
-      page.evaluate((data) => void window.postMessage(data, "*"), message).then(() => settle(page)),
+      page.evaluate((data) => window.postMessage(data, "*"), message).then(() => settle(page)),
     posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
     close: () => page.close(),
   };

@@ -115,7 +115,7 @@ export class Scorer {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.terms.map(({ term }) => term.close?.()));
+    await Promise.all(this.terms.map(async ({ term }) => term.close?.()));
   }
 }
 

@@ -47,7 +47,7 @@ export function oneLine(text: string, width: number): string {
   return flat.length <= width ? flat.join("") : `${flat.slice(0, Math.max(0, width - 1)).join("")}…`;
 }
 
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const styling = /\u001b\[[0-9;]*m/g;
 const columnsOf = (text: string): number => [...text.replace(styling, "")].length;
 
@@ -89,7 +89,7 @@ export function thinned(values: readonly number[], width: number): number[] {
 }
 
 /** The colours that we set: bold, dim and their end; eight colours and their end. */
-// eslint-disable-next-line no-control-regex -- a colour begins with one
+// oxlint-disable-next-line no-control-regex -- a colour begins with one
 const ours = /(\u001b\[(?:[12]|22|3[0-79])m)/;
 
 /**

@@ -37,8 +37,8 @@ function detailsOf(
   );
 }
 
-function arraysOf(columns: RolloutRecordLog["columns"]): Record<string, readonly (MaybeNumber | string)[]> {
-  const arrays: Record<string, readonly (MaybeNumber | string)[]> = {};
+function arraysOf(columns: RolloutRecordLog["columns"]): Record<string, readonly (number | string | null)[]> {
+  const arrays: Record<string, readonly (number | string | null)[]> = {};
   for (const [name, column] of Object.entries(columns)) {
     arrays[name] =
       name === "origin"

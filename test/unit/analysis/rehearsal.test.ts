@@ -83,7 +83,7 @@ test("a rehearsal with a served model says what its groups would teach, without 
     { n: 4, temperature: 0.7, max_tokens: 32 },
   );
   assert.deepEqual(
-    (first?.body["messages"] as { role: string }[]).map(({ role }) => role),
+    (first!.body["messages"] as { role: string }[]).map(({ role }) => role),
     ["system", "user"],
   );
 });

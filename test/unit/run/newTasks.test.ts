@@ -299,9 +299,7 @@ test("tasks that join the step are made of its own groups, train in its batch an
     const rollouts = ofKind(whole, "rollout").map(({ row }) => row);
     const prompts = (step: number): Set<string> =>
       new Set(
-        rollouts.flatMap(({ step: own, group = "", use }) =>
-          own === step && use !== "evaluate" ? [group] : [],
-        ),
+        rollouts.flatMap(({ step: own, group, use }) => (own === step && use !== "evaluate" ? [group] : [])),
       );
     const made = ofKind(whole, "task");
     assert.ok(made.length >= 3, "in the steps 20, 22 and 24");
