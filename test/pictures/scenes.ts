@@ -208,6 +208,8 @@ const views: readonly Scene[] = [
       await (await editor.seen(run)).click();
       await editor.keys("ArrowRight");
       await editor.seen(editor.page.getByRole("treeitem", { name: /step/i }));
+      // A click on a run opens its panel too.
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'), 60_000);
       await run.hover();
     },
   },
