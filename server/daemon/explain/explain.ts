@@ -1,13 +1,11 @@
 /** Answers why a rollout of a run has its advantage: its rows from the store, the rest in a thread of its own. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
 import type { RemoteStore } from "../../store/remote.ts";
+import { threadFile } from "../threadFile.ts";
 import type { ExplainAnswer, ExplainTask } from "./explainThread.ts";
 
 /** Of a step with more rollouts the group alone is looked at. */
@@ -34,22 +32,11 @@ async function rowsOf(
   return (await ask(where, true, mostRollouts)).rollouts;
 }
 
-/** The bundle lies in dist/, next to this chunk or one folder above it. */
-function threadFile(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, "explainThread.mjs"), join(here, "..", "explainThread.mjs")];
-  const found = places.find((place) => existsSync(place));
-  if (found === undefined)
-    throw new UserError("The thread that explains rollouts is not built.", {
-      file: places[0] ?? here,
-      code: "not-built",
-      action: "Build it: npm start.",
-    });
-  return found;
-}
-
 function inThread(task: ExplainTask): Promise<Why> {
-  const worker = new Worker(threadFile(), { workerData: task, name: "gradus-explain" });
+  const worker = new Worker(threadFile("explainThread.mjs", "explains rollouts"), {
+    workerData: task,
+    name: "gradus-explain",
+  });
   return new Promise<Why>((resolve, reject) => {
     worker.once("message", (answer: ExplainAnswer) => {
       if ("why" in answer) resolve(answer.why);

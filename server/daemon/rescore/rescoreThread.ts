@@ -1,6 +1,6 @@
 /** The thread in which rollouts are scored again: the daemon goes on answering meanwhile. One request at a time. */
 import { parentPort } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -8,6 +8,7 @@ import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { loadWith } from "../../run/loop/settings.ts";
+import { threadError } from "../threadFile.ts";
 import type { FromThread, RunToRescore, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Runs whose rollouts are kept in memory. */
@@ -59,7 +60,7 @@ class RescoreThread {
       this.post({ kind: "done", id });
     } catch (error) {
       if (signal.aborted) this.post({ kind: "cancelled", id });
-      else this.post({ kind: "failed", id, message: messageOf(error), detail: detailOf(error) });
+      else this.post({ kind: "failed", id, ...threadError(error) });
     } finally {
       this.aborts.delete(id);
     }
@@ -125,16 +126,6 @@ function configOf({ folder, authored }: RunToRescore): RunConfig {
     `The run's config can no longer be read: ${diagnostics[0]?.message ?? "it has errors."}`,
     { file: run.file, action: "Restore the files that it names." },
   );
-}
-
-function detailOf(error: unknown): Extract<FromThread, { kind: "failed" }>["detail"] {
-  if (!(error instanceof UserError)) return null;
-  const { action, file, code } = error.detail;
-  return {
-    ...(action === undefined ? {} : { action }),
-    ...(file === undefined ? {} : { file }),
-    ...(code === undefined ? {} : { code }),
-  };
 }
 
 if (parentPort !== null) {

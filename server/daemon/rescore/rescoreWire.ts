@@ -1,6 +1,7 @@
 /** What the main thread and the thread that scores rollouts again say to each other. Plain data both ways. */
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
+import type { ThreadError } from "../threadFile.ts";
 
 /** A run, as far as scoring its rollouts again needs it. */
 export interface RunToRescore {
@@ -49,11 +50,5 @@ export type FromThread =
   | { readonly kind: "swept"; readonly id: number; readonly sweep: Sweep }
   | { readonly kind: "done"; readonly id: number }
   | { readonly kind: "cancelled"; readonly id: number }
-  | {
-      readonly kind: "failed";
-      readonly id: number;
-      readonly message: string;
-      /** null: the person cannot fix it. */
-      readonly detail: { readonly action?: string; readonly file?: string; readonly code?: string } | null;
-    }
+  | ({ readonly kind: "failed"; readonly id: number } & ThreadError)
   | { readonly kind: "places?"; readonly id: number; readonly run: string; readonly step: number };

@@ -1,11 +1,9 @@
 /** The main thread's end of scoring rollouts again: one thread for the daemon, started when it is first needed. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
+import { errorOf, threadFile } from "../threadFile.ts";
 import type { FromThread, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Its memory is given back after so long without a request. */
@@ -22,20 +20,6 @@ interface Waiting {
   readonly done: (sweep: Sweep | undefined) => void;
   readonly failed: (error: Error) => void;
   sweep: Sweep | undefined;
-}
-
-/** The bundle lies in dist/, next to this chunk or one folder above it. */
-function threadFile(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, "rescoreThread.mjs"), join(here, "..", "rescoreThread.mjs")];
-  const found = places.find((place) => existsSync(place));
-  if (found === undefined)
-    throw new UserError("The thread that re-scores rollouts is not built.", {
-      file: places[0] ?? here,
-      code: "not-built",
-      action: "Build it: npm start.",
-    });
-  return found;
 }
 
 export class Rescorer {
@@ -96,7 +80,9 @@ export class Rescorer {
   }
 
   private started(): Worker {
-    const worker = new Worker(threadFile(), { name: "gradus-rescore" });
+    const worker = new Worker(threadFile("rescoreThread.mjs", "re-scores rollouts"), {
+      name: "gradus-rescore",
+    });
     worker.unref();
     worker.on("message", (message: FromThread) => this.receive(message));
     worker.on("error", (error) => this.log(`rescore: ${messageOf(error)}`));
@@ -126,9 +112,7 @@ export class Rescorer {
     if (this.waiting.size === 0) this.rest(idleAfter);
     if (message.kind === "done") return waiting.done(waiting.sweep);
     if (message.kind === "cancelled") return waiting.failed(new Overtaken("a newer edit replaced this one"));
-    waiting.failed(
-      message.detail === null ? new Error(message.message) : new UserError(message.message, message.detail),
-    );
+    waiting.failed(errorOf(message));
   }
 
   private async place({ id, run, step }: Extract<FromThread, { kind: "places?" }>): Promise<void> {
