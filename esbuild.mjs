@@ -43,6 +43,7 @@ export const entries = [
       storeThread: "server/store/thread.ts",
       explainThread: "server/daemon/explain/explainThread.ts",
       rescoreThread: "server/daemon/rescore/rescoreThread.ts",
+      rewardThread: "server/daemon/rewardChecks/rewardThread.ts",
       rewardHost: "server/methods/reward/own/host.ts",
     },
     outdir: dist,

@@ -1,10 +1,9 @@
 import { randomStream } from "../lib/random.ts";
 import type { Command as Program } from "commander";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { attackReward, type Hole } from "../analysis/rewardChecks/attack.ts";
-import { testEnding, testOf } from "../analysis/rewardChecks/rewardTests.ts";
+import { attackReward } from "../analysis/rewardChecks/attack.ts";
+import { saveTests } from "../analysis/rewardChecks/saveTests.ts";
+import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
 import { checkGold } from "../analysis/rewardChecks/gold.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
@@ -16,7 +15,7 @@ import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
-import { attackText, goldLine, goldText, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
+import { attackText, goldLine, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { rolloutsOf } from "./rolloutsOf.ts";
 
@@ -123,21 +122,6 @@ async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Pr
   if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
 }
 
-/** Written next to the reward's own file, else next to the config; a test that is there already is not repeated. */
-function saveTests(config: RunConfig, { body }: AnswerScorer, holes: readonly Hole[]): string | undefined {
-  const term = body.reward.success.terms?.[0] ?? body.reward.terms[0]?.name;
-  const own = body.reward.terms.find(({ name }) => name === term)?.term.params["file"];
-  const near = typeof own === "string" ? own : config.file;
-  const file = join(dirname(near), `${basename(near).replace(/(\.gradus)?\.[^.]+$/, "")}${testEnding}`);
-  const known = existsSync(file) ? readFileSync(file, "utf8") : "";
-  const fresh = holes
-    .flatMap(({ examples }) => examples.map((example) => testOf(example, term)))
-    .filter((line) => !known.includes(line));
-  if (fresh.length === 0) return undefined;
-  appendFileSync(file, `${known === "" || known.endsWith("\n") ? "" : "\n"}${fresh.join("\n")}\n`);
-  return file;
-}
-
 async function attack(
   config: RunConfig,
   scorer: AnswerScorer,
@@ -148,10 +132,11 @@ async function attack(
   for (const hole of holes)
     if (json) printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
     else complain(holeLine(hole));
-  const file = saveTests(config, scorer, holes);
-  if (json) printJson({ type: "attack-summary", ...summary, holes: holes.length, file: file ?? null });
+  const saved = saveTests(config.file, scorer.body, holes);
+  const file = saved === undefined || saved.added === 0 ? null : saved.file;
+  if (json) printJson({ type: "attack-summary", ...summary, holes: holes.length, file });
   else print(attackText(summary, holes.length));
-  if (!json && file !== undefined) print(`${pathText(file)} has a failing test of each: gradus test`);
+  if (!json && file !== null) print(`${pathText(file)} has a failing test of each: gradus test`);
   if (holes.length > 0) process.exitCode = exit.failed;
 }
 

@@ -1,7 +1,7 @@
 /** One connection: hello first, then what its role may ask. Whatever goes wrong on it ends this connection only. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Socket } from "node:net";
-import { ErrorCodes, ResponseError } from "vscode-jsonrpc/node";
+import { ErrorCodes, ResponseError, type CancellationToken } from "vscode-jsonrpc/node";
 import { createProtocolConnection, type ProtocolConnection } from "vscode-languageserver-protocol/node";
 import { messageOf } from "../../shared/lib/errors.ts";
 import {
@@ -69,8 +69,8 @@ export class Client {
     });
     this.connection.onRequest(hello.method, (parameters: unknown) => this.hello(parameters));
     for (const [method, answer] of Object.entries(context.handlers))
-      this.connection.onRequest(method, (parameters: unknown) =>
-        this.known(() => this.turns.take(method, () => answer(parameters))),
+      this.connection.onRequest(method, (parameters: unknown, token: CancellationToken) =>
+        this.known(() => this.turns.take(method, () => answer(parameters, token))),
       );
     this.connection.onRequest(subscribe.method, (parameters: unknown) =>
       this.known(() => this.subscribe(parameters)),

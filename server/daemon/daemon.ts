@@ -25,6 +25,7 @@ import { OpenFileRuns } from "./fileRuns.ts";
 import { handlersOf, type Handlers } from "./handlers.ts";
 import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescore/rescorer.ts";
+import { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { Supervisor } from "./supervisor.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";
@@ -77,6 +78,7 @@ class StoreDaemon {
   private readonly supervisor: Supervisor;
   private readonly fileRuns: OpenFileRuns;
   private readonly rescorer: Rescorer;
+  private readonly checker = new RewardChecker();
   private readonly delay = monitorEventLoopDelay({ resolution: 5 });
   private idleSince = Date.now();
   private end: () => void = () => undefined;
@@ -113,7 +115,7 @@ class StoreDaemon {
     this.fileRuns = new OpenFileRuns(this.remote, log);
     this.rescorer = new Rescorer(this.remote, log);
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
-    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, {
+    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, this.checker, {
       status: () => this.status(),
       shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
     });
@@ -169,7 +171,7 @@ class StoreDaemon {
     this.server?.close();
     for (const client of [...this.clients]) client.close();
     if (process.platform !== "win32") rmSync(this.discovery.socketPath, { force: true });
-    await this.rescorer.close();
+    await Promise.all([this.rescorer.close(), this.checker.close()]);
     await this.watcher?.close();
     await this.remote.close().catch((error: unknown) => log(`closing the store: ${messageOf(error)}`));
     this.owner.release();

@@ -8,6 +8,8 @@ import { answers, type Handlers } from "./answers.ts";
 import { explain } from "./explain/explain.ts";
 import { rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
+import { attackReward, checkReward } from "./rewardChecks/answer.ts";
+import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./stageSteps.ts";
 import type { Supervisor } from "./supervisor.ts";
 
@@ -23,6 +25,7 @@ export function handlersOf(
   remote: RemoteStore,
   supervisor: Supervisor,
   rescorer: Rescorer,
+  checker: RewardChecker,
   daemon: Daemon,
 ): Handlers {
   return {
@@ -58,6 +61,8 @@ export function handlersOf(
     ...answers(protocol.matrixQuery, (parameters) => remote.call("matrix", parameters)),
     ...answers(protocol.rescore, (parameters) => rescoreOnce(remote, rescorer, parameters)),
     ...answers(protocol.rescoreSweep, (parameters) => sweepOnce(remote, rescorer, parameters)),
+    ...answers(protocol.rewardCheck, (parameters) => checkReward(remote, checker, parameters)),
+    ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),
     ),

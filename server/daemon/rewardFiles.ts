@@ -1,6 +1,9 @@
 /** Whether the files of a user's rewards are those that a run was scored with, by the hash that the run recorded. */
 import { statSync } from "node:fs";
+import { isObject } from "../analysis/evidence/json.ts";
+import { fileReference } from "../config/check/method.ts";
 import { rewardHash } from "../methods/reward/own/fileHash.ts";
+import type { Json } from "../../shared/lib/json.ts";
 
 interface Hashed {
   readonly changedAt: number;
@@ -38,4 +41,22 @@ export class RewardFiles {
       return; // half-written: it is another file than the run's
     }
   }
+}
+
+/** As `RewardFiles.same`, and waits until the hash is known. */
+export async function isRunsFile(file: string, sha256: string, began: number): Promise<boolean> {
+  const changedAt = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  if (changedAt === undefined) return false;
+  if (changedAt < began) return true;
+  try {
+    return (await rewardHash(file)) === sha256;
+  } catch {
+    return false; // half-written: it is another file than the run's
+  }
+}
+
+/** The file of a resolved config's term, absolute; undefined for a method of ours. */
+export function rewardFileOf(term: Json | undefined): string | undefined {
+  const use = isObject(term) ? term["use"] : undefined;
+  return typeof use === "string" ? fileReference(use)?.path : undefined;
 }

@@ -5,7 +5,13 @@ import { errorCodes, type InputOf, type ResultOf } from "../protocol/protocol.ts
 
 /** What a request needs of a connection: vscode-jsonrpc's MessageConnection and a LanguageClient both have it. */
 export interface Requester {
-  sendRequest(method: string, parameters: unknown): Promise<unknown>;
+  sendRequest(method: string, parameters: unknown, token?: Cancellation): Promise<unknown>;
+}
+
+/** A CancellationToken of the editor or of vscode-jsonrpc: the request is still answered. */
+export interface Cancellation {
+  readonly isCancellationRequested: boolean;
+  onCancellationRequested: (listener: () => unknown) => { dispose(): void };
 }
 
 /** Asks and waits. A refusal by the daemon becomes a UserError with its action; `code` names it as in errorCodes. */
@@ -13,9 +19,12 @@ export async function ask<R extends { readonly method: string; readonly params: 
   connection: Requester,
   request: R,
   parameters: InputOf<R>,
+  token?: Cancellation,
 ): Promise<ResultOf<R>> {
   try {
-    const answer: unknown = await connection.sendRequest(request.method, parameters);
+    const answer: unknown = await (token === undefined
+      ? connection.sendRequest(request.method, parameters)
+      : connection.sendRequest(request.method, parameters, token));
     return trusted<R>(answer);
   } catch (error) {
     throw asUserError(error);

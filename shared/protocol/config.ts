@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
-import { run } from "./parameters.ts";
+import { edited, run } from "./parameters.ts";
 import type { RunSummary } from "./runs.ts";
 
 export interface ConfigLens {
@@ -34,16 +34,6 @@ export const stageSteps = request<StageSteps>()(
   }),
 );
 
-const edited = z.object({
-  /** The config's file, as a path or a `file:` URI. */
-  uri: z.string(),
-  /** Its text as it is in an editor; default: as it is on disk. */
-  text: z.string().optional(),
-  /** Texts of reward files that are open in an editor, by their paths. */
-  unsaved: z.record(z.string(), z.string()).optional(),
-  /** Whether functions of the workspace may be run: else their recorded values are kept. */
-  trusted: z.boolean().default(false),
-});
 /** What a config's edits would have changed over the rollouts of its last run; null where it has none. */
 export const rescore = request<{ readonly rescored: Rescored | null }>()(
   "gradus/rescore",

@@ -10,3 +10,15 @@ export const stepRange = {
   from: z.number().int().optional(),
   to: z.number().int().optional(),
 };
+
+/** A config, as it may be open in an editor. */
+export const edited = z.object({
+  /** The config's file, as a path or a `file:` URI. */
+  uri: z.string(),
+  /** Its text as it is in an editor; default: as it is on disk. */
+  text: z.string().optional(),
+  /** Texts of reward files that are open in an editor, by their paths. */
+  unsaved: z.record(z.string(), z.string()).optional(),
+  /** Whether functions of the workspace may be run: else their recorded values are kept. */
+  trusted: z.boolean().default(false),
+});

@@ -17,6 +17,7 @@ import {
   rolloutsQuery,
   rolloutsWhy,
 } from "./recorded.ts";
+import { rewardAttack, rewardCheck } from "./rewards.ts";
 import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart } from "./runs.ts";
 
 export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./descriptor.ts";
@@ -25,6 +26,7 @@ export * from "./config.ts";
 export * from "./curriculum.ts";
 export * from "./daemon.ts";
 export * from "./recorded.ts";
+export * from "./rewards.ts";
 export * from "./runs.ts";
 export { liveStatuses, type RunStatus } from "./runStatus.ts";
 
@@ -58,6 +60,8 @@ export const requests = {
   stageSteps,
   rescore,
   rescoreSweep,
+  rewardCheck,
+  rewardAttack,
 } as const;
 
 /** Error codes besides JSON-RPC's own. `data` carries `{ action }`: what the person can do. */

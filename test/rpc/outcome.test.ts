@@ -11,6 +11,7 @@ import { ask } from "../../shared/daemon/request.ts";
 import {
   configLens,
   metricsSeries,
+  rewardCheck,
   rewardErrors,
   rolloutsQuery,
   runsList,
@@ -173,5 +174,25 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
       where: 'use == "train"',
     });
     assert.deepEqual(rollouts[0]?.weights, { correct: 0.75, bad: 1 });
+  });
+
+  it("is reported at the lines that threw, as long as the file is the run's", async () => {
+    const asked = { uri: file, recorded: true };
+    const { findings } = await ask(connection, rewardCheck, asked);
+    assert.deepEqual(
+      (findings ?? []).map(({ file: at, line, check }) => [at, line, check]),
+      [
+        [bad, 3, "run"],
+        [bad, 2, "run"],
+      ],
+    );
+    assert.equal(
+      findings?.[0]?.message,
+      "`bad` failed on 18 rollouts of the last run (thrown, steps 0 to 2): threw RangeError: no answer",
+    );
+    writeFileSync(bad, reward.replace("no answer", "none"));
+    assert.deepEqual((await ask(connection, rewardCheck, asked)).findings, []);
+    writeFileSync(bad, reward);
+    assert.equal((await ask(connection, rewardCheck, asked)).findings?.length, 2);
   });
 });

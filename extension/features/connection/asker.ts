@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Cancellation } from "../../../shared/daemon/request.ts";
 import type { InputOf, ResultOf } from "../../../shared/protocol/protocol.ts";
 
 /** Anything that answers the protocol's requests. */
@@ -6,5 +7,6 @@ export interface Asker {
   ask<R extends { readonly method: string; readonly params: z.ZodType }>(
     request: R,
     parameters: InputOf<R>,
+    token?: Cancellation,
   ): Promise<ResultOf<R>>;
 }

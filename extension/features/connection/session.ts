@@ -161,7 +161,7 @@ function session(
   return {
     link,
     changes,
-    ask: (request, parameters) => ask(requester, request, parameters),
+    ask: (request, parameters, token) => ask(requester, request, parameters, token),
     onClosed: (listener) =>
       void gone.on((reason) => {
         if (reported) return;

@@ -95,7 +95,7 @@ interface Generated {
 
 /** @throws UserError where the endpoint does not answer, or a reward cannot be loaded */
 export async function rehearse(config: RunConfig, options: RehearsalOptions): Promise<Rehearsal> {
-  const scorer = new AnswerScorer(config, "first");
+  const scorer = new AnswerScorer(config, { which: "first" });
   const { body } = scorer;
   const server = { url: options.url, key: "OPENAI_API_KEY", timeout, parallel };
   try {

@@ -8,7 +8,7 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { Clock, Finish } from "../../core/basics.ts";
-import type { RewardColumn } from "../../core/reward.ts";
+import type { RewardColumn, RewardContext } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { batchOfSamples, writtenRow } from "../../core/rows/sampledRows.ts";
 import type { Task } from "../../core/task.ts";
@@ -69,6 +69,23 @@ export function decidingTerms({ reward }: StageBody, source: string): RewardTerm
     : terms.flatMap((name) => applying.filter((term) => term.name === name));
 }
 
+/** Scores one term. `Scorer` does, and what scores a file as it is in an editor. */
+export interface TermScorer {
+  prepare(): Promise<unknown>;
+  /** One column. */
+  score(batch: Batch, context: RewardContext): Promise<RewardColumn[]>;
+  close(): Promise<void>;
+}
+
+interface ScorerOptions {
+  /** Which of the rl steps: its tasks, and the weights that schedules give its terms. Default: the last. */
+  readonly which?: "first" | "last";
+  /** Ends what is being scored. */
+  readonly signal?: AbortSignal;
+  /** Scores a term in the place of its file; undefined: the file does. */
+  readonly instead?: (term: RewardTermConfig, body: StageBody) => TermScorer | undefined;
+}
+
 export class AnswerScorer {
   readonly body: StageBody;
   readonly skipped: SkippedTerm[] = [];
@@ -76,11 +93,12 @@ export class AnswerScorer {
   readonly seconds = new Map<string, number>();
   private readonly clock: Clock;
   private readonly context: CreateContext;
-  private readonly scorers: ReadonlyMap<string, Scorer>;
+  private readonly scorers: ReadonlyMap<string, TermScorer>;
+  private readonly signal: AbortSignal | undefined;
   private readonly chain: RewardChain;
 
-  /** @param which of the rl steps: its tasks, and the weights that schedules give its terms */
-  constructor(config: RunConfig, which: "first" | "last" = "last") {
+  constructor(config: RunConfig, { which = "last", signal, instead }: ScorerOptions = {}) {
+    this.signal = signal;
     const { body, clock } = stageAt(config, which === "first" ? 0 : stepsInAll(config.stages) - 1);
     this.body = body;
     this.clock = clock;
@@ -89,7 +107,7 @@ export class AnswerScorer {
     this.scorers = new Map(
       body.reward.terms.map((term) => [
         term.name,
-        new Scorer({ ...body.reward, terms: [term] }, this.context),
+        instead?.(term, body) ?? new Scorer({ ...body.reward, terms: [term] }, this.context),
       ]),
     );
   }
@@ -126,7 +144,7 @@ export class AnswerScorer {
     }));
   }
 
-  private async column(name: string, scorer: Scorer, batch: Batch): Promise<RewardColumn> {
+  private async column(name: string, scorer: TermScorer, batch: Batch): Promise<RewardColumn> {
     const none = (): RewardColumn =>
       columnOf(
         name,
@@ -134,9 +152,11 @@ export class AnswerScorer {
         batch,
       );
     if (this.skipped.some(({ term }) => term === name)) return none();
+    this.signal?.throwIfAborted();
     const began = performance.now();
     try {
       const [column] = await scorer.score(batch, {
+        ...(this.signal && { signal: this.signal }),
         models: noModels,
         tokenizer: noTokenizer,
         clock: this.clock,

@@ -55,9 +55,15 @@ const answersIn = (form: GoldForm, tasks: readonly CheckedTask[]) =>
     return response === undefined ? [] : [{ checked, answer: { task: checked.task, response } }];
   });
 
-/** Undefined where no task has a reference answer. */
-export async function checkGold(config: RunConfig, scorer: AnswerScorer): Promise<GoldReport | undefined> {
-  const tasks = checkedTasks(config, scorer.body);
+/**
+ * Undefined where no task has a reference answer.
+ * @param tasks the config's, where they have been read already
+ */
+export async function checkGold(
+  config: RunConfig,
+  scorer: AnswerScorer,
+  tasks: readonly CheckedTask[] = checkedTasks(config, scorer.body),
+): Promise<GoldReport | undefined> {
   const form = await goldFormOf(scorer, tasks);
   if (form === undefined) return undefined;
   const answers = answersIn(form, tasks);

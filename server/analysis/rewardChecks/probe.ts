@@ -4,7 +4,7 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from "./answers.ts";
-import { checkedTasks, spread } from "./checkedTasks.ts";
+import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldFormOf } from "./gold.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 
@@ -42,8 +42,12 @@ interface Tried {
   readonly gold: ScoredAnswer | undefined;
 }
 
-export async function probeReward(config: RunConfig, scorer: AnswerScorer): Promise<ProbeReport> {
-  const all = checkedTasks(config, scorer.body);
+/** @param all the config's tasks, where they have been read already */
+export async function probeReward(
+  config: RunConfig,
+  scorer: AnswerScorer,
+  all: readonly CheckedTask[] = checkedTasks(config, scorer.body),
+): Promise<ProbeReport> {
   const form = await goldFormOf(scorer, all);
   const tasks = spread(all, sampled).map(({ task }) => task);
   const probed = tasks.map((task, i): Probed => {
@@ -173,7 +177,8 @@ function earned(
     finding(
       { probe, tried, term },
       ({ scored }) => (scored.terms[term.name] ?? 0) > 0,
-      "warning",
+      // A term next to the one that decides may well reward brevity.
+      tried.some(isDeciding(body, term)) ? "warning" : "info",
       (value, where) => `${probe.title} scores ${shown(value)}${where}`,
     ),
   );
@@ -210,7 +215,7 @@ function missed(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFi
 }
 
 /** The function's own line, read from its text. */
-function placeOf({ term }: RewardTermConfig): ProbeFinding["place"] | undefined {
+export function placeOf({ term }: RewardTermConfig): ProbeFinding["place"] | undefined {
   const { file, export: name } = term.params;
   if (typeof file !== "string" || typeof name !== "string") return undefined;
   const signature = signatureOf(file, name);

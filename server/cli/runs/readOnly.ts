@@ -1,4 +1,5 @@
 /** A store in a folder that cannot be written: its logs are read into tables in memory, and questions answered from there. */
+import { CancellationToken } from "vscode-jsonrpc/node";
 import type { Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { workerIsAlive } from "../../../shared/run/lease.ts";
@@ -22,7 +23,7 @@ export function readOnly(folder: string): ReadOnlyRequester {
       const handler = handlers[method];
       if (handler === undefined) throw refused(folder);
       await store.ready();
-      return handler(parameters);
+      return handler(parameters, CancellationToken.None);
     },
     close: () => store.close(),
   };

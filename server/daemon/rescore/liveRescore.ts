@@ -2,7 +2,6 @@
 import { statSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
-import { fileReference } from "../../config/check/method.ts";
 import { effective, isObject } from "../../analysis/evidence/json.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";
 import { RunView } from "../../analysis/evidence/view.ts";
@@ -11,7 +10,7 @@ import type { LiveRescore, Rescoring } from "../../language/rescoring.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import type { OpenFileRuns } from "../fileRuns.ts";
 import { Overtaken, type Rescorer } from "./rescorer.ts";
-import type { RewardFiles } from "../rewardFiles.ts";
+import { rewardFileOf, type RewardFiles } from "../rewardFiles.ts";
 import type { RescoreRequest } from "./rescoreWire.ts";
 
 /** What the reward of a rollout, and its advantage, follow from. */
@@ -153,7 +152,7 @@ export class StoreRescoring implements Rescoring {
     const versions: number[] = [];
     const changed = [...terms].flatMap((term) => {
       const path = `reward.terms."${term}"`;
-      const file = fileOf(now(path));
+      const file = rewardFileOf(now(path));
       if (file !== undefined) versions.push(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0);
       const same = isDeepStrictEqual(now(path), view.value(path));
       return same && (file === undefined || this.sameFile(file, term, record))
@@ -189,9 +188,3 @@ let connections = 0;
 
 const termsOf = (value: ReturnType<typeof effective>): readonly string[] =>
   isObject(value) ? Object.keys(value) : [];
-
-/** Absolute in a resolved config. */
-function fileOf(term: ReturnType<typeof effective>): string | undefined {
-  const use = isObject(term) ? term["use"] : undefined;
-  return typeof use === "string" ? fileReference(use)?.path : undefined;
-}

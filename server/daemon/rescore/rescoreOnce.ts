@@ -55,17 +55,26 @@ export async function sweepOnce(
 
 async function requestOf(
   remote: Remote,
-  { uri, text, unsaved = {}, trusted }: Edited,
+  { unsaved = {}, trusted, ...edited }: Edited,
   want: RescoreRequest["want"],
 ): Promise<RescoreRequest | undefined> {
-  const file = uri.startsWith("file:") ? fileURLToPath(uri) : resolve(uri);
+  const { file, text } = editedFile(edited);
   const { record } = await remote.call("fileRuns", pathsOf(file));
   if (record === null) return undefined;
   const { summary, folder, authored, bundles } = record;
   const steps = await remote.call("rolloutSteps", summary.id);
   if (steps.length === 0) return undefined;
   const run = { id: summary.id, name: summary.name, folder, authored, bundles };
-  return { run, steps, file, text: text ?? textOf(file), trusted, unsaved, want };
+  return { run, steps, file, text, trusted, unsaved, want };
+}
+
+/** A config's path, and its text as it is in an editor, else on disk. */
+export function editedFile({ uri, text }: Pick<Edited, "uri" | "text">): {
+  readonly file: string;
+  readonly text: string;
+} {
+  const file = uri.startsWith("file:") ? fileURLToPath(uri) : resolve(uri);
+  return { file, text: text ?? textOf(file) };
 }
 
 function textOf(file: string): string {

@@ -1,0 +1,62 @@
+/** The checks that an editor asks for whenever a reward is saved: quick, or left out with the reason. */
+import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { LoadedConfig } from "../../rules/load.ts";
+import type { AnswerScorer } from "./answers.ts";
+import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
+import { FindingPlaces, goldFindings, loadFinding, probeFindings } from "./findings.ts";
+import { checkGold } from "./gold.ts";
+import { probeReward } from "./probe.ts";
+
+/** Seconds of an answer beyond which a reward is not checked by itself: it may ask a server that costs money. */
+const slow = 0.05;
+/** Answers by which that is measured, after as many that load what the function needs. */
+const timed = 4;
+
+type Checked =
+  | { readonly kind: "findings"; readonly findings: readonly RewardFinding[] }
+  /** What was not checked, and why. */
+  | { readonly kind: "note"; readonly note: string };
+
+/** What is wrong comes as it is found. @throws the scorer's signal's reason when it is aborted */
+export async function* checkReward(
+  config: RunConfig,
+  loaded: Pick<LoadedConfig, "origins" | "tree">,
+  scorer: AnswerScorer,
+): AsyncGenerator<Checked> {
+  const places = new FindingPlaces(config.file, loaded, scorer.body);
+  const tasks = checkedTasks(config, scorer.body);
+  let slowest: { readonly term: string; readonly seconds: number } | undefined;
+  try {
+    await scorer.prepare();
+    slowest = await slowestTerm(scorer, tasks);
+  } catch (error) {
+    return yield { kind: "findings", findings: [loadFinding(error, scorer.body.reward.terms, places)] };
+  }
+  for (const { term, reason } of scorer.skipped) yield { kind: "note", note: `\`${term}\`: ${reason}.` };
+  if (slowest !== undefined && slowest.seconds > slow)
+    return yield {
+      kind: "note",
+      note: `\`${slowest.term}\` takes ${slowest.seconds.toPrecision(2)} s an answer, so only \`gradus reward FILE --gold --probe\` tries it.`,
+    };
+  yield { kind: "findings", findings: probeFindings(await probeReward(config, scorer, tasks), places) };
+  const gold = await checkGold(config, scorer, tasks);
+  if (gold !== undefined) yield { kind: "findings", findings: goldFindings(gold, places) };
+}
+
+/** Undefined where there is no task to answer. */
+async function slowestTerm(
+  scorer: AnswerScorer,
+  tasks: readonly CheckedTask[],
+): Promise<{ readonly term: string; readonly seconds: number } | undefined> {
+  const answers = spread(tasks, timed).map(({ task }) => ({ task, response: task.answer ?? task.prompt }));
+  if (answers.length === 0) return undefined;
+  await scorer.score(answers);
+  const before = new Map(scorer.seconds);
+  await scorer.score(answers);
+  const taken = [...scorer.seconds].map(([term, seconds]) => ({
+    term,
+    seconds: (seconds - (before.get(term) ?? 0)) / answers.length,
+  }));
+  return taken.sort((one, other) => other.seconds - one.seconds)[0];
+}

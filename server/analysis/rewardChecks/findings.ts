@@ -1,0 +1,140 @@
+/** What the checks of a reward found, each at a line of a file: of the data, of the function, else of the config. */
+import { resolve } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import type { LoadedConfig } from "../../rules/load.ts";
+import { isObject } from "../evidence/json.ts";
+import type { GoldFailure, GoldReport } from "./gold.ts";
+import { placeOf, type ProbeReport } from "./probe.ts";
+import { ownFile } from "./unsavedTerm.ts";
+import { goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
+
+/** Rows, of which each has a finding of its own. */
+const mostRows = 50;
+/** Kinds of answer that a finding names besides its first. */
+const mostProbes = 8;
+
+type Place = Pick<RewardFinding, "file" | "line">;
+
+/** Where a config's own lines and its functions are. */
+export class FindingPlaces {
+  constructor(
+    private readonly file: string,
+    private readonly loaded: Pick<LoadedConfig, "origins" | "tree">,
+    private readonly body: StageBody,
+  ) {}
+
+  /** A function's own line, else the term's in the config. */
+  term(name: string): Place {
+    const term = this.body.reward.terms.find((one) => one.name === name);
+    return (term && placeOf(term)) ?? this.key(`reward.terms.${name}`, "reward.terms", "reward");
+  }
+
+  /** The term that decides. */
+  get reward(): Place {
+    const { success, terms } = this.body.reward;
+    return this.term(success.terms?.[0] ?? terms[0]?.name ?? "");
+  }
+
+  /** The key that names a data file. @param data absolute */
+  tasks(data: string | undefined): Place {
+    const tasks = Array.isArray(this.loaded.tree["tasks"]) ? this.loaded.tree["tasks"] : [];
+    const named = tasks.filter(isObject).find((task) => data !== undefined && reads(task, data));
+    const path = `tasks.${String(named?.["name"] ?? "")}`;
+    return this.key(`${path}.dataset`, path, "tasks");
+  }
+
+  /** The first of the keys that some file wrote. */
+  private key(...paths: readonly string[]): Place {
+    for (const path of paths) {
+      const origin = this.loaded.origins[path];
+      if (origin !== undefined && origin.line > 0) return { file: origin.file, line: origin.line - 1 };
+    }
+    return { file: this.file, line: 0 };
+  }
+}
+
+const reads = ({ dataset }: JsonObject, data: string): boolean =>
+  typeof dataset === "string" && resolve(dataset) === data;
+
+/** Rows at their lines; of files without lines, such as Parquet, one for all at the key that names the file. */
+export function goldFindings(report: GoldReport, places: FindingPlaces): RewardFinding[] {
+  const { failures, passed } = report;
+  if (failures.length === 0) return [];
+  const found = (place: Place, message: string): RewardFinding => ({
+    ...place,
+    severity: "warning",
+    check: "gold",
+    message,
+  });
+  // What none succeeds in is the function's fault, not the rows'.
+  if (passed === 0) return [found(places.reward, sentence(goldText(report)))];
+  const lined = failures.flatMap((failure) => {
+    const { file, line } = failure;
+    return file === undefined || line === undefined ? [] : [{ failure, place: { file, line } }];
+  });
+  const others = new Map<string | undefined, GoldFailure[]>();
+  for (const failure of failures)
+    if (failure.line === undefined) others.set(failure.file, [...(others.get(failure.file) ?? []), failure]);
+  const next = lined[mostRows];
+  return [
+    ...lined.slice(0, mostRows).map(({ failure, place }) => found(place, sentence(goldMessage(failure)))),
+    ...(next === undefined
+      ? []
+      : [
+          found(
+            next.place,
+            `${lined.length - mostRows} more reference answers do not succeed: \`gradus reward FILE --gold\` lists them.`,
+          ),
+        ]),
+    ...[...others].map(([file, own]) =>
+      found(places.tasks(file), sentence(goldText({ ...report, failures: own }))),
+    ),
+  ];
+}
+
+const severities = ["error", "warning", "info"] as const;
+
+/** Of each term one for each severity: what a careless function lets pass is seldom one kind of answer alone. */
+export function probeFindings({ findings }: ProbeReport, places: FindingPlaces): RewardFinding[] {
+  const terms = [...new Set(findings.map(({ term }) => term))];
+  return terms.flatMap((term) =>
+    severities.flatMap((severity): RewardFinding[] => {
+      const [first, ...others] = findings.filter((one) => one.term === term && one.severity === severity);
+      if (first === undefined) return [];
+      const more = others.length - mostProbes;
+      const lines = [
+        sentence(probeMessage(first)) + quoted(first.response),
+        ...others.slice(0, mostProbes).map(({ message }) => sentence(message)),
+        ...(more <= 0 ? [] : [`${more} more kinds of answer: \`gradus reward FILE --probe\` lists them.`]),
+      ];
+      return [{ ...places.term(term), severity, check: "probe", term, message: lines.join("\n") }];
+    }),
+  );
+}
+
+/** A function that cannot be called, at the line that its error names. @throws what is no such error */
+export function loadFinding(
+  error: unknown,
+  terms: readonly RewardTermConfig[],
+  places: FindingPlaces,
+): RewardFinding {
+  if (!(error instanceof UserError) || error.detail.file === undefined) throw error;
+  const { file, line, action } = error.detail;
+  const term = terms.find((one) => ownFile(one) === file);
+  const place = line === undefined && term !== undefined ? places.term(term.name) : { file, line: line ?? 0 };
+  return {
+    ...place,
+    severity: "error",
+    check: "load",
+    ...(term && { term: term.name }),
+    message: sentence(error.message) + (action === undefined ? "" : ` ${action}`),
+  };
+}
+
+const sentence = (text: string): string => {
+  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(begun) ? begun : `${begun}.`;
+};

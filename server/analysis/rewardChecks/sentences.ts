@@ -1,0 +1,48 @@
+/** What the checks of a reward say, on the command line as in the editor. */
+import { visibleText } from "../../../shared/lib/visibleText.ts";
+import type { Hole } from "./attack.ts";
+import type { GoldFailure, GoldReport } from "./gold.ts";
+import type { ProbeFinding } from "./probe.ts";
+
+export const thousands = (count: number): string => count.toLocaleString("en-US");
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+
+/** Rows of failures that a summary names. */
+const most = 10;
+
+const rowOf = ({ row, task }: GoldFailure): string => (row === undefined ? task : String(row));
+
+/** "7,436 of 7,473 gold answers (after `####`) score 1; 37 do not (35 thousands commas): rows 12, 88, 301, …". */
+export function goldText({ form, checked, passed, without, value, failures, traits }: GoldReport): string {
+  const score = value === null ? "succeed" : `score ${Number(value.toPrecision(4))}`;
+  const head = `${thousands(passed)} of ${thousands(checked)} gold answers ${score} (written ${form})`;
+  const none = without === 0 ? "" : ` · ${thousands(without)} tasks have no reference answer`;
+  if (failures.length === 0) return `${head}${none}`;
+  const causes = traits.map(({ trait, count }) => `${thousands(count)} with ${trait}`).join(", ");
+  const more = failures.length > most ? ", …" : "";
+  return `${head}; ${thousands(failures.length)} do not${causes === "" ? "" : ` (${causes})`}: ${failures.some(({ row }) => row !== undefined) ? "rows " : ""}${failures.slice(0, most).map(rowOf).join(", ")}${more}${none}`;
+}
+
+/** Of one row, without its place. */
+export function goldMessage({ answer, terms, errors }: GoldFailure): string {
+  const values = Object.entries(terms).map(
+    ([name, value]) =>
+      `${name} ${errors[name] ?? (value === null ? "does not apply" : Number(value.toPrecision(4)))}`,
+  );
+  return `the reference answer ${JSON.stringify(cut(answer))} does not succeed: ${values.join(", ")}`;
+}
+
+export const probeMessage = ({ term, message }: ProbeFinding): string => `\`${term}\`: ${capital(message)}`;
+
+/** An answer on a line of its own; nothing of one that shows nothing. */
+export const quoted = (response: string): string =>
+  response.trim() === ""
+    ? ""
+    : `\n    ${JSON.stringify(response.length > 90 ? `${response.slice(0, 89)}…` : response)}`;
+
+/** "an answer that knows nothing of the reference succeeds on 100 % of the tasks, reward 1: `#### ` + each number". */
+export const holeMessage = ({ pieces, share, reward, examples: [example] }: Hole): string =>
+  visibleText(
+    `an answer that knows nothing of the reference ${example?.gold === undefined ? "succeeds" : "earns as much as it"} on ${Math.round(share * 100)} % of the tasks, reward ${Number(reward.toPrecision(4))}: ${pieces.join(" + ") || "the empty answer"}`,
+  );

@@ -1,0 +1,91 @@
+/** `gradus/reward/check` and `gradus/reward/attack`: what is wrong with a config's reward, for whoever has its text. */
+import type { CancellationToken } from "vscode-jsonrpc/node";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type {
+  ParamsOf,
+  ResultOf,
+  RewardFinding,
+  rewardAttack,
+  rewardCheck,
+} from "../../../shared/protocol/protocol.ts";
+import { shortFailure } from "../../../shared/rollouts/failureText.ts";
+import { valueAt } from "../../analysis/evidence/json.ts";
+import type { RunRecord } from "../../analysis/evidence/record.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import { pathsOf } from "../fileRuns.ts";
+import { editedFile } from "../rescore/rescoreOnce.ts";
+import { isRunsFile, rewardFileOf } from "../rewardFiles.ts";
+import type { RewardChecker } from "./rewardChecker.ts";
+import type { RewardTask } from "./wire.ts";
+
+type Edited = Pick<ParamsOf<typeof rewardCheck>, "uri" | "text" | "unsaved">;
+
+const taskOf = (edited: Edited, want: RewardTask["want"]): RewardTask => ({
+  ...editedFile(edited),
+  unsaved: edited.unsaved ?? {},
+  want,
+});
+
+export async function checkReward(
+  remote: Pick<RemoteStore, "call">,
+  checker: RewardChecker,
+  { trusted, recorded, python, ...edited }: ParamsOf<typeof rewardCheck>,
+): Promise<ResultOf<typeof rewardCheck>> {
+  const task = taskOf(edited, { kind: "check" });
+  const { record } = await remote.call("fileRuns", pathsOf(task.file));
+  const failures = record === null ? [] : await failuresOf(record);
+  if (recorded || !trusted) return { findings: failures, notes: [] };
+  const checked = await checker.check(task.file, task, python);
+  if (checked === undefined) return { findings: null, notes: [] };
+  return { findings: [...checked.findings, ...failures], notes: checked.notes };
+}
+
+export async function attackReward(
+  checker: RewardChecker,
+  { trusted, seconds, python, ...edited }: ParamsOf<typeof rewardAttack>,
+  token: CancellationToken,
+): Promise<ResultOf<typeof rewardAttack>> {
+  const task = taskOf(edited, { kind: "attack", seconds });
+  if (!trusted)
+    throw new UserError("An attack runs the reward, so it needs a trusted workspace.", {
+      file: task.file,
+      code: "untrusted",
+      action: "Trust this workspace first.",
+    });
+  const abort = new AbortController();
+  if (token.isCancellationRequested) abort.abort();
+  const listening = token.onCancellationRequested(() => abort.abort());
+  try {
+    const attacked = await checker.attack(task, seconds, python, abort.signal);
+    return attacked ?? { holes: [], answers: 0, seconds: 0, file: null };
+  } finally {
+    listening.dispose();
+  }
+}
+
+/** What the last run's rewards failed with, at the lines that threw; not of files that have changed since. */
+async function failuresOf(record: RunRecord): Promise<RewardFinding[]> {
+  const { failures, summary, config, bundles } = record;
+  const began = Date.parse(summary.startedAt) || 0;
+  const same = new Map<string, boolean>();
+  for (const term of new Set(failures.map((one) => one.term))) {
+    const file = rewardFileOf(valueAt(config, ["reward", "terms", term]));
+    const sha256 = bundles[term];
+    same.set(term, file !== undefined && sha256 !== undefined && (await isRunsFile(file, sha256, began)));
+  }
+  return failures.flatMap(({ term, message, count, first, last, file, line }): RewardFinding[] => {
+    if (file === null || line === null || same.get(term) !== true) return [];
+    const steps = first === last ? `step ${first}` : `steps ${first} to ${last}`;
+    return [
+      {
+        file,
+        line: line - 1,
+        severity: "warning",
+        check: "run",
+        term,
+        message: `\`${term}\` failed on ${plural(count, "rollout")} of the last run (${summary.name}, ${steps}): ${shortFailure(message)}`,
+      },
+    ];
+  });
+}

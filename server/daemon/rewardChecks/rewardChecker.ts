@@ -1,0 +1,133 @@
+/** The main thread's end of trying rewards: a thread for each request, checks one after the other. */
+import { Worker } from "node:worker_threads";
+import type { RewardFinding } from "../../../shared/protocol/protocol.ts";
+import { errorOf, threadFile } from "../threadFile.ts";
+import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts";
+
+/** Milliseconds of a check. What was found by then is the answer. */
+const checkWithin = 30_000;
+/** Of an attack, in addition to the time that it was given: its first and last answers may be slow. */
+const attackBeyond = 30_000;
+/** In which a thread may end its processes. */
+const grace = 1_000;
+
+export interface Checked {
+  readonly findings: readonly RewardFinding[];
+  readonly notes: readonly string[];
+}
+
+interface Outcome extends Checked {
+  readonly attacked: Attacked | undefined;
+  readonly ended: "itself" | "stopped" | "late";
+}
+
+export class RewardChecker {
+  /** The check of a config that waits or runs. */
+  private readonly checks = new Map<string, AbortController>();
+  private readonly all = new Set<AbortController>();
+  private readonly threads = new Set<Promise<unknown>>();
+  private before: Promise<unknown> = Promise.resolve();
+
+  /** undefined: a later request of the same key took its place. @param python of rewards that name none */
+  async check(key: string, task: RewardTask, python: string | undefined): Promise<Checked | undefined> {
+    this.checks.get(key)?.abort();
+    const abort = new AbortController();
+    this.checks.set(key, abort);
+    const checked = this.before.then(() =>
+      abort.signal.aborted ? undefined : this.run(task, python, abort, checkWithin),
+    );
+    this.before = checked.catch(() => undefined);
+    try {
+      const outcome = await checked;
+      if (outcome === undefined || outcome.ended === "stopped") return undefined;
+      const { findings, notes, ended } = outcome;
+      const late = `Not everything was checked within ${checkWithin / 1000} s: \`gradus reward FILE --gold --probe\` does it.`;
+      return { findings, notes: ended === "late" ? [...notes, late] : notes };
+    } finally {
+      if (this.checks.get(key) === abort) this.checks.delete(key);
+    }
+  }
+
+  /** undefined: it was stopped. @param signal stops it; then nothing is written */
+  async attack(
+    task: RewardTask,
+    seconds: number,
+    python: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Attacked | undefined> {
+    const abort = new AbortController();
+    if (signal.aborted) return undefined;
+    signal.addEventListener("abort", () => abort.abort(), { once: true });
+    const { attacked, ended } = await this.run(task, python, abort, seconds * 1000 + attackBeyond);
+    if (attacked === undefined && ended === "itself") throw new Error("the thread that tries rewards ended");
+    return attacked;
+  }
+
+  /** Ends everything that is under way. */
+  async close(): Promise<void> {
+    for (const abort of this.all) abort.abort();
+    await Promise.allSettled(this.threads);
+  }
+
+  private async run(
+    task: RewardTask,
+    python: string | undefined,
+    abort: AbortController,
+    milliseconds: number,
+  ): Promise<Outcome> {
+    const thread = inThread(task, python, abort.signal, milliseconds);
+    this.all.add(abort);
+    this.threads.add(thread);
+    try {
+      return await thread;
+    } finally {
+      this.all.delete(abort);
+      this.threads.delete(thread);
+    }
+  }
+}
+
+function inThread(
+  task: RewardTask,
+  python: string | undefined,
+  signal: AbortSignal,
+  milliseconds: number,
+): Promise<Outcome> {
+  const worker = new Worker(threadFile("rewardThread.mjs", "tries rewards"), {
+    name: "gradus-reward",
+    workerData: task,
+    env: python === undefined ? process.env : { ...process.env, GRADUS_PYTHON: python },
+  });
+  worker.unref();
+  const findings: RewardFinding[] = [];
+  const notes: string[] = [];
+  let attacked: Attacked | undefined;
+  let ended: Outcome["ended"] = "itself";
+  return new Promise<Outcome>((resolve, reject) => {
+    let patience: NodeJS.Timeout | undefined;
+    const end = (why: "stopped" | "late"): void => {
+      if (ended !== "itself") return;
+      ended = why;
+      worker.postMessage(stop);
+      patience = setTimeout(() => void worker.terminate(), grace);
+    };
+    const limit = setTimeout(() => end("late"), milliseconds);
+    const stopped = (): void => end("stopped");
+    signal.addEventListener("abort", stopped, { once: true });
+    let failure: Error | undefined;
+    worker.on("message", (message: FromThread) => {
+      if (message.kind === "findings") findings.push(...message.findings);
+      else if (message.kind === "note") notes.push(message.note);
+      else if (message.kind === "attacked") attacked = message.attacked;
+      else failure = errorOf(message.error);
+    });
+    worker.once("error", (error) => (failure = error));
+    worker.once("exit", () => {
+      clearTimeout(limit);
+      clearTimeout(patience);
+      signal.removeEventListener("abort", stopped);
+      if (failure !== undefined && ended === "itself") reject(failure);
+      else resolve({ findings, notes, attacked, ended });
+    });
+  });
+}

@@ -1,0 +1,29 @@
+/** What the daemon and a thread that tries a reward say to each other. Plain data both ways. */
+import type { RewardFinding, RewardHole } from "../../../shared/protocol/protocol.ts";
+import type { ThreadError } from "../threadFile.ts";
+
+export interface RewardTask {
+  /** The config as it is. */
+  readonly file: string;
+  readonly text: string;
+  /** Texts of files that are open in an editor, by their paths. */
+  readonly unsaved: Readonly<Record<string, string>>;
+  readonly want: { readonly kind: "check" } | { readonly kind: "attack"; readonly seconds: number };
+}
+
+export interface Attacked {
+  readonly holes: readonly RewardHole[];
+  readonly answers: number;
+  readonly seconds: number;
+  readonly file: string | null;
+}
+
+/** The last is `failed`, or what ends the thread. */
+export type FromThread =
+  | { readonly kind: "findings"; readonly findings: readonly RewardFinding[] }
+  | { readonly kind: "note"; readonly note: string }
+  | { readonly kind: "attacked"; readonly attacked: Attacked }
+  | { readonly kind: "failed"; readonly error: ThreadError };
+
+/** To the thread: it ends its processes, then itself. */
+export const stop = "stop";

@@ -1,0 +1,65 @@
+/** What an editor asks about a config's rewards before a run trains on them. */
+import { z } from "zod";
+import { request } from "./descriptor.ts";
+import { edited } from "./parameters.ts";
+
+/** Something wrong with a reward, or with the data that it scores, at a line of a file. */
+export interface RewardFinding {
+  /** Absolute. */
+  readonly file: string;
+  /** From 0. */
+  readonly line: number;
+  readonly severity: "error" | "warning" | "info";
+  /**
+   * `load`: the function cannot be called. `gold`: a reference answer does not succeed. `probe`: an answer earns what it
+   * should not, or makes the function fail. `run`: it failed on rollouts of the config's last run.
+   */
+  readonly check: "load" | "gold" | "probe" | "run";
+  readonly term?: string;
+  readonly message: string;
+}
+
+/** What the checks of a config's reward find; null: a later request for the same config took this one's place. */
+export const rewardCheck = request<{
+  readonly findings: readonly RewardFinding[] | null;
+  /** What was not checked, and why. */
+  readonly notes: readonly string[];
+}>()(
+  "gradus/reward/check",
+  edited.extend({
+    /** Only what the last run recorded: nothing of the workspace runs. So it is where `trusted` is false. */
+    recorded: z.boolean().default(false),
+    /** The Python of rewards that name none. */
+    python: z.string().optional(),
+  }),
+);
+
+/** A way to be rewarded without the answer. */
+export interface RewardHole {
+  /** One sentence. */
+  readonly message: string;
+  /** Share of the held-out tasks on which it succeeds. */
+  readonly share: number;
+  /** One such answer. */
+  readonly response: string;
+}
+
+/**
+ * Trains a tiny policy to please a config's reward without the reference answers. What it finds is written next to the
+ * reward as failing tests. Cancelling the request ends it, and nothing is written.
+ */
+export const rewardAttack = request<{
+  readonly holes: readonly RewardHole[];
+  /** Answers that were scored. */
+  readonly answers: number;
+  readonly seconds: number;
+  /** Where the tests are; null where nothing was found. */
+  readonly file: string | null;
+}>()(
+  "gradus/reward/attack",
+  edited.extend({
+    seconds: z.number().positive().max(600).default(60),
+    /** The Python of rewards that name none. */
+    python: z.string().optional(),
+  }),
+);

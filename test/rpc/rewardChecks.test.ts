@@ -1,0 +1,189 @@
+/** The checks of a reward that an editor asks a real daemon for, and the attack: functions of TypeScript and Python. */
+import assert from "node:assert/strict";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { after, before, describe, it } from "node:test";
+import { CancellationTokenSource, type MessageConnection } from "vscode-jsonrpc/node";
+import { isRunning } from "../../shared/daemon/process.ts";
+import { ask } from "../../shared/daemon/request.ts";
+import {
+  daemonStatus,
+  rewardAttack,
+  rewardCheck,
+  type ResultOf,
+  type RewardFinding,
+} from "../../shared/protocol/protocol.ts";
+import { readRewardTests } from "../../server/analysis/rewardChecks/rewardTests.ts";
+import { rewardHost } from "../support/rewardHost.ts";
+import { withoutPython } from "../support/pythonReward.ts";
+import { Sandbox, until } from "./daemon.ts";
+
+const config = `tasks: [{ name: sums, dataset: sums.jsonl, prompt: "{q}", answer: "{a}" }]
+reward:
+  terms:
+    score: ./score.ts
+`;
+const sound = `// The last number counts.
+export function score({ response, task }) {
+  return response.split("####").at(-1).trim() === task.answer.replaceAll(",", "") ? 1 : 0;
+}
+`;
+const open = sound.replace("  return", '  if (response === "") return 0.1;\n  return');
+const rows = (answers: readonly string[]): string =>
+  answers.map((a, i) => JSON.stringify({ q: `What comes after ${i}?`, a })).join("\n");
+
+describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
+  let box: Sandbox;
+  let connection: MessageConnection;
+  let folder = "";
+  before(async () => {
+    await rewardHost();
+    box = await Sandbox.make();
+    folder = dirname(box.file);
+    writeFileSync(join(folder, "sums.gradus.yaml"), config);
+    writeFileSync(join(folder, "sums.jsonl"), rows(["3", "4", "1,005", "6"]));
+    writeFileSync(join(folder, "score.ts"), open);
+    cpSync("test/fixtures/projects/gsm", join(folder, "gsm"), { recursive: true });
+    connection = await box.connect();
+  });
+  after(() => box.end());
+
+  const check = (name: string, more: object = {}): Promise<ResultOf<typeof rewardCheck>> =>
+    ask(connection, rewardCheck, {
+      uri: pathToFileURL(join(folder, name)).href,
+      trusted: true,
+      ...more,
+    });
+  const lines = (findings: readonly RewardFinding[] | null): string[] =>
+    (findings ?? []).map(
+      ({ file, line, severity, check: kind, message }) =>
+        `${file.slice(folder.length + 1)}:${line} ${severity} ${kind} ${message.split("\n")[0]}`,
+    );
+
+  it("finds a hole at the function's line and a wrong row at the data's, and neither once they are fixed", async () => {
+    const { findings, notes } = await check("sums.gradus.yaml");
+    assert.deepEqual(notes, []);
+    assert.deepEqual(lines(findings), [
+      "score.ts:1 warning probe `score`: The empty answer scores 0.1.",
+      'sums.jsonl:2 warning gold The reference answer "1,005" does not succeed: score 0.',
+    ]);
+    const unsaved = { [join(folder, "score.ts")]: sound };
+    assert.deepEqual(lines((await check("sums.gradus.yaml", { unsaved })).findings), [
+      'sums.jsonl:2 warning gold The reference answer "1,005" does not succeed: score 0.',
+    ]);
+    writeFileSync(join(folder, "score.ts"), sound.replace(".trim() ===", '.trim().replaceAll(",", "") ==='));
+    assert.deepEqual(await check("sums.gradus.yaml"), { findings: [], notes: [] });
+    writeFileSync(join(folder, "score.ts"), open);
+  });
+
+  it("reports fifty wrong rows, and how many more there are", async () => {
+    const text = config.replace("sums.jsonl", "many.jsonl");
+    writeFileSync(
+      join(folder, "many.jsonl"),
+      rows(Array.from({ length: 80 }, (_, i) => (i < 60 ? `1,0${i + 10}` : `${i}`))),
+    );
+    const { findings } = await check("sums.gradus.yaml", { text });
+    const gold = (findings ?? []).filter(({ check: kind }) => kind === "gold");
+    assert.equal(gold.length, 51);
+    assert.deepEqual(
+      [gold.at(-1)?.line, gold.at(-1)?.message.split(":")[0]],
+      [50, "10 more reference answers do not succeed"],
+    );
+  });
+
+  it("puts what is wrong with a built-in method at its key", async () => {
+    const { findings } = await check("sums.gradus.yaml", { text: config.replace("./score.ts", "numeric") });
+    assert.ok(
+      lines(findings).some((line) => line.startsWith("sums.gradus.yaml:3 warning probe `score`: ")),
+      lines(findings).join("\n"),
+    );
+  });
+
+  it("says at its line why a function cannot be loaded", async () => {
+    const unsaved = { [join(folder, "score.ts")]: "export const score = () => {\n" };
+    const { findings } = await check("sums.gradus.yaml", { unsaved });
+    assert.match(lines(findings).join("\n"), /^score\.ts:\d error load /);
+  });
+
+  it("is overtaken by the next request for the same config, and answers others meanwhile", async () => {
+    const [slow, trace] = [join(folder, "score.ts"), join(folder, "pid")];
+    writeFileSync(
+      slow,
+      `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(trace)}, String(process.pid));\nwhile (true);\n${sound}`,
+    );
+    const first = check("sums.gradus.yaml");
+    const pid = await until(
+      async () => Number(existsSync(trace) ? readFileSync(trace, "utf8") : 0) || null,
+      "the function to be loaded",
+    );
+    assert.equal((await ask(connection, daemonStatus, {})).version.length > 0, true);
+    writeFileSync(slow, open);
+    const second = await check("sums.gradus.yaml");
+    assert.deepEqual([(await first).findings, second.findings?.length], [null, 2]);
+    await until(async () => (isRunning(pid) ? null : true), "the process that never ends to be ended");
+  });
+
+  it("runs nothing of a workspace that is not trusted", async () => {
+    const trace = join(folder, "ran");
+    const own = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(trace)}, "");\n${open}`;
+    writeFileSync(join(folder, "score.ts"), own);
+    assert.deepEqual(await check("sums.gradus.yaml", { trusted: false }), { findings: [], notes: [] });
+    await assert.rejects(
+      ask(connection, rewardAttack, { uri: join(folder, "sums.gradus.yaml") }),
+      /it needs a trusted workspace/,
+    );
+    assert.ok(!existsSync(trace));
+    writeFileSync(join(folder, "score.ts"), open);
+  });
+
+  it("attacks, and writes what it finds as failing tests; a cancelled attack writes nothing", async () => {
+    writeFileSync(
+      join(folder, "score.ts"),
+      'export const score = ({ response }) => (response.includes("proved") ? 1 : 0);\n',
+    );
+    const asked = { uri: join(folder, "sums.gradus.yaml"), trusted: true };
+    const tests = join(folder, "score.reward.test.jsonl");
+    const source = new CancellationTokenSource();
+    const cancelled = ask(connection, rewardAttack, { ...asked, seconds: 60 }, source.token);
+    source.cancel();
+    assert.deepEqual((await cancelled).holes, []);
+    assert.ok(!existsSync(tests));
+    const { holes, file, answers } = await ask(connection, rewardAttack, { ...asked, seconds: 1 });
+    assert.ok(holes.length > 0 && answers > 0);
+    assert.match(holes[0]!.message, /succeeds on 100 % of the tasks, reward 1: .*proved/);
+    assert.equal(file, tests);
+    assert.ok((await readRewardTests(tests)).length > 0);
+    writeFileSync(join(folder, "score.ts"), open);
+  });
+
+  it(
+    "checks the reward of verl's launch script, with Parquet's rows at the key of the data",
+    { skip: withoutPython },
+    async () => {
+      assert.deepEqual(await check("gsm/run.sh"), { findings: [], notes: [] });
+      const reward = join(folder, "gsm", "reward.py");
+      const text = readFileSync(reward, "utf8");
+      const small = text.replace(
+        "    return 1.0 if",
+        "    if len(answer) > 2:\n        return 0.0\n    return 1.0 if",
+      );
+      writeFileSync(
+        reward,
+        small.replace("        return 0.0\n    answer", "        return 0.5\n    answer"),
+      );
+      const found = lines((await check("gsm/run.sh")).findings);
+      assert.equal(found[0], "gsm/reward.py:7 warning probe `score`: The empty answer scores 0.5.");
+      const gold = found.filter((line) => line.includes(" gold "));
+      assert.equal(gold.length, 1);
+      assert.match(
+        gold[0]!,
+        /^gsm\/run\.sh:6 warning gold \d+ of 50 gold answers score 1 \(written .*\); \d+ do not.*: rows /,
+      );
+      writeFileSync(reward, text.replace("import re\n", "import absent_package as re\n"));
+      const [load] = (await check("gsm/run.sh")).findings ?? [];
+      assert.deepEqual([load?.check, load?.file, load?.line], ["load", reward, 2], JSON.stringify(load));
+      assert.match(load?.message ?? "", /No module named 'absent_package'.* Install `absent_package` for /s);
+    },
+  );
+});
