@@ -17,7 +17,10 @@ import { findNode, requireNode, type Places } from "./features/connection/node.t
 import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
 import { RunPanels } from "./features/panel/host.ts";
+import { RewardAttack } from "./features/rescore/attack.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
+import { ConfigsNaming } from "./features/rescore/naming.ts";
+import { RewardChecks } from "./features/rescore/rewardChecks.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerRunCommands, showEnd } from "./features/runs/commands.ts";
@@ -60,6 +63,7 @@ function build(context: ExtensionContext): Api {
   panels.looked.on(() => status.update());
   const lenses = new ConfigLenses(stores);
   const log = new RunLog(stores);
+  const naming = new ConfigsNaming();
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
@@ -71,7 +75,9 @@ function build(context: ExtensionContext): Api {
     status,
     new Rollouts(stores),
     new RescoreDocuments(stores),
-    new RewardHints(stores),
+    new RewardHints(stores, naming),
+    new RewardChecks(stores, naming),
+    new RewardAttack(stores, naming),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
     workspace.registerTextDocumentContentProvider(schemes.log, log),
     watchForClash(context.globalState),

@@ -10,6 +10,7 @@ interface SettingTypes {
   readonly evidenceWindow: number;
   readonly codeLensEnabled: boolean;
   readonly inlayHintsEnabled: boolean;
+  readonly rewardsCheckOnSave: boolean;
   readonly notificationsRunEnded: boolean;
   readonly traceServer: string;
 }

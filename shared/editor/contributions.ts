@@ -16,6 +16,7 @@ export const commands = {
   rolloutsOpen: "gradus.rollouts.open",
   rescoreOpen: "gradus.rescore.open",
   rescoreSweep: "gradus.rescore.sweep",
+  rewardAttack: "gradus.reward.attack",
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
   daemonStatus: "gradus.daemon.status",
@@ -44,6 +45,7 @@ export const settings = {
   evidenceEnabled: "gradus.evidence.enabled",
   evidenceWindow: "gradus.evidence.window",
   inlayHintsEnabled: "gradus.inlayHints.enabled",
+  rewardsCheckOnSave: "gradus.rewards.checkOnSave",
   notificationsRunEnded: "gradus.notifications.runEnded",
   traceServer: "gradus.trace.server",
 } as const;

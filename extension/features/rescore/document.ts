@@ -110,3 +110,7 @@ export function exportLine(text: string): number | undefined {
     .findIndex((line) => /^\s*export\s+(default\s+)?(async\s+)?(function\b|const\s+\w+\s*[:=])/.test(line));
   return found < 0 ? undefined : found;
 }
+
+/** The line of a reward's function as a config names it. @param file its path */
+export const functionLine = (text: string, file: string, config: string): number | undefined =>
+  file.endsWith(".py") ? pythonLine(text, file.split(/[\\/]/).at(-1) ?? file, config) : exportLine(text);

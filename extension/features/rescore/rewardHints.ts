@@ -1,5 +1,4 @@
 /** In a reward function's file, the values that the function as it is typed would have given in the last run. */
-import { basename } from "node:path";
 import {
   InlayHint,
   MarkdownString,
@@ -10,7 +9,6 @@ import {
   type Disposable,
   type InlayHintsProvider,
   type TextDocument,
-  type Uri,
 } from "vscode";
 import { commands } from "../../../shared/editor/contributions.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
@@ -19,64 +17,43 @@ import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { changeText, shortLabel } from "../../../shared/rollouts/rescoreText.ts";
 import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
-import { findConfigs, findTrainerFiles } from "../configs/find.ts";
 import type { Stores } from "../connection/stores.ts";
-import { exportLine, isTrainerText, pythonLine } from "./document.ts";
+import { exportLine, functionLine } from "./document.ts";
 import { edited } from "./documents.ts";
-
-/** For a file that many configs name, the first of them that has a run is used. */
-const mostConfigs = 4;
-/** Milliseconds for which it stays known which configs name a file. */
-const knownFor = 10_000;
+import { rewardFiles, type ConfigsNaming } from "./naming.ts";
 
 export class RewardHints implements InlayHintsProvider, Disposable {
   readonly #registered: Disposable;
-  readonly #naming = new Map<string, { readonly until: number; readonly configs: Promise<readonly Uri[]> }>();
 
-  constructor(private readonly stores: Stores) {
-    const scheme = "file";
-    this.#registered = languages.registerInlayHintsProvider(
-      [
-        { scheme, language: "typescript" },
-        { scheme, language: "javascript" },
-        { scheme, language: "python" },
-      ],
-      this,
-    );
+  constructor(
+    private readonly stores: Stores,
+    private readonly naming: ConfigsNaming,
+  ) {
+    this.#registered = languages.registerInlayHintsProvider(rewardFiles, this);
   }
 
   dispose(): void {
     this.#registered.dispose();
   }
 
+  /** Of the configs that name the file, the first that has a run is used. */
   async provideInlayHints(
     document: TextDocument,
     _range: unknown,
     token: CancellationToken,
   ): Promise<InlayHint[]> {
-    const isPython = document.languageId === "python";
     const text = document.getText();
-    if (!isPython && exportLine(text) === undefined) return [];
+    if (document.languageId !== "python" && exportLine(text) === undefined) return [];
     if (!this.stores.trusted || !setting("evidenceEnabled", true)) return [];
-    for (const uri of await this.#configsNaming(document.fileName)) {
+    for (const uri of await this.naming.of(document.fileName)) {
       if (token.isCancellationRequested) return [];
       const config = await workspace.openTextDocument(uri);
-      const line = isPython
-        ? pythonLine(text, basename(document.fileName), config.getText())
-        : exportLine(text);
+      const line = functionLine(text, document.fileName, config.getText());
       if (line === undefined) continue;
       const rescored = await this.#rescored(config, document);
       if (rescored !== null && changes(rescored)) return [hint(document, line, config, rescored)];
     }
     return [];
-  }
-
-  #configsNaming(file: string): Promise<readonly Uri[]> {
-    const known = this.#naming.get(file);
-    if (known !== undefined && known.until > Date.now()) return known.configs;
-    const configs = naming(file);
-    this.#naming.set(file, { until: Date.now() + knownFor, configs });
-    return configs;
   }
 
   async #rescored(config: TextDocument, reward: TextDocument): Promise<Rescored | null> {
@@ -92,24 +69,6 @@ export class RewardHints implements InlayHintsProvider, Disposable {
       return null;
     }
   }
-}
-
-/**
- * As far as their own text says so, on disk. A Python reward may belong to a trainer's configuration, and to the very
- * script that trains with it.
- */
-async function naming(file: string): Promise<readonly Uri[]> {
-  const isPython = file.endsWith(".py");
-  const scripts = isPython ? await findTrainerFiles() : [];
-  const found: Uri[] = [];
-  for (const uri of [...(await findConfigs()), ...scripts]) {
-    const text = new TextDecoder().decode(await workspace.fs.readFile(uri));
-    const isScript = scripts.includes(uri);
-    if (isScript && !isTrainerText(text)) continue;
-    if (text.includes(basename(file)) || (isScript && uri.fsPath === file)) found.push(uri);
-    if (found.length >= mostConfigs) break;
-  }
-  return found;
 }
 
 const changes = ({ change }: Rescored): boolean =>

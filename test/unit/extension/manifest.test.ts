@@ -86,6 +86,7 @@ test("the manifest's commands are those of shared/editor/contributions.ts, and e
 
 test("titles begin with a verb, are in title case and do not repeat the product's name", () => {
   const verbs = [
+    "Attack",
     "Start",
     "Stop",
     "Pause",

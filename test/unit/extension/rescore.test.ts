@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Findings } from "../../../extension/features/rescore/findings.ts";
 import {
   changedText,
   exportLine,
@@ -163,4 +164,23 @@ test("a reward's hint is at the end of the line that exports it", () => {
   assert.equal(exportLine("export const score = () => 1;"), 0);
   assert.equal(exportLine("export default async function (x) {}"), 0);
   assert.equal(exportLine("export type A = 1;\nfunction score() {}"), undefined);
+});
+
+test("what the checks of several configs find is kept by config and shown by file, each once", () => {
+  const findings = new Findings();
+  const at = (file: string, line: number, check: "probe" | "run" = "probe") =>
+    ({ file, line, severity: "warning", check, message: `${check} ${line}` }) as const;
+  findings.set("a", [at("reward.py", 7), at("data.jsonl", 2)], false);
+  findings.set("b", [at("reward.py", 7), at("reward.py", 9)], false);
+  const shown = (): unknown =>
+    Object.fromEntries([...findings.byFile].map(([file, own]) => [file, own.map(({ message }) => message)]));
+  assert.deepEqual(shown(), { "reward.py": ["probe 7", "probe 9"], "data.jsonl": ["probe 2"] });
+  assert.deepEqual([findings.about("reward.py"), findings.about("data.jsonl")], [["a", "b"], ["a"]]);
+  // What a run recorded is asked for alone, too.
+  findings.set("a", [at("reward.py", 3, "run")], true);
+  findings.set("b", [], false);
+  assert.deepEqual(shown(), { "reward.py": ["probe 7", "run 3"], "data.jsonl": ["probe 2"] });
+  findings.set("a", [], true);
+  assert.deepEqual(shown(), { "reward.py": ["probe 7"], "data.jsonl": ["probe 2"] });
+  assert.deepEqual([findings.forget("a"), findings.forget("a"), shown()], [true, false, {}]);
 });
