@@ -3,6 +3,7 @@ import { formatNumber } from "../../shared/lib/format.ts";
 import type { ChartId } from "../../shared/editor/runPanel.ts";
 import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
+import { trainerText } from "../../shared/run/origin.ts";
 import type { PanelRun } from "../../shared/editor/runPanel.ts";
 import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
 import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
@@ -89,8 +90,9 @@ export const warming = ({ run, series }: RunView): boolean =>
 /** What is awaited, while there is nothing to draw. */
 export function awaited(view: RunView, what: string): string {
   const { run, series } = view;
-  const { status, message, step } = run.summary;
+  const { status, message, step, origin } = run.summary;
   if (status === "reading") return `Reading the run's log: the ${what} appears when it is read.`;
+  if (origin !== undefined) return `${trainerText(origin)} recorded no ${what}.`;
   if (!isLive(status)) {
     const why = message === null || message === "" ? "" : ` ${message}`;
     return `No ${what} was recorded: the run ${status === "finished" ? "finished" : `was ${status}`} before its first training step.${why}`;

@@ -129,7 +129,8 @@ function passes({ evaluations, run }: RunView): {
 
 function passTile(view: RunView): Tile {
   const { from, to, count } = passes(view);
-  if (to === null) return { label: "Held-out pass@1", value: "–", note: "not evaluated yet" };
+  const none = view.run.summary.origin === undefined ? "not evaluated yet" : "not recorded";
+  if (to === null) return { label: "Held-out pass@1", value: "–", note: none };
   const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
   return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...direction(change) };

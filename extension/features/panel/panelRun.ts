@@ -27,6 +27,7 @@ export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
     first,
     last,
     warnings,
+    origin,
   } = summary;
   return {
     summary: {
@@ -46,6 +47,7 @@ export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
       first,
       last,
       ...(warnings === undefined ? {} : { warnings }),
+      ...(origin === undefined ? {} : { origin }),
     },
     stages: detail.stages,
     planned: stages.map((planned) => ({

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import { PanelFeed } from "../../../extension/features/panel/feed.ts";
+import { panelRun } from "../../../extension/features/panel/panelRun.ts";
 import { evaluationUnderWay } from "../../../extension/features/panel/readEvents.ts";
 import type { Change, EventRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
@@ -365,4 +366,18 @@ test("an evaluation under way is said with what is left of it, until its result 
     undefined,
     "it ended in the midst of it",
   );
+});
+
+test("the panel knows where a run was imported from", () => {
+  const origin = {
+    trainer: "verl",
+    version: "0.9.1",
+    folder: "/out",
+    rollouts: 80,
+    steps: 5,
+    groups: "uid",
+    advantages: null,
+    copied: false,
+  } as const;
+  assert.deepEqual(panelRun(detailAt(5), { ...summaryAt(5), origin }).summary.origin, origin);
 });

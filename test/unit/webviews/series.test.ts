@@ -187,6 +187,20 @@ test("an empty chart says what is awaited", () => {
     awaited({ ...viewAt(39), run: runAt(39, { status: "failed", message: "Out of memory." }) }, "reward"),
     /was failed.*Out of memory|run was failed/,
   );
+  const origin = {
+    trainer: "verl",
+    version: null,
+    folder: "/out",
+    rollouts: 80,
+    steps: 5,
+    groups: "uid",
+    advantages: null,
+    copied: false,
+  } as const;
+  assert.equal(
+    awaited({ ...viewAt(39), run: runAt(5, { status: "finished", origin }) }, "entropy"),
+    "verl recorded no entropy.",
+  );
 });
 
 test("the words for a chart say first, last, lowest and highest", () => {
