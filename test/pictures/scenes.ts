@@ -198,7 +198,49 @@ const rescoring: readonly Scene[] = [
   },
 ];
 
+const reward = "gsm/reward.py";
+/** A hole in the reward of a verl project, saved: what it is, and what it changes over the imported run. */
+const makeHole = async (editor: Editor): Promise<void> => {
+  await editor.open(reward);
+  await editor.goTo(reward, "        return 0");
+  await editor.keys("Shift+End", "Delete");
+  await editor.type(".5");
+  await editor.goTo(reward, "else format_score", "format_score".length);
+  await editor.keys("Shift+End", "Delete");
+  await editor.type("-0.5");
+  await editor.keys("Control+s");
+  await editor.seen(".squiggly-warning, .squiggly-error", 60_000);
+  await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
+};
+const checks: readonly Scene[] = [
+  {
+    name: "reward-checks",
+    play: async (editor) => {
+      await makeHole(editor);
+      await editor.command("Problems: Focus on Problems View");
+      await editor.seen(".markers-panel .monaco-list-row");
+    },
+  },
+  {
+    name: "reward-attack",
+    play: async (editor) => {
+      await editor.open(reward);
+      await editor.goTo(reward, "def compute_score");
+      await editor.actions();
+    },
+  },
+];
+
 const views: readonly Scene[] = [
+  {
+    name: "imported-panel",
+    play: async (editor) => {
+      await editor.command("Gradus: Open Run");
+      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "out-" }).first().click();
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "out" }), 60_000);
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
+    },
+  },
   {
     name: "side-bar",
     play: async (editor) => {
@@ -251,5 +293,6 @@ export const scenes: readonly Scene[] = [
   ...frameworks,
   ...evidence,
   ...rescoring,
+  ...checks,
   ...views,
 ];

@@ -1,4 +1,5 @@
 /** The folder that the pictures are taken of: the examples of people who post-train, and a run that has been recorded. */
+import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { recordRun } from "../support/storedRun.ts";
@@ -26,11 +27,20 @@ export async function picturesWorkspace(folder: string): Promise<string> {
   cpSync(join(fixtures, "pictures"), root, { recursive: true });
   cpSync("examples/countdown/rewards", join(root, "rewards"), { recursive: true });
   for (const [name, from] of Object.entries(launches)) cpSync(join(fixtures, from), join(root, name));
+  cpSync(join(fixtures, "projects", "gsm"), join(root, "gsm"), { recursive: true });
   mkdirSync(join(root, ".vscode"), { recursive: true });
   if (fresh) {
     console.log("recording a run (once)");
     await recordRun(join(root, ".gradus"), join(root, config), [], "countdown");
+    importRun(join(root, "gsm"));
     writeFileSync(recorded, text);
   }
   return root;
+}
+
+/** A run of verl, with the reward and the script of the project. */
+function importRun(project: string): void {
+  cpSync(join(fixtures, "imported", "verl"), join(project, "out"), { recursive: true });
+  const words = [resolve("dist", "cli.mjs"), "runs", "import", "out", "--config", "run.sh"];
+  execFileSync(process.execPath, words, { cwd: project, stdio: ["ignore", "ignore", "inherit"] });
 }
