@@ -15,7 +15,7 @@ import {
   type TextDocument,
   type TreeDataProvider,
 } from "vscode";
-import { commands, language, views } from "../../shared/editor/contributions.ts";
+import { commands, language, storePattern, views } from "../../shared/editor/contributions.ts";
 import { trainerIn, trainerLanguages, trainerNames } from "../../shared/editor/trainers.ts";
 import type * as Whole from "../extension.ts";
 import { findConfigs } from "../features/configs/find.ts";
@@ -39,15 +39,16 @@ class Sleeper {
   }
 
   listen(): void {
-    const watcher = workspace.createFileSystemWatcher(language.pattern, false, true, true);
+    const watchers = [language.pattern, storePattern].map((pattern) =>
+      workspace.createFileSystemWatcher(pattern, false, true, true),
+    );
     // Also of an extension that is awake: a file that is opened later may be the first that starts a trainer.
     this.context.subscriptions.push(
       workspace.onDidOpenTextDocument((document) => this.look(document)),
       workspace.onDidSaveTextDocument((document) => this.look(document)),
     );
     this.#listening = [
-      watcher,
-      watcher.onDidCreate(() => void this.wake()),
+      ...watchers.flatMap((watcher) => [watcher, watcher.onDidCreate(() => void this.wake())]),
       ...Object.values(commands).map((id) =>
         editor.registerCommand(id, async (...words: unknown[]) => {
           await this.wake();

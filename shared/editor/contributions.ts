@@ -36,6 +36,8 @@ export const views = { container: "gradus", runs: "gradus.runs", configs: "gradu
 export const panels = { run: "gradus.runPanel" } as const;
 export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log", rescore: "gradus-rescore" } as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
+/** Where a store may appear while a window is open. */
+export const storePattern = "**/.gradus";
 
 export const settings = {
   nodePath: "gradus.nodePath",

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Uri, window, workspace, type Disposable, type WorkspaceFolder } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
-import { language } from "../../../shared/editor/contributions.ts";
+import { language, storePattern } from "../../../shared/editor/contributions.ts";
 import { findStore } from "../../../shared/daemon/findStore.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { daemonShutdown, type RunSummary } from "../../../shared/protocol/protocol.ts";
@@ -83,7 +83,13 @@ export class Stores implements Disposable {
   }
 
   start(): void {
+    // A command line may make a store: `gradus runs import` next to a window that has nothing of ours yet.
+    const made = workspace.createFileSystemWatcher(storePattern, false, true, true);
     this.#disposables.push(
+      made,
+      made.onDidCreate(() => {
+        if ([...this.#resting].some(({ path }) => existsSync(path))) void this.wake();
+      }),
       workspace.onDidChangeWorkspaceFolders(() => void this.#rebuild()),
       workspace.onDidGrantWorkspaceTrust(() => void this.#rebuild()),
       workspace.onDidChangeConfiguration((event) => {
