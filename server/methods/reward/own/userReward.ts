@@ -81,6 +81,8 @@ export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: Sc
 export class UserReward implements RewardTerm {
   private bundle: Promise<Bundle> | undefined;
   private host: HostProcess | undefined;
+  /** A process in which the function is being loaded. */
+  private loading: HostProcess | undefined;
   /** The last question's number. It begins anywhere, so that an answer that was made up does not meet it. */
   private asked = randomInt(2 ** 40);
   private readonly hangs: Hangs;
@@ -108,7 +110,7 @@ export class UserReward implements RewardTerm {
   }
 
   async close(): Promise<void> {
-    await this.host?.close();
+    await Promise.all([this.host?.close(), this.loading?.close()]);
     this.host = undefined;
     this.bundle = undefined;
   }
@@ -156,13 +158,15 @@ export class UserReward implements RewardTerm {
   private async ready(): Promise<HostProcess> {
     if (this.host !== undefined) return this.host;
     const { text } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
-    const host = new HostProcess(dirname(this.options.file));
+    const host = (this.loading = new HostProcess(dirname(this.options.file)));
     try {
       const answer = await host.load(text, this.options.export, loadSeconds);
       if (answer.kind === "refused") throw this.refusal(answer.message);
     } catch (error) {
       await host.close();
       throw error instanceof NoAnswer ? this.refusal(`loading it: ${error.message}`) : error;
+    } finally {
+      this.loading = undefined;
     }
     this.host = host;
     return host;
