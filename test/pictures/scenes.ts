@@ -233,15 +233,6 @@ const checks: readonly Scene[] = [
 
 const views: readonly Scene[] = [
   {
-    name: "imported-panel",
-    play: async (editor) => {
-      await editor.command("Gradus: Open Run");
-      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "out-" }).first().click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "out" }), 60_000);
-      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
-    },
-  },
-  {
     name: "side-bar",
     play: async (editor) => {
       await editor.open(config);
@@ -264,6 +255,16 @@ const views: readonly Scene[] = [
         .first()
         .click();
       await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }), 60_000);
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
+    },
+  },
+  {
+    // Last: keys go to the panel from then on.
+    name: "imported-panel",
+    play: async (editor) => {
+      await editor.command("Gradus: Open Run");
+      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "out-" }).first().click();
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "out" }), 60_000);
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },
