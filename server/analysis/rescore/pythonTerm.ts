@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import type { Choice } from "../../core/declaration.ts";
 import { selectRows } from "../../core/rows/batch.ts";
-import { PythonReward } from "../../methods/reward/own/python/pythonReward.ts";
+import { PythonReward, type PythonRewardOptions } from "../../methods/reward/own/python/pythonReward.ts";
 import { inputOf } from "../../methods/reward/own/userReward.ts";
 import { divided, type UserTerm } from "./userTerm.ts";
 
@@ -15,6 +15,20 @@ const paramsSchema = z.object({
   python: z.string().optional(),
   messages: z.boolean().optional(),
 });
+
+/** @param chosen the Python that the run was started with */
+export function pythonOptions(
+  choice: Choice<"reward">,
+  term: string,
+  seconds: number,
+  chosen: string | undefined,
+): PythonRewardOptions {
+  const { args = {}, timeout = seconds, python, messages, ...params } = paramsSchema.parse(choice.params);
+  const { folder } = choice;
+  const file = resolve(folder, params.file);
+  const environment = chosen === undefined ? process.env : { ...process.env, GRADUS_PYTHON: chosen };
+  return { ...params, file, folder, term, args, timeout, python, messages, environment };
+}
 
 /** Terms whose processes are kept. */
 const mostKept = 4;
@@ -65,15 +79,11 @@ export class PythonTerms {
     choice: Choice<"reward">,
     term: string,
     seconds: number,
-  ): { file: string; args: NonNullable<z.infer<typeof paramsSchema>["args"]>; reward: PythonReward } {
-    const { args = {}, timeout = seconds, python, messages, ...params } = paramsSchema.parse(choice.params);
-    const { folder } = choice;
-    const file = resolve(folder, params.file);
-    const options = { ...params, file, folder, term, args, timeout, python, messages };
-    const key = JSON.stringify(options);
-    const environment =
-      this.chosen === undefined ? process.env : { ...process.env, GRADUS_PYTHON: this.chosen };
-    const reward = this.rewards.get(key) ?? new PythonReward({ ...options, environment });
+  ): { file: string; args: PythonRewardOptions["args"]; reward: PythonReward } {
+    const options = pythonOptions(choice, term, seconds, this.chosen);
+    const { file, args } = options;
+    const key = JSON.stringify({ ...options, environment: undefined });
+    const reward = this.rewards.get(key) ?? new PythonReward(options);
     this.rewards.delete(key);
     this.rewards.set(key, reward);
     for (const [oldest, old] of this.rewards) {

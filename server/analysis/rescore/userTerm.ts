@@ -16,7 +16,7 @@ import { failure } from "../../methods/reward/perRow.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 
-const paramsSchema = z.object({
+export const userParams = z.object({
   file: z.string(),
   export: z.string(),
   args: z.record(z.string(), z.json()).optional(),
@@ -57,7 +57,7 @@ export class UserTerms {
     seconds: number,
     unsaved: Readonly<Record<string, string>>,
   ): Promise<UserTerm> {
-    const { file: written, export: name, args = {}, timeout = seconds } = paramsSchema.parse(choice.params);
+    const { file: written, export: name, args = {}, timeout = seconds } = userParams.parse(choice.params);
     const file = resolve(choice.folder, written);
     const bundle = await this.bundle(file, term, unsaved[file]);
     return {

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { isMainThread, Worker, workerData } from "node:worker_threads";
 import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "../../../core/slots/reward.ts";
+import { Counting } from "./counting.ts";
 import { cut } from "./cut.ts";
 import { endGroup, markName } from "./processGroup.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
@@ -13,6 +14,7 @@ import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 type Score = (input: ScoreInput) => unknown;
 const levels = ["token", "step", "turn"] as const;
 let score: Score | undefined;
+let counting: Counting | undefined;
 
 const say = (message: FromHost): void => void process.send?.(message);
 
@@ -133,12 +135,13 @@ const thrown = (error: unknown): string => {
   return `threw ${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
 };
 
-async function load(bundle: string, name: string): Promise<FromHost> {
+async function load(bundle: string, name: string, cover: boolean): Promise<FromHost> {
   try {
+    counting = cover ? new Counting() : undefined;
     const module: unknown = await import(pathToFileURL(bundle).href);
     const found = isObject(module) ? module[name] : undefined;
     if (isFunction(found)) {
-      score = found;
+      score = counting?.counted(found) ?? found;
       return { kind: "loaded" };
     }
     const exported = isObject(module) ? Object.keys(module) : [];
@@ -186,8 +189,10 @@ if (!isMainThread) watchParent(Number(workerData));
 else if (process.send !== undefined) {
   new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
   process.on("message", (message: ToHost) => {
-    if (message.kind === "load") void load(message.bundle, message.export).then(say);
-    else void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
+    if (message.kind === "load") void load(message.bundle, message.export, message.cover === true).then(say);
+    else if (message.kind === "score")
+      void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
+    else if (counting !== undefined) say(counting.reached());
   });
   // The parent is gone: so is the reason to live.
   process.on("disconnect", end);

@@ -9,6 +9,7 @@ import { isTermValue, type FromHost, type ToHost } from "./wire.ts";
 /** Whether a message, which may be anything, is the answer to a question. */
 function answers(question: ToHost, answer: FromHost): boolean {
   if (question.kind === "load") return answer.kind === "loaded" || answer.kind === "refused";
+  if (question.kind === "reached") return answer.kind === "reached" && Array.isArray(answer.counts);
   return answer.kind === "scored" && answer.id === question.id && isTermValue(answer.value);
 }
 
@@ -26,9 +27,15 @@ export class HostProcess extends OwnProcess<ToHost, FromHost> {
     );
   }
 
-  /** Loads a function into the process. */
-  load(text: string, name: string, seconds: number): Promise<FromHost> {
-    return withBundleFile(text, (bundle) => this.ask({ kind: "load", bundle, export: name }, seconds));
+  /**
+   * Loads a function into the process.
+   * @param cover whether the bundle is a covered one
+   */
+  load(text: string, name: string, seconds: number, cover = false): Promise<FromHost> {
+    const more = cover ? ({ cover } as const) : {};
+    return withBundleFile(text, (bundle) =>
+      this.ask({ kind: "load", bundle, export: name, ...more }, seconds),
+    );
   }
 
   /** One question, one answer. After a NoAnswer the process is dead. */

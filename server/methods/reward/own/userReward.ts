@@ -4,15 +4,17 @@ import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
-import type { RewardContext, RewardTerm } from "../../../core/reward.ts";
+import type { RewardContext } from "../../../core/reward.ts";
 import { lengthOfRow } from "../../../core/rows/batch.ts";
 import { randomInt } from "node:crypto";
 import { bundleReward, type Bundle } from "./bundle.ts";
+import { coveredScript, type CoveredScript } from "./coveredScript.ts";
 import { cut } from "./cut.ts";
 import { Hangs } from "./hangs.ts";
 import { HostProcess } from "./hostProcess.ts";
 import { NoAnswer } from "./ownProcess.ts";
 import { failure } from "../perRow.ts";
+import { noneReached, reachedOf, reachedSeconds, type CoveredReward, type Reached } from "./reached.ts";
 import type { ScoreInput } from "./wire.ts";
 import { textWithoutEnds } from "../../../core/rows/ends.ts";
 
@@ -78,8 +80,10 @@ export function inputOf(batch: Batch, row: number, { step, args, tokenizer }: Sc
  * tried once more in a fresh process and is then an error; what the function throws or wrongly returns is an error at
  * once. An error is never a reward of 0.
  */
-export class UserReward implements RewardTerm {
+export class UserReward implements CoveredReward {
   private bundle: Promise<Bundle> | undefined;
+  /** With marks, where what calls reach is counted. */
+  private covered: Promise<CoveredScript> | undefined;
   private host: HostProcess | undefined;
   /** A process in which the function is being loaded. */
   private loading: HostProcess | undefined;
@@ -107,6 +111,28 @@ export class UserReward implements RewardTerm {
       () => undefined,
     );
     return scored;
+  }
+
+  cover(unsaved?: string): void {
+    const { file, term } = this.options;
+    this.bundle = bundleReward(file, term, unsaved);
+    this.covered = this.bundle.then(({ text }) => coveredScript(text, file));
+    // Whoever asks first is given the failure.
+    this.covered.catch(() => undefined);
+  }
+
+  async reached(): Promise<Reached> {
+    const { host, covered } = this;
+    if (host === undefined || covered === undefined) return noneReached;
+    try {
+      const answer = await host.ask({ kind: "reached" }, reachedSeconds);
+      return answer.kind === "reached" ? reachedOf(answer, await covered) : noneReached;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      await host.close();
+      this.host = undefined;
+      return noneReached;
+    }
   }
 
   async close(): Promise<void> {
@@ -157,10 +183,12 @@ export class UserReward implements RewardTerm {
   /** A process with the function loaded. */
   private async ready(): Promise<HostProcess> {
     if (this.host !== undefined) return this.host;
-    const { text } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+    const { text } = await (this.covered ??
+      (this.bundle ??= bundleReward(this.options.file, this.options.term)));
     const host = (this.loading = new HostProcess(dirname(this.options.file)));
     try {
-      const answer = await host.load(text, this.options.export, loadSeconds);
+      const cover = this.covered !== undefined;
+      const answer = await host.load(text, this.options.export, loadSeconds, cover);
       if (answer.kind === "refused") throw this.refusal(answer.message);
     } catch (error) {
       await host.close();

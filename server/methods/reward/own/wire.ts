@@ -30,12 +30,32 @@ export interface ScoreInput {
 }
 
 export type ToHost =
-  | { readonly kind: "load"; readonly bundle: string; readonly export: string }
+  | {
+      readonly kind: "load";
+      readonly bundle: string;
+      readonly export: string;
+      /** The bundle has marks that count what its calls reach. */
+      readonly cover?: true;
+    }
+  | { readonly kind: "reached" }
   | { readonly kind: "score"; readonly id: number; readonly input: ScoreInput };
 export type FromHost =
   | { readonly kind: "loaded" }
   | { readonly kind: "refused"; readonly message: string }
-  | { readonly kind: "scored"; readonly id: number; readonly value: TermValue };
+  | { readonly kind: "scored"; readonly id: number; readonly value: TermValue }
+  | {
+      readonly kind: "reached";
+      readonly rollouts: number;
+      /** Numbers of marks, and how many calls reached each. */
+      readonly counts: readonly (readonly [number, number])[];
+      /** Marks that loading reached. */
+      readonly loading: readonly number[];
+      /** The mark of the last call's `return`. */
+      readonly returned: number | null;
+    };
+
+/** Functions that the marks of a covered bundle call. */
+export const marks = { line: "__gradusLine", returned: "__gradusReturn" } as const;
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null;

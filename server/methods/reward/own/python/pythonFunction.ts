@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../../../shared/lib/json.ts";
 import type { Bundle } from "../bundle.ts";
 import { cut } from "../cut.ts";
 import { NoAnswer } from "../ownProcess.ts";
+import { noneReached, reachedSeconds, type Reached } from "../reached.ts";
 import type { Bound } from "./bind.ts";
 import { recognised, unknownText, unprovided, type TakenParameter } from "./convention.ts";
 import { interpreterFor, type Interpreter } from "./interpreter.ts";
@@ -40,6 +41,9 @@ export class PythonFunction {
   private host: PythonProcess | undefined;
   private loaded: Loaded | undefined;
 
+  /** Whether what its calls reach is counted. Set before it is loaded. */
+  covers = false;
+
   constructor(private readonly options: PythonFunctionOptions) {}
 
   /**
@@ -67,13 +71,25 @@ export class PythonFunction {
     try {
       await this.checkVersion(host);
       const { file, export: name } = this.options;
-      const answer = await host.load(file, source.text, name, loadSeconds);
+      const answer = await host.load(file, source.text, name, loadSeconds, this.covers);
       if (answer.kind === "refused") throw this.refusal(answer.message);
       const bound = this.bound(answer.parameters, answer.asynchronous);
       return (this.loaded = { host, source, bound });
     } catch (error) {
       await this.drop();
       throw error instanceof NoAnswer ? this.refusal(`loading it: ${error.message}`) : error;
+    }
+  }
+
+  /** What calls have reached since this was asked last; nothing, where their process has ended. */
+  async reached(): Promise<Reached> {
+    if (this.loaded === undefined || !this.covers) return noneReached;
+    try {
+      return await this.loaded.host.reached(reachedSeconds);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      await this.drop();
+      return noneReached;
     }
   }
 

@@ -2,15 +2,26 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { Readable, Writable } from "node:stream";
+import { z } from "zod";
+import { branchExits, branchKinds } from "../../../../../shared/rollouts/coverage.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
 import { hostFile, OwnProcess, type Part } from "../ownProcess.ts";
 import { markName } from "../processGroup.ts";
+import type { Reached } from "../reached.ts";
 import type { BatchCall } from "./bind.ts";
 import type { TakenParameter } from "./convention.ts";
 
 type ToPython =
   | { readonly kind: "hello" }
-  | { readonly kind: "load"; readonly file: string; readonly text: string; readonly name: string }
+  | {
+      readonly kind: "load";
+      readonly file: string;
+      readonly text: string;
+      readonly name: string;
+      /** Whether its calls are to be asked about: it runs at a fraction of its speed then. */
+      readonly cover?: boolean;
+    }
+  | { readonly kind: "reached" }
   | {
       readonly kind: "rows";
       readonly id: number;
@@ -45,6 +56,22 @@ type Loaded =
       readonly asynchronous: boolean;
     }
   | { readonly kind: "refused"; readonly message: string };
+
+/** As the host counts: lines from 1, columns from 0. */
+const reachedAnswer = z.object({
+  kind: z.literal("reached"),
+  rollouts: z.number(),
+  files: z.array(
+    z.object({
+      file: z.string(),
+      lines: z.array(z.tuple([z.number(), z.number()])),
+      branches: z.array(
+        z.tuple([z.number(), z.number(), z.enum(branchKinds), z.enum(branchExits), z.number()]),
+      ),
+    }),
+  ),
+  returned: z.tuple([z.string(), z.number()]).nullable(),
+});
 
 interface FromPython {
   readonly [key: string]: unknown;
@@ -85,10 +112,12 @@ export class PythonProcess extends OwnProcess<ToPython, FromPython> {
     return this.started;
   }
 
-  async load(file: string, text: string, name: string, seconds: number): Promise<Loaded> {
+  /** @param cover whether what its calls reach is counted */
+  async load(file: string, text: string, name: string, seconds: number, cover = false): Promise<Loaded> {
     await this.started;
     const answers: Loaded[] = [];
-    await this.converse({ kind: "load", file, text, name }, seconds, undefined, (message) => {
+    const question = { kind: "load", file, text, name, ...(cover ? { cover } : {}) } as const;
+    await this.converse(question, seconds, undefined, (message) => {
       if (!isLoaded(message)) return "other";
       answers.push(message);
       return "last";
@@ -107,6 +136,33 @@ export class PythonProcess extends OwnProcess<ToPython, FromPython> {
       if (isRow(message)) take(message);
       return message["done"] === true ? "last" : "more";
     });
+  }
+
+  /** What the calls since the last such question have reached, of a text that was loaded with `cover`. */
+  async reached(seconds: number): Promise<Reached> {
+    const answers: Reached[] = [];
+    await this.converse({ kind: "reached" }, seconds, undefined, (message) => {
+      const { data } = reachedAnswer.safeParse(message);
+      if (data === undefined) return "other";
+      const { rollouts, files, returned } = data;
+      answers.push({
+        rollouts,
+        files: files.map(({ file, lines, branches }) => ({
+          file,
+          lines: lines.map(([line, count]) => ({ line: line - 1, rollouts: count })),
+          branches: branches.map(([line, character, kind, exit, count]) => ({
+            line: line - 1,
+            character,
+            kind,
+            exit,
+            rollouts: count,
+          })),
+        })),
+        returned: returned === null ? undefined : { file: returned[0], line: returned[1] - 1 },
+      });
+      return "last";
+    });
+    return answers[0]!;
   }
 
   protected send(question: ToPython): void {

@@ -1,11 +1,12 @@
 /** A user's Python function as a reward term: a warm process that is asked for a whole batch, killed where it hangs. */
 import { randomInt } from "node:crypto";
-import type { RewardContext, RewardTerm } from "../../../../core/reward.ts";
+import type { RewardContext } from "../../../../core/reward.ts";
 import type { Batch } from "../../../../core/rollouts.ts";
 import type { TermValue } from "../../../../core/slots/reward.ts";
 import { failure } from "../../perRow.ts";
 import { Hangs } from "../hangs.ts";
 import { NoAnswer } from "../ownProcess.ts";
+import type { CoveredReward, Reached } from "../reached.ts";
 import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";
 import { batchCall, keywordsOf, type Bound } from "./bind.ts";
@@ -59,7 +60,7 @@ const isShared = ({ convention, asynchronous }: Bound, { alone }: Round): boolea
  * A rollout that takes too long, or takes the process down, is tried once more in a fresh process and is then an error;
  * what the function throws or wrongly returns is an error at once. An error is never a reward of 0.
  */
-export class PythonReward implements RewardTerm {
+export class PythonReward implements CoveredReward {
   readonly function: PythonFunction;
   /** The last question's number. It begins anywhere, so that an answer that was made up does not meet it. */
   private asked = randomInt(2 ** 40);
@@ -97,6 +98,15 @@ export class PythonReward implements RewardTerm {
     return rows.signal === undefined ? scored : this.orAborted(scored, rows.signal);
   }
 
+  cover(unsaved?: string): void {
+    this.function.covers = true;
+    this.function.open(unsaved);
+  }
+
+  reached(): Promise<Reached> {
+    return this.function.reached();
+  }
+
   close(): Promise<void> {
     return this.function.close();
   }
@@ -117,6 +127,8 @@ export class PythonReward implements RewardTerm {
 
   private async scoreAll(rows: Rows): Promise<readonly TermValue[]> {
     const round = new Round();
+    // What is counted is counted of each rollout by itself.
+    round.alone = this.function.covers;
     const all = rows.inputs.map((_, row) => row);
     this.hangs.begin(rows.step);
     while (round.values.size < all.length) {

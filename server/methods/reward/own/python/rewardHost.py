@@ -8,8 +8,12 @@ processes of its own: they end with this one. It may be killed at any moment and
   {"kind": "rows", "id", "rows": [keywords], "first", "together", "seconds"}   one call a rollout
   {"kind": "batch", "id", "columns": {name: list}, "shared", "made", "count", "each"}   one call for all
      -> {"id", "at", "value", "components"} or {"id", "at", "error"} for each, then {"id", "done"}
+  {"kind": "reached"}   of a function that was loaded with "cover": what its calls reached since the last such question
+     -> {"kind": "reached", "rollouts", "files": [{"file", "lines", "branches"}], "returned"}
 """
 import ast
+import builtins
+import copy
 import functools
 import importlib
 import importlib.machinery
@@ -228,6 +232,7 @@ def load(message):
     sys.argv[:] = [file]
     os.environ[FILE] = "%s:%s" % (file, name)
     forget(folder)
+    Covered.now = Covered(folder) if message.get("cover") else None
     try:
         tree = ast.parse(text, file)
     except SyntaxError as error:
@@ -241,7 +246,10 @@ def load(message):
         raise Refused("it has no function `%s` (it has %s)" % (name, ", ".join(names[:20]) or "none"))
     if not callable(found):
         raise Refused("its `%s` is %s, not a function" % (name, described(found)))
-    return Function(found, folder)
+    function = Function(found, folder)
+    if Covered.now is not None:
+        function.call = Covered.now.counted(found, function.is_async())
+    return function
 
 
 def run(tree, file, wanted):
@@ -252,7 +260,8 @@ def run(tree, file, wanted):
     for body in bodies:
         module = module_of(file, tree)
         try:
-            exec(compile(body, file, "exec"), module.__dict__)
+            code = body if Covered.now is None else Covered.now.marked(body, file)
+            exec(compile(code, file, "exec"), module.__dict__)
             return module
         except ModuleNotFoundError as error:
             # The function may need nothing of it: a script imports its trainer, too.
@@ -360,6 +369,213 @@ def definitions(body, wanted):
         return future or node in chosen or bool(bound_by(node) & needed)
 
     return [node for node in kept if is_needed(node)]
+
+
+# ---- coverage: which lines and branches of the user's functions a call reaches ------------------------------------------
+
+MARKS = ("__gradus_line__", "__gradus_return__")
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Covered:
+    """Marks in the text itself, so that each call is known by itself on every Python, in threads and loops as well.
+
+    Of a file only what is in functions is marked: the rest runs once, when it is loaded, whatever a rollout says.
+    """
+
+    now = None
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.numbers, self.places = {}, []
+        self.seen, self.loading, self.counts = set(), None, {}
+        self.rollouts, self.last = 0, None
+        # The names that the marks call are found wherever a function comes from.
+        builtins.__dict__.update(zip(MARKS, (self.seen.add, self.returned)))
+
+    def number(self, *place):
+        if place not in self.numbers:
+            self.numbers[place] = len(self.places)
+            self.places.append(place)
+        return self.numbers[place]
+
+    def returned(self, number, value):
+        self.last = number
+        return value
+
+    def marked(self, body, file):
+        # An earlier try may have read more of the file.
+        for place in [each for each in self.numbers if each[1] == file]:
+            self.places[self.numbers.pop(place)] = ("return", file, 0)
+        return ast.fix_missing_locations(Marks(self, file, body).visit(copy.deepcopy(body)))
+
+    def counted(self, call, is_async):
+        """The function, so that each of its calls is counted as one rollout's."""
+        self.loading = set(self.seen)
+
+        def begin():
+            self.seen.clear()
+            self.last = None
+
+        def end():
+            self.rollouts += 1
+            for number in self.seen:
+                self.counts[number] = self.counts.get(number, 0) + 1
+
+        async def waiting(**keywords):
+            begin()
+            try:
+                return await call(**keywords)
+            finally:
+                end()
+
+        def calling(**keywords):
+            begin()
+            try:
+                return waited(call(**keywords))
+            finally:
+                end()
+
+        return functools.update_wrapper(waiting if is_async else calling, call, updated=())
+
+    def reached(self):
+        """What was counted since this was asked last. Lines count from 1, columns from 0."""
+        files = {}
+        for number, (what, file, *place) in enumerate(self.places):
+            count = self.counts.get(number, 0)
+            if what == "return" or (count == 0 and number in self.loading):
+                continue  # what only loading runs, no rollout can reach
+            own = files.setdefault(file, {"file": file, "lines": [], "branches": []})
+            own["lines" if what == "line" else "branches"].append([*place, count])
+        last = None if self.last is None else self.places[self.last][1:]
+        rollouts, self.rollouts, self.counts = self.rollouts, 0, {}
+        return {"kind": "reached", "rollouts": rollouts, "files": list(files.values()), "returned": last}
+
+
+class Marks(ast.NodeTransformer):
+    """Puts the marks into one file's functions."""
+
+    def __init__(self, covered, file, body):
+        self.covered, self.file = covered, file
+        self.inside = False
+        self.functions = {each.name for each in ast.walk(body) if isinstance(each, FUNCTIONS[:2])}
+
+    def mark(self, *place):
+        number = ast.Constant(self.covered.number(place[0], self.file, *place[1:]))
+        return ast.Call(ast.Name(MARKS[0], ast.Load()), [number], [])
+
+    def exit(self, node, kind, name):
+        return self.mark("branch", node.lineno, node.col_offset, kind, name)
+
+    def generic_visit(self, node):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt) and self.inside:
+                setattr(node, name, self.statements(value))
+            elif isinstance(value, (list, ast.AST)):
+                self.visit_field(node, name, value)
+        return node
+
+    def visit_field(self, node, name, value):
+        if isinstance(value, list):
+            value[:] = [self.visit(each) if isinstance(each, ast.AST) else each for each in value]
+        else:
+            setattr(node, name, self.visit(value))
+
+    def statements(self, body):
+        found = []
+        for node in body:
+            value = getattr(node, "value", node)
+            text = isinstance(node, ast.Expr) and isinstance(getattr(value, "value", None), str)
+            if not (text or value is None or isinstance(node, (ast.Global, ast.Nonlocal))):
+                found.append(ast.copy_location(ast.Expr(self.mark("line", node.lineno)), node))
+            found.append(self.visit(node))
+        return found
+
+    def visit_FunctionDef(self, node):
+        # Decorators, defaults and annotations belong to what is around it.
+        for name, value in ast.iter_fields(node):
+            if name != "body" and isinstance(value, (list, ast.AST)):
+                self.visit_field(node, name, value)
+        outer, self.inside = self.inside, True
+        node.body = self.statements(node.body)
+        self.inside = outer
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        outer, self.inside = self.inside, True
+        line, body = self.mark("line", node.body.lineno), node.body
+        node.body = ast.BoolOp(ast.Or(), [line, self.result(body, self.visit(body))])
+        self.inside = outer
+        return node
+
+    def result(self, before, value):
+        """A returned value; that of another function of this file is marked where that one returns it."""
+        inner = before.elt if isinstance(before, ast.ListComp) else before
+        inner = inner.value if isinstance(inner, ast.Await) else inner
+        if isinstance(inner, ast.Call) and self.is_here(inner.func):
+            return value
+        number = ast.Constant(self.covered.number("return", self.file, before.lineno))
+        return ast.Call(ast.Name(MARKS[1], ast.Load()), [number, value], [])
+
+    def is_here(self, function):
+        if isinstance(function, ast.Attribute):
+            return getattr(function.value, "id", None) in ("self", "cls") and function.attr in self.functions
+        return getattr(function, "id", None) in self.functions
+
+    def visit_Return(self, node):
+        if node.value is not None:
+            line = node.lineno
+            node.value = self.result(ast.copy_location(copy.copy(node.value), node), self.visit(node.value))
+        return node
+
+    def visit_IfExp(self, node):
+        if not self.inside:
+            return node
+        marks = [self.exit(node, "conditional", name) for name in ("then", "else")]
+        self.generic_visit(node)
+        node.body = ast.BoolOp(ast.Or(), [marks[0], node.body])
+        node.orelse = ast.BoolOp(ast.Or(), [marks[1], node.orelse])
+        return node
+
+    def visit_branching(self, node):
+        if not self.inside:
+            return self.generic_visit(node)
+        names = ("then", "else") if isinstance(node, ast.If) else ("body", "end")
+        kind = "if" if isinstance(node, ast.If) else "while" if isinstance(node, ast.While) else "for"
+        endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        marks = [ast.Expr(self.exit(node, kind, name)) for name in names[: 1 if endless else 2]]
+        self.generic_visit(node)
+        for mark, body in zip(marks, (node.body, node.orelse)):
+            body.insert(0, mark)
+        return node
+
+    visit_If = visit_For = visit_AsyncFor = visit_While = visit_branching
+
+
+class CoveredLoader(importlib.machinery.SourceFileLoader):
+    """Of the user's other files: marked as well, and read as text even where Python has compiled them before."""
+
+    def get_code(self, fullname):
+        path = self.get_filename(fullname)
+        tree = ast.parse(self.get_data(path), path)
+        return compile(Covered.now.marked(tree, path), path, "exec", dont_inherit=True)
+
+
+class CoveredFinder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if Covered.now is None:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
+            return None
+        if is_own(spec.origin, Covered.now.folder):
+            spec.loader = CoveredLoader(spec.loader.name, spec.loader.path)
+            return spec
+        return None
 
 
 def imports(file, wanted):
@@ -702,7 +918,7 @@ def main():
         os.set_inheritable(fd, False)
     watch_parent()
     sys.dont_write_bytecode = True
-    sys.meta_path.insert(0, Elsewhere)
+    sys.meta_path[:0] = [Elsewhere, CoveredFinder]
     # The folder of this file leaves the path; isolated interpreters have put nothing there.
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path and os.path.abspath(sys.path[0]) == here:
@@ -723,9 +939,11 @@ def main():
         elif message["kind"] == "rows":
             function.rows(message)
             send({"id": message["id"], "done": True})
-        else:
+        elif message["kind"] == "batch":
             function.batch(message)
             send({"id": message["id"], "done": True})
+        else:
+            send(Covered.now.reached())
         flush()
 
 
