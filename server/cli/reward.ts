@@ -5,6 +5,7 @@ import { attackReward } from "../analysis/rewardChecks/attack.ts";
 import { saveTests } from "../analysis/rewardChecks/saveTests.ts";
 import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
+import { placedHoles, withReturnLines } from "../analysis/rewardChecks/returnLines.ts";
 import { checkGold } from "../analysis/rewardChecks/gold.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -113,7 +114,8 @@ async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Pro
 
 async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
   const report = await probeReward(config, scorer);
-  const { findings, ...summary } = report;
+  const { findings: found, ...summary } = report;
+  const findings = await withReturnLines(config, scorer, found);
   for (const finding of findings)
     if (json) printJson({ type: "probe", ...finding });
     else complain(probeLine(finding, () => pathText(config.file)));
@@ -128,7 +130,8 @@ async function attack(
   seconds: number,
   json: boolean,
 ): Promise<void> {
-  const { holes, ...summary } = await attackReward(config, scorer, { seconds });
+  const { holes: found, ...summary } = await attackReward(config, scorer, { seconds });
+  const holes = await placedHoles(config, scorer, found);
   for (const hole of holes)
     if (json) printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
     else complain(holeLine(hole));

@@ -61,11 +61,11 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
         `${file.slice(folder.length + 1)}:${line} ${severity} ${kind} ${message.split("\n")[0]}`,
     );
 
-  it("finds a hole at the function's line and a wrong row at the data's, and neither once they are fixed", async () => {
+  it("finds a hole at the line that returns it and a wrong row at the data's, and neither once they are fixed", async () => {
     const { findings, notes } = await check("sums.gradus.yaml");
     assert.deepEqual(notes, []);
     assert.deepEqual(lines(findings), [
-      "score.ts:1 warning probe `score`: The empty answer scores 0.1.",
+      "score.ts:2 warning probe `score`: The empty answer scores 0.1.",
       'sums.jsonl:2 warning gold The reference answer "1,005" does not succeed: score 0.',
     ]);
     const unsaved = { [join(folder, "score.ts")]: sound };
@@ -173,7 +173,7 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
         small.replace("        return 0.0\n    answer", "        return 0.5\n    answer"),
       );
       const found = lines((await check("gsm/run.sh")).findings);
-      assert.equal(found[0], "gsm/reward.py:7 warning probe `score`: The empty answer scores 0.5.");
+      assert.equal(found[0], "gsm/reward.py:10 warning probe `score`: The empty answer scores 0.5.");
       const gold = found.filter((line) => line.includes(" gold "));
       assert.equal(gold.length, 1);
       assert.match(

@@ -45,7 +45,7 @@ export interface SkippedTerm {
 const perBatch = 1024;
 
 /** Characters count as tokens: there is no model here, and what has no length cannot be told from the empty answer. */
-function batchOf(answers: readonly Answer[]): Batch {
+export function batchOf(answers: readonly Answer[]): Batch {
   return batchOfSamples(
     answers.map(({ task, response, finish = "stop", group = task.id }, index) => {
       const { source: arm, prompt } = task;

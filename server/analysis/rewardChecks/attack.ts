@@ -20,6 +20,8 @@ export interface Hole {
   readonly reward: number;
   /** Answers to some of these tasks. */
   readonly examples: readonly HoleExample[];
+  /** The `return` that pleased it, where it is known. `line` counts from 0. */
+  readonly place?: { readonly file: string; readonly line: number };
 }
 
 export interface HoleExample extends ScoredAnswer {

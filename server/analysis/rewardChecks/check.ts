@@ -7,6 +7,7 @@ import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { FindingPlaces, goldFindings, loadFinding, probeFindings } from "./findings.ts";
 import { checkGold } from "./gold.ts";
 import { probeReward } from "./probe.ts";
+import { withReturnLines } from "./returnLines.ts";
 
 /** Seconds of an answer beyond which a reward is not checked by itself: it may ask a server that costs money. */
 const slow = 0.05;
@@ -18,11 +19,16 @@ type Checked =
   /** What was not checked, and why. */
   | { readonly kind: "note"; readonly note: string };
 
-/** What is wrong comes as it is found. @throws the scorer's signal's reason when it is aborted */
+/**
+ * What is wrong comes as it is found.
+ * @param unsaved texts of files that are open in an editor, by their paths
+ * @throws the scorer's signal's reason when it is aborted
+ */
 export async function* checkReward(
   config: RunConfig,
   loaded: Pick<LoadedConfig, "origins" | "tree">,
   scorer: AnswerScorer,
+  unsaved: Readonly<Record<string, string>>,
 ): AsyncGenerator<Checked> {
   const places = new FindingPlaces(config.file, loaded, scorer.body);
   const tasks = checkedTasks(config, scorer.body);
@@ -39,7 +45,9 @@ export async function* checkReward(
       kind: "note",
       note: `\`${slowest.term}\` takes ${slowest.seconds.toPrecision(2)} s an answer, so only \`gradus reward FILE --gold --probe\` tries it.`,
     };
-  yield { kind: "findings", findings: probeFindings(await probeReward(config, scorer, tasks), places) };
+  const probed = await probeReward(config, scorer, tasks);
+  const found = await withReturnLines(config, scorer, probed.findings, { tasks, unsaved });
+  yield { kind: "findings", findings: probeFindings(found, places) };
   const gold = await checkGold(config, scorer, tasks);
   if (gold !== undefined) yield { kind: "findings", findings: goldFindings(gold, places) };
 }

@@ -7,7 +7,7 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { LoadedConfig } from "../../rules/load.ts";
 import { isObject } from "../evidence/json.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
-import { placeOf, type ProbeReport } from "./probe.ts";
+import { placeOf, type ProbeFinding } from "./probe.ts";
 import { ownFile } from "./unsavedTerm.ts";
 import { goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
 
@@ -97,22 +97,25 @@ export function goldFindings(report: GoldReport, places: FindingPlaces): RewardF
 
 const severities = ["error", "warning", "info"] as const;
 
-/** Of each term one for each severity: what a careless function lets pass is seldom one kind of answer alone. */
-export function probeFindings({ findings }: ProbeReport, places: FindingPlaces): RewardFinding[] {
-  const terms = [...new Set(findings.map(({ term }) => term))];
-  return terms.flatMap((term) =>
-    severities.flatMap((severity): RewardFinding[] => {
-      const [first, ...others] = findings.filter((one) => one.term === term && one.severity === severity);
-      if (first === undefined) return [];
-      const more = others.length - mostProbes;
-      const lines = [
-        sentence(probeMessage(first)) + quoted(first.response),
-        ...others.slice(0, mostProbes).map(({ message }) => sentence(message)),
-        ...(more <= 0 ? [] : [`${more} more kinds of answer: \`gradus reward FILE --probe\` lists them.`]),
-      ];
-      return [{ ...places.term(term), severity, check: "probe", term, message: lines.join("\n") }];
-    }),
-  );
+/** Of each term and line one for each severity: what a careless function lets pass is seldom one kind of answer alone. */
+export function probeFindings(findings: readonly ProbeFinding[], places: FindingPlaces): RewardFinding[] {
+  const groups = new Map<string, ProbeFinding[]>();
+  for (const severity of severities)
+    for (const finding of findings.filter((one) => one.severity === severity)) {
+      const key = JSON.stringify([finding.term, severity, finding.place]);
+      groups.set(key, [...(groups.get(key) ?? []), finding]);
+    }
+  return [...groups.values()].flatMap(([first, ...others]): RewardFinding[] => {
+    if (first === undefined) return [];
+    const { term, severity, place = places.term(term) } = first;
+    const more = others.length - mostProbes;
+    const lines = [
+      sentence(probeMessage(first)) + quoted(first.response),
+      ...others.slice(0, mostProbes).map(({ message }) => sentence(message)),
+      ...(more <= 0 ? [] : [`${more} more kinds of answer: \`gradus reward FILE --probe\` lists them.`]),
+    ];
+    return [{ ...place, severity, check: "probe", term, message: lines.join("\n") }];
+  });
 }
 
 /** A function that cannot be called, at the line that its error names. @throws what is no such error */

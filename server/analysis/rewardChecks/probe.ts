@@ -22,7 +22,7 @@ export interface ProbeFinding {
   readonly tried: number;
   /** The most that the term gave; null where it failed. */
   readonly value: number | null;
-  /** Where the function is, if it is one's own. `line` counts from 0. */
+  /** The `return` that gave the value, else the function, if it is one's own. `line` counts from 0. */
   readonly place?: { readonly file: string; readonly line: number };
 }
 

@@ -39,8 +39,11 @@ export function probeText({ tasks, probes, findings }: ProbeReport): string {
   return `${probes} kinds of answer on ${tasks} tasks: ${found.length === 0 ? "none earns what it should not" : found.join(", ")}`;
 }
 
-export const holeLine = (hole: Hole): string =>
-  `error: ${holeMessage(hole)} [attack]${quoted(hole.examples[0]?.response ?? "")}`;
+export const holeLine = (hole: Hole): string => {
+  const { place, examples } = hole;
+  const where = place === undefined ? "" : `${pathText(place.file)}:${place.line + 1}:1: `;
+  return `${where}error: ${holeMessage(hole)} [attack]${quoted(examples[0]?.response ?? "")}`;
+};
 
 export const attackText = ({ answers, seconds }: Omit<AttackReport, "holes">, holes: number): string =>
   `${holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`} in ${Math.round(seconds)} s and ${thousands(answers)} answers`;

@@ -55,7 +55,7 @@ async function answer(
     signal.throwIfAborted();
     if (task.want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, task.want.seconds) });
-    else for await (const checked of checkReward(config, found, scorer)) post(checked);
+    else for await (const checked of checkReward(config, found, scorer, task.unsaved)) post(checked);
   } finally {
     await scorer.close();
   }

@@ -107,7 +107,7 @@ test("gradus reward --gold names the rows whose reference answer fails, --probe 
     stderr,
     /^s\.jsonl:3:1: warning: the reference answer "1,005" does not succeed: score 0 \[gold-answer\]$/m,
   );
-  assert.match(stderr, /^score\.ts:2:1: warning: `score`: The empty answer scores 0\.1 \[probe-empty\]$/m);
+  assert.match(stderr, /^score\.ts:3:1: warning: `score`: The empty answer scores 0\.1 \[probe-empty\]$/m);
   const json = await gradus(["reward", "s.gradus.yaml", "--gold", "--json"], project);
   const lines = json.stdout.trim().split("\n");
   assert.deepEqual(
@@ -148,7 +148,7 @@ test("gradus reward --attack writes what it finds as failing tests, each once", 
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /^error: an answer that knows nothing of the reference succeeds on 100 % of the tasks, reward 1: "proved" \[attack\]$/m,
+    /^score\.ts:1:1: error: an answer that knows nothing of the reference succeeds on 100 % of the tasks, reward 1: "proved" \[attack\]$/m,
   );
   assert.match(stdout, /^\d hole[^]*^score\.reward\.test\.jsonl has a failing test of each: gradus test$/m);
   const again = await gradus(words, project);

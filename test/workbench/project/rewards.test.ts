@@ -54,11 +54,12 @@ describe("a verl project's reward, in the editor", function () {
     vscode.languages
       .getDiagnostics(vscode.Uri.file(join(folder, name)))
       .filter(({ source, code }) => source === "Gradus" && String(code).startsWith("reward-"));
-  const functionLine = (): number =>
+  const lineWith = (text: string): number =>
     reward
       .getText()
       .split("\n")
-      .findIndex((line) => line.startsWith("def "));
+      .findIndex((line) => line.includes(text));
+  const functionLine = (): number => lineWith("def ");
 
   it("is connected as soon as a command line has imported its run", async () => {
     assert.equal(api.stores.state, "none");
@@ -97,7 +98,7 @@ describe("a verl project's reward, in the editor", function () {
     await reward.save();
     const [hole] = await until(() => found("reward.py").length > 0 && found("reward.py"), "the hole");
     assert.match(hole?.message ?? "", /^`score`: The empty answer scores 0\.5/);
-    assert.equal(hole?.range.start.line, functionLine());
+    assert.equal(hole?.range.start.line, lineWith("return 0.5"));
     const [row] = await until(() => found("sums.jsonl").length > 0 && found("sums.jsonl"), "the wrong row");
     assert.match(row?.message ?? "", /^The reference answer "1,234" does not succeed: score 0\.$/);
     assert.equal(row?.range.start.line, 1);
