@@ -18,10 +18,12 @@ import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
 import { attackText, goldLine, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
+import { printCoverage } from "./rewardCoverage.ts";
 import { rolloutsOf } from "./rolloutsOf.ts";
 
 interface Options {
   readonly rollouts?: string;
+  readonly coverage?: boolean;
   readonly gold?: boolean;
   readonly probe?: boolean;
   readonly attack?: boolean;
@@ -164,9 +166,15 @@ async function run(file: string, options: Options, program: Program): Promise<vo
     program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
       exitCode: exit.usage,
     });
+  if (rollouts === undefined && options.coverage === true)
+    program.error("error: say what is to reach the reward's lines: --rollouts FILE", {
+      exitCode: exit.usage,
+    });
   const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
-  if (rollouts !== undefined) await rescored(config, rollouts, options);
+  if (rollouts !== undefined && options.coverage === true)
+    await printCoverage(config, rollouts, options, options.json === true);
+  else if (rollouts !== undefined) await rescored(config, rollouts, options);
   await checked(config, options);
 }
 
@@ -179,6 +187,7 @@ export const command: Command = {
         "--rollouts <file>",
         "recorded rollouts: a file with one JSON object per line, `last`, or a run",
       )
+      .option("--coverage", "of these rollouts: which lines and branches of the reward they reach")
       .option("--step <n>", "of a run: only this step", whole(0))
       .option("--store <folder>", "the store of a run, or a folder in its workspace")
       .option("--gold", "score every row's own reference answer")

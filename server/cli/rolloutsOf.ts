@@ -27,7 +27,7 @@ export async function withRollouts(
   words: string,
   config: RunConfig,
   options: RolloutsOptions,
-  use: (rows: readonly RecordedRow[]) => void,
+  use: (rows: readonly RecordedRow[]) => void | Promise<void>,
 ): Promise<void> {
   // A path with a separator or an ending is meant as one, whether it is there or not.
   if (existsSync(words) || /[./\\]/.test(words)) return use(await readRollouts(words));
@@ -37,7 +37,7 @@ export async function withRollouts(
     for await (const rows of stepsOf(connection, run, options)) {
       const given = run.origin === undefined ? rows : wholeRewards(config, rows);
       // A complaint about a row names the step, and the row's place in it.
-      use(given.map((row, line) => ({ row, place: { file: `${run.id}, step ${row.step}`, line } })));
+      await use(given.map((row, line) => ({ row, place: { file: `${run.id}, step ${row.step}`, line } })));
       found = true;
     }
     if (found) return;

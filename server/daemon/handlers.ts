@@ -6,7 +6,7 @@ import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { explain } from "./explain/explain.ts";
-import { rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
+import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
 import { attackReward, checkReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
@@ -63,6 +63,7 @@ export function handlersOf(
     ...answers(protocol.rescoreSweep, (parameters) => sweepOnce(remote, rescorer, parameters)),
     ...answers(protocol.rewardCheck, (parameters) => checkReward(remote, checker, parameters)),
     ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
+    ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),
     ),

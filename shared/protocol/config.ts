@@ -1,5 +1,6 @@
 /** What an editor asks about a config: its last run, its stages, what an edit would have changed. */
 import { z } from "zod";
+import type { RewardCoverage } from "../rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
 import { edited, run } from "./parameters.ts";
@@ -46,4 +47,12 @@ export const rescore = request<{ readonly rescored: Rescored | null }>()(
 export const rescoreSweep = request<{ readonly sweep: Sweep | null }>()(
   "gradus/rescore/sweep",
   edited.extend({ term: z.string(), from: z.number().optional(), to: z.number().optional() }),
+);
+/**
+ * Which lines and branches of a config's own reward functions the rollouts of its last run reach, the newest first as
+ * far as a few seconds allow; null where it has none. Refused where functions of the workspace may not be run.
+ */
+export const rewardCoverage = request<{ readonly coverage: RewardCoverage | null }>()(
+  "gradus/reward/coverage",
+  edited,
 );

@@ -4,7 +4,7 @@
  * are refused at run time ("Unknown parameter structure auto").
  */
 import { subscribe, unsubscribe } from "./changes.ts";
-import { configLens, rescore, rescoreSweep, stageSteps } from "./config.ts";
+import { configLens, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
 import { curriculumQuery, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import {
@@ -62,6 +62,7 @@ export const requests = {
   rescoreSweep,
   rewardCheck,
   rewardAttack,
+  rewardCoverage,
 } as const;
 
 /** Error codes besides JSON-RPC's own. `data` carries `{ action }`: what the person can do. */

@@ -6,7 +6,7 @@ import { after, before, describe, it } from "node:test";
 import { DidChangeConfigurationNotification } from "vscode-languageserver-protocol/node";
 import { ask } from "../../shared/daemon/request.ts";
 import { commands } from "../../shared/editor/contributions.ts";
-import { rescore, rescoreSweep } from "../../shared/protocol/protocol.ts";
+import { rescore, rescoreSweep, rewardCoverage } from "../../shared/protocol/protocol.ts";
 import { openAttempt } from "../../shared/log/writer.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { end, metrics, start, type Written } from "../unit/log/sample.ts";
@@ -119,6 +119,33 @@ describe("a daemon with a recorded run", { timeout: 120_000 }, () => {
       return said.includes("![weight of mine](data:image/svg+xml;base64,") && said;
     }, "the picture");
     assert.match(swept, /signs flipped `[▁-█]+`/);
+  });
+
+  it("answers gradus/reward/coverage, with the reward as it is typed, and only where it may be run", async () => {
+    const path = join(dirname(file), "mine.ts");
+    const typed = "export const score = ({ length }) =>\n  length > 99 ? 1 : 0;\n";
+    const asked = { uri: file, trusted: true, unsaved: { [path]: typed } };
+    const { coverage } = await ask(editor.connection, rewardCoverage, asked);
+    assert.ok(coverage);
+    assert.deepEqual([coverage.to, coverage.steps, coverage.of], [33, 24, 24]);
+    const [own, ...others] = coverage.files;
+    assert.deepEqual([own?.file, others], [path, []]);
+    const { rollouts } = coverage;
+    assert.deepEqual(own?.lines, [{ line: 1, rollouts }]);
+    assert.deepEqual(
+      own.branches.map(({ line, exit, rollouts: taken }) => [line, exit, taken]),
+      [
+        [1, "then", 0],
+        [1, "else", rollouts],
+      ],
+    );
+    assert.deepEqual(await ask(editor.connection, rewardCoverage, { uri: box.file, trusted: true }), {
+      coverage: null,
+    });
+    await assert.rejects(
+      ask(editor.connection, rewardCoverage, { uri: file }),
+      /only a trusted workspace may/,
+    );
   });
 
   it("answers gradus/rescore and gradus/rescore/sweep", async () => {

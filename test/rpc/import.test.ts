@@ -15,6 +15,7 @@ import {
   matrixQuery,
   metricsSeries,
   rescore,
+  rewardCoverage,
   rewardErrors,
   rolloutsQuery,
   rolloutsWhy,
@@ -121,6 +122,15 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     // 0.1 became 0.5, and the rollout whose score was NaN has a reward now.
     assert.deepEqual([term?.term, term?.changed, term?.errors], ["answer", 36, 0]);
     assert.ok(Number(rescored?.change.mean.now) > Number(rescored?.change.mean.before));
+  });
+
+  it("says what its rollouts reach of the reward, in the daemon and on the command line", async () => {
+    const { coverage } = await ask(connection, rewardCoverage, { uri: file, trusted: true });
+    assert.deepEqual([coverage?.steps, coverage?.of, coverage?.rollouts], [5, 5, 80]);
+    const words = ["reward", file, "--rollouts", "last", "--coverage", "--json"];
+    const [own] = (await told(...words)).split("\n");
+    assert.deepEqual(JSON.parse(own ?? ""), { type: "coverage", ...coverage?.files[0] });
+    assert.ok(coverage?.files[0]?.lines.some(({ rollouts }) => rollouts === 80));
   });
 
   it("is exported and shown, and cannot be resumed", async () => {

@@ -249,6 +249,17 @@ function summary(parts: readonly StepPart[]): RescoredSummary {
   };
 }
 
+/** @throws UserError where a rollout has no text to score */
+export function withResponse({ row, place }: RecordedRow): RolloutRow {
+  if (row.response !== undefined) return row;
+  throw new UserError('the rollout has no "response": there is nothing to score', {
+    ...place,
+    character: 0,
+    code: "rescore-response",
+    action: "Record the response's text with each rollout.",
+  });
+}
+
 /** Every rollout in order of its step, then a summary. Ends the processes it started, also when the caller stops early. */
 export async function* rescore(
   config: RunConfig,
@@ -256,14 +267,8 @@ export async function* rescore(
   random: Random,
 ): AsyncGenerator<Rescored> {
   const steps = new Map<string, RolloutRow[]>();
-  for (const { row, place } of recorded) {
-    if (row.response === undefined)
-      throw new UserError('the rollout has no "response": there is nothing to score', {
-        ...place,
-        character: 0,
-        code: "rescore-response",
-        action: "Record the response's text with each rollout.",
-      });
+  for (const one of recorded) {
+    const row = withResponse(one);
     const key = JSON.stringify([row.run ?? "", row.step]);
     steps.set(key, [...(steps.get(key) ?? []), row]);
   }

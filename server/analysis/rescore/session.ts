@@ -135,6 +135,11 @@ export class RescoreSession {
     if (step !== undefined) await this.stored(step);
   }
 
+  /** A step's rollouts as they were recorded. */
+  async recordedStep(step: number): Promise<StoredStep> {
+    return (await this.stored(step)).stored;
+  }
+
   close(): Promise<void> {
     this.kept.clear();
     return Promise.all([this.users.close(), this.pythons.close()]).then(() => undefined);

@@ -99,7 +99,7 @@ export class StoreRescoring implements Rescoring {
       from: undefined,
       to: undefined,
     });
-    return this.rescorer.ask(`${this.key(config.file)} sweep`, request, () => undefined);
+    return (await this.rescorer.ask(`${this.key(config.file)} sweep`, request, () => undefined)).sweep;
   }
 
   onChange(listener: (file: string) => void): { dispose(): void } {

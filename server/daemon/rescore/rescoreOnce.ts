@@ -1,9 +1,15 @@
-/** `gradus/rescore` and `gradus/rescore/sweep`: one question, one answer, for whoever has the config's text. */
+/** `gradus/rescore`, `gradus/rescore/sweep` and `gradus/reward/coverage`: one question, one answer, for whoever has the config's text. */
 import { limits, readText } from "../../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import type { ParamsOf, ResultOf, rescore, rescoreSweep } from "../../../shared/protocol/protocol.ts";
+import type {
+  ParamsOf,
+  ResultOf,
+  rescore,
+  rescoreSweep,
+  rewardCoverage,
+} from "../../../shared/protocol/protocol.ts";
 import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { pathsOf } from "../fileRuns.ts";
@@ -45,10 +51,36 @@ export async function sweepOnce(
   const request = await requestOf(remote, edited, { kind: "sweep", term, from, to });
   if (request === undefined) return { sweep: null };
   try {
-    const swept = await rescorer.ask(`once sweep ${request.file} ${term}`, request, () => undefined);
-    return { sweep: swept ?? null };
+    const { sweep = null } = await rescorer.ask(
+      `once sweep ${request.file} ${term}`,
+      request,
+      () => undefined,
+    );
+    return { sweep };
   } catch (error) {
     if (error instanceof Overtaken) return { sweep: null };
+    throw error;
+  }
+}
+
+/** @throws UserError of an untrusted workspace: its functions are not run */
+export async function coverageOnce(
+  remote: Remote,
+  rescorer: Rescorer,
+  edited: ParamsOf<typeof rewardCoverage>,
+): Promise<ResultOf<typeof rewardCoverage>> {
+  if (!edited.trusted)
+    throw new UserError("Coverage runs the reward's functions, which only a trusted workspace may do.", {
+      code: "untrusted",
+      action: "Trust the workspace.",
+    });
+  const request = await requestOf(remote, edited, { kind: "coverage" });
+  if (request === undefined) return { coverage: null };
+  try {
+    const { coverage = null } = await rescorer.ask(`once coverage ${request.file}`, request, () => undefined);
+    return { coverage };
+  } catch (error) {
+    if (error instanceof Overtaken) return { coverage: null };
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+import { covered } from "../../analysis/rewardChecks/covered/runCoverage.ts";
 import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";
@@ -79,6 +80,10 @@ class RescoreThread {
       return;
     }
     const wanted = want.kind === "step" ? steps.slice(-1) : steps;
+    if (want.kind === "coverage") {
+      this.post({ kind: "covered", id, coverage: await covered(session, config, steps, options) });
+      return;
+    }
     for await (const rescored of session.change(config, wanted, options))
       this.post({ kind: "part", id, rescored: { ...rescored, of: steps.length } });
   }

@@ -1,5 +1,6 @@
 /** What the main thread and the thread that scores rollouts again say to each other. Plain data both ways. */
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import type { RewardCoverage } from "../../../shared/rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
 import type { ThreadError } from "../threadFile.ts";
 
@@ -29,12 +30,19 @@ export interface RescoreRequest {
     | { readonly kind: "warm" }
     | { readonly kind: "step" }
     | { readonly kind: "run" }
+    | { readonly kind: "coverage" }
     | {
         readonly kind: "sweep";
         readonly term: string;
         readonly from: number | undefined;
         readonly to: number | undefined;
       };
+}
+
+/** What a request is answered with in addition to its parts. */
+export interface RescoreAnswer {
+  readonly sweep?: Sweep;
+  readonly coverage?: RewardCoverage;
 }
 
 export type ToThread =
@@ -48,6 +56,7 @@ export type FromThread =
   /** The last step, then more of the run. */
   | { readonly kind: "part"; readonly id: number; readonly rescored: Rescored }
   | { readonly kind: "swept"; readonly id: number; readonly sweep: Sweep }
+  | { readonly kind: "covered"; readonly id: number; readonly coverage: RewardCoverage }
   | { readonly kind: "done"; readonly id: number }
   | { readonly kind: "cancelled"; readonly id: number }
   | ({ readonly kind: "failed"; readonly id: number } & ThreadError)

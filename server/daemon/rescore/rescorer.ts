@@ -1,10 +1,10 @@
 /** The main thread's end of scoring rollouts again: one thread for the daemon, started when it is first needed. */
 import { Worker } from "node:worker_threads";
 import { messageOf } from "../../../shared/lib/errors.ts";
-import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
+import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { errorOf, threadFile } from "../threadFile.ts";
-import type { FromThread, ToThread, RescoreRequest } from "./rescoreWire.ts";
+import type { FromThread, RescoreAnswer, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Its memory is given back after so long without a request. */
 const idleAfter = 5 * 60_000;
@@ -17,9 +17,9 @@ export class Overtaken extends Error {}
 interface Waiting {
   readonly key: string;
   readonly part: (rescored: Rescored) => void;
-  readonly done: (sweep: Sweep | undefined) => void;
+  readonly done: (answer: RescoreAnswer) => void;
   readonly failed: (error: Error) => void;
-  sweep: Sweep | undefined;
+  answer: RescoreAnswer;
 }
 
 export class Rescorer {
@@ -37,11 +37,11 @@ export class Rescorer {
    * A request ends the one of the same key that is under way, which rejects with `Overtaken`.
    * @param part receives the last step, then more of the run
    */
-  ask(key: string, request: RescoreRequest, part: (rescored: Rescored) => void): Promise<Sweep | undefined> {
+  ask(key: string, request: RescoreRequest, part: (rescored: Rescored) => void): Promise<RescoreAnswer> {
     this.cancel(key);
     const id = this.next++;
     return new Promise((done, failed) => {
-      this.waiting.set(id, { key, part, done, failed, sweep: undefined });
+      this.waiting.set(id, { key, part, done, failed, answer: {} });
       this.send({ kind: "request", id, request });
       this.rest(hangsAfter);
     });
@@ -99,7 +99,8 @@ export class Rescorer {
     const waiting = this.waiting.get(message.id);
     if (waiting === undefined) return;
     if (message.kind === "part") waiting.part(message.rescored);
-    else if (message.kind === "swept") waiting.sweep = message.sweep;
+    else if (message.kind === "swept") waiting.answer = { sweep: message.sweep };
+    else if (message.kind === "covered") waiting.answer = { coverage: message.coverage };
     else this.settle(message.id, waiting, message);
   }
 
@@ -110,7 +111,7 @@ export class Rescorer {
   ): void {
     this.waiting.delete(id);
     if (this.waiting.size === 0) this.rest(idleAfter);
-    if (message.kind === "done") return waiting.done(waiting.sweep);
+    if (message.kind === "done") return waiting.done(waiting.answer);
     if (message.kind === "cancelled") return waiting.failed(new Overtaken("a newer edit replaced this one"));
     waiting.failed(errorOf(message));
   }

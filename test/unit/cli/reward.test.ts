@@ -117,6 +117,34 @@ test("gradus reward --gold names the rows whose reference answer fails, --probe 
   rmSync(project, { recursive: true });
 });
 
+test("gradus reward --coverage prints what rollouts reach of a reward, and what none of them does", async () => {
+  const project = sums();
+  const rows = ["#### 4", "#### 5"].map((response, index) =>
+    JSON.stringify({ step: 3, group: "a", index, task: { env: "s", data: { answer: "4" } }, response }),
+  );
+  writeFileSync(join(project, "r.jsonl"), `${rows.join("\n")}\n`);
+  const words = ["reward", "s.gradus.yaml", "--rollouts", "r.jsonl", "--coverage"];
+  const { stdout, stderr, code } = await gradus(words, project);
+  assert.equal(code, 0, stderr);
+  assert.equal(
+    stdout,
+    [
+      "score.ts: 2 of 2 lines, 3 of 4 branches over 2 rollouts",
+      'score.ts:3: `if` never true: if (response === "") return 0.1;',
+      "",
+    ].join("\n"),
+  );
+  const json = (await gradus([...words, "--json"], project)).stdout.trim().split("\n");
+  const [file, summary] = json.map((line) => JSON.parse(line));
+  assert.deepEqual(file.lines, [
+    { line: 2, rollouts: 2 },
+    { line: 3, rollouts: 2 },
+  ]);
+  assert.deepEqual(file.branches[0], { line: 2, character: 2, kind: "if", exit: "then", rollouts: 0 });
+  assert.deepEqual(summary, { type: "coverage-summary", rollouts: 2, files: 1, notes: [] });
+  rmSync(project, { recursive: true });
+});
+
 test("gradus reward says what it can score when nothing is named", async () => {
   const { stderr, code } = await gradus(["reward", "c.gradus.yaml"], folder);
   assert.equal(code, 2);
