@@ -9,6 +9,7 @@ import {
   type ExtensionContext,
 } from "vscode";
 import { language, schemes, settings, views } from "../shared/editor/contributions.ts";
+import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
 import { findConfigs } from "./features/configs/find.ts";
@@ -78,6 +79,7 @@ function build(context: ExtensionContext): Api {
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),
     new RewardAttack(stores, naming),
+    new RewardCoverages(stores, naming),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
     workspace.registerTextDocumentContentProvider(schemes.log, log),
     watchForClash(context.globalState),

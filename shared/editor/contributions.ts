@@ -17,6 +17,7 @@ export const commands = {
   rescoreOpen: "gradus.rescore.open",
   rescoreSweep: "gradus.rescore.sweep",
   rewardAttack: "gradus.reward.attack",
+  rewardCoverage: "gradus.reward.coverage",
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
   daemonStatus: "gradus.daemon.status",

@@ -28,6 +28,10 @@ export function shortLabel({ change: { mean, signFlips } }: Rescored): string {
   return `reward ${fromTo(mean)} · ${flips}`;
 }
 
+type RunPart = Pick<Rescored, "name" | "run" | "from" | "to" | "steps" | "of"> & {
+  readonly rollouts: number;
+};
+
 const stepsText = ({ from, to }: Pick<Rescored, "from" | "to">): string =>
   from === to ? `step ${to}` : `steps ${from} to ${to}`;
 
@@ -41,11 +45,13 @@ export const sweptText = (sweep: Pick<Sweep, "steps" | "of" | "from" | "to">): s
     : stepsText(sweep);
 
 /** Which run's rollouts, of which steps, and how many. */
-export function coverage(rescored: Rescored): string {
-  const { name, run, steps, of, change } = rescored;
+export function runText(over: RunPart): string {
+  const { name, run, steps, of, rollouts } = over;
   const part = steps < of ? ` (${steps} of ${of} with rollouts)` : "";
-  return `${name}, run ${run}, ${stepsText(rescored)}${part}, ${plural(change.rollouts, "rollout")}`;
+  return `${name}, run ${run}, ${stepsText(over)}${part}, ${plural(rollouts, "rollout")}`;
 }
+export const coverage = (rescored: Rescored): string =>
+  runText({ ...rescored, rollouts: rescored.change.rollouts });
 
 export function changeText(rescored: Rescored): string {
   const { change, most, notes, milliseconds } = rescored;
