@@ -18,6 +18,7 @@ import { getTreePath, isListLike, isMapLike } from "hyparquet/src/schema.js";
 import { flatten } from "hyparquet/src/utils.js";
 import { messageOf, UserError } from "../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../shared/lib/json.ts";
+import { jsonOf } from "./datasets/values.ts";
 import { openRegular } from "./inputFile.ts";
 import { unreadDataset } from "./unreadDataset.ts";
 
@@ -178,38 +179,6 @@ function leafValues({ tree, bytes }: OpenParquet, leaf: ColumnMetaData, count: n
     },
   );
   return flatten(data).slice(0, count);
-}
-
-const text = new TextDecoder("utf-8", { fatal: true });
-
-function jsonOf(value: unknown): Json {
-  switch (typeof value) {
-    case "string":
-    case "number":
-    case "boolean":
-      return value;
-    case "bigint":
-      return Number(value);
-    case "object":
-      break;
-    default:
-      return null;
-  }
-  if (value === null) return null;
-  if (Array.isArray(value)) return value.map(jsonOf);
-  if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return textOf(value);
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, jsonOf(item)]));
-}
-
-/** Some writers do not say of their texts that they are texts. */
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return text.decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
 }
 
 const formOfRow = (columns: readonly SchemaTree[]): JsonObject =>

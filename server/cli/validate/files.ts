@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { matcher, staticFolder } from "./pattern.ts";
+import { matcher, staticFolder } from "../../lib/pattern.ts";
 
 export interface SelectedFile {
   /** As the person wrote it, or below the folder that they wrote. */
