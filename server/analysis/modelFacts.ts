@@ -8,7 +8,7 @@ import { readFailure, UserError } from "../../shared/lib/errors.ts";
 import type { MemoryLook, ModelFacts, ModelLook, PromptLengths } from "../core/config/modelFacts.ts";
 import type { TaskConfig } from "../core/config/resolved.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { datasetLook, promptLengths } from "./datasetFacts.ts";
+import { datasetLook, lengthsWithin, promptCounts, type DatasetTask } from "./datasetFacts.ts";
 import { regularFile } from "../lib/inputFile.ts";
 import { admitMemory, nearLimit } from "./memory/estimate.ts";
 import { adapterBase, examineBase, openBase } from "../engine/formats/index.ts";
@@ -144,21 +144,37 @@ function memory(config: RunConfig): MemoryLook | undefined {
   }
 }
 
-/** A tiny model reads a character as a token, unless it learns a vocabulary. */
-function lengthsOf(config: RunConfig, task: TaskConfig): PromptLengths | undefined {
-  const { base, tokenizer } = config.model;
-  if (base === "tiny")
-    return tokenizer?.use !== "bpe"
-      ? promptLengths(task, "characters", (prompt) => [...prompt].length)
-      : undefined;
-  if (statSync(base, { throwIfNoEntry: false }) === undefined || knownOf(base).look.kind === "unfit")
-    return undefined;
-  const reader = knownOf(base).tokenizer?.deref() ?? openBase(base).tokenizer;
-  return promptLengths(
+/** Who counts the tokens of prompts, as a message can carry it. */
+export type TokenReader =
+  | { readonly kind: "characters" }
+  /** `stamp` changes with the model's files. */
+  | { readonly kind: "tokenizer"; readonly base: string; readonly stamp: string };
+
+/** A tiny model reads a character as a token, unless it learns a vocabulary. undefined: no model is there to count. */
+export function tokenReader({ model: { base, tokenizer } }: RunConfig): TokenReader | undefined {
+  if (base === "tiny") return tokenizer?.use !== "bpe" ? { kind: "characters" } : undefined;
+  if (statSync(base, { throwIfNoEntry: false }) === undefined) return undefined;
+  return { kind: "tokenizer", base, stamp: stampOf(base) };
+}
+
+/** Of each prompt of a task, as `promptCounts`; undefined also where the model cannot be read. */
+export function countTokens(reader: TokenReader, task: DatasetTask): Uint32Array | undefined {
+  if (reader.kind === "characters") return promptCounts(task, reader.kind, (prompt) => [...prompt].length);
+  const { base, stamp } = reader;
+  if (knownOf(base).look.kind === "unfit") return undefined;
+  const tokenizer = knownOf(base).tokenizer?.deref() ?? openBase(base).tokenizer;
+  return promptCounts(
     task,
-    `${base} ${stampOf(base)}`,
-    (prompt) => reader.prefix.length + reader.encode(prompt).length,
+    `${base} ${stamp}`,
+    (prompt) => tokenizer.prefix.length + tokenizer.encode(prompt).length,
   );
+}
+
+function lengthsOf(config: RunConfig, task: TaskConfig): PromptLengths | undefined {
+  const { max_prompt: limit } = task.source.params;
+  const reader = typeof limit === "number" ? tokenReader(config) : undefined;
+  const counts = reader && countTokens(reader, task);
+  return counts && typeof limit === "number" ? lengthsWithin(counts, limit) : undefined;
 }
 
 export const modelFacts: ModelFacts = {

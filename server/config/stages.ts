@@ -7,6 +7,7 @@ import { defaultSteps } from "../core/blocks/body.ts";
 import { defaultOrigin } from "./check/check.ts";
 import { grammar, stageBlocks, defaults } from "./grammar/grammar.ts";
 import { merge, mergeBlocks, type MergeProblem } from "./merge.ts";
+import { datasetPlace } from "../lib/datasets/name.ts";
 import { fileReference, taskFileKeys } from "./check/method.ts";
 import { decidedBy, refreshedBy, underKind } from "./grammar/stageKindBlocks.ts";
 import { numberOf, planned } from "./build/stagePlan.ts";
@@ -128,7 +129,7 @@ const fileKeys: readonly string[] = [...taskFileKeys, "checkpoint"];
 function pathJson(key: string, value: SourceNode): string | undefined {
   const text = textOf(value);
   if (text === undefined || text.startsWith("${env:")) return undefined;
-  if (fileKeys.includes(key)) return resolve(value.origin.folder, text);
+  if (fileKeys.includes(key)) return datasetPlace(value.origin.folder, text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return undefined;
   return (

@@ -1,12 +1,17 @@
 /** The first lines of a dataset, read without the rest of the file and again only when it has changed. */
 import { closeSync, readSync, statSync } from "node:fs";
 import { UserError } from "../../shared/lib/errors.ts";
+import type { Json } from "../../shared/lib/json.ts";
+import { datasetFiles } from "../lib/datasets/files.ts";
+import { withPrompt } from "../lib/datasets/responses.ts";
+import { isTable, tableForm } from "../lib/datasets/tables.ts";
 import { openRegular } from "../lib/inputFile.ts";
-import { isParquet, parquetShape } from "../lib/parquet.ts";
 import { perObject } from "../lib/perObject.ts";
 import type { Choice } from "./declaration.ts";
+import { isObject } from "./templates.ts";
 
 export interface DatasetLine {
+  readonly file: string;
   /** From 0. */
   readonly line: number;
   readonly length: number;
@@ -19,16 +24,17 @@ const most = 100;
 const cache = new Map<string, { readonly stamp: string; readonly lines: readonly DatasetLine[] }>();
 
 /**
- * undefined where there is no such file, or it cannot be read: that is reported elsewhere.
+ * Of the first file of a dataset; undefined where there is none, or it cannot be read: that is reported elsewhere.
  * @param window bytes that are read of it
  */
-export function datasetLines(file: string, window = bytes): readonly DatasetLine[] | undefined {
+export function datasetLines(dataset: string, window = bytes): readonly DatasetLine[] | undefined {
   try {
+    const [file = dataset] = datasetFiles(dataset);
     const { mtimeMs, size } = statSync(file);
     const stamp = `${mtimeMs} ${size} ${window}`;
     const known = cache.get(file);
     if (known?.stamp === stamp) return known.lines;
-    const lines = isParquet(file) ? formOf(file) : parse(beginning(file, window), size > window);
+    const lines = isTable(file) ? formOf(file) : parse(file, beginning(file, window), size > window);
     cache.set(file, { stamp, lines });
     return lines;
   } catch {
@@ -36,11 +42,14 @@ export function datasetLines(file: string, window = bytes): readonly DatasetLine
   }
 }
 
-/** Whether there is no line at all in a file that is there, as far as reading its beginning tells. */
-export const hasNoLines = (file: string): boolean =>
-  datasetLines(file)?.length === 0 && statSync(file).size <= bytes;
+/** Whether there is no line at all in data that are there, as far as reading their beginning tells. */
+export function hasNoLines(dataset: string): boolean {
+  if (datasetLines(dataset)?.length !== 0) return false;
+  const [first, ...others] = datasetFiles(dataset);
+  return first !== undefined && others.length === 0 && statSync(first).size <= bytes;
+}
 
-/** The file of a task that is a dataset. */
+/** The data of a task that is a dataset, as `datasetFiles` takes them. */
 export const datasetOf = ({ declaration, params: { dataset } }: Choice<"task">): string | undefined =>
   declaration.name === "dataset" && typeof dataset === "string" ? dataset : undefined;
 
@@ -49,12 +58,12 @@ export const linesOfTask = perObject((source: Choice<"task">): readonly DatasetL
   return file === undefined ? undefined : datasetLines(file);
 });
 
-/** Of a Parquet file one line, of the form that all of its rows have: no row is read. */
+/** Of a Parquet or Arrow file one line, of the form that all of its rows have: no row is read. */
 function formOf(file: string): DatasetLine[] {
   try {
-    return [{ line: 0, length: 0, row: parquetShape(file).form }];
+    return [{ file, line: 0, length: 0, row: withPrompt(tableForm(file)) }];
   } catch (error) {
-    if (error instanceof UserError) return [{ line: 0, length: 0, row: undefined }];
+    if (error instanceof UserError) return [{ file, line: 0, length: 0, row: undefined }];
     throw error;
   }
 }
@@ -70,20 +79,20 @@ function beginning(file: string, window: number): string {
 }
 
 /** `cut`: the last line goes on beyond what was read. */
-function parse(text: string, cut: boolean): DatasetLine[] {
+function parse(file: string, text: string, cut: boolean): DatasetLine[] {
   const lines = text.split("\n");
   if (cut) lines.pop();
   return lines
     .map((line, index) => ({ text: line.trim(), line: index, length: line.length }))
     .filter(({ text }) => text !== "")
     .slice(0, most)
-    .map(({ text, line, length }) => ({ line, length, row: rowOf(text) }));
+    .map(({ text, line, length }) => ({ file, line, length, row: rowOf(text) }));
 }
 
 function rowOf(text: string): DatasetLine["row"] {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+    const value: Json = JSON.parse(text);
+    return isObject(value) ? withPrompt(value) : undefined;
   } catch {
     return undefined;
   }

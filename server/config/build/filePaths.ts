@@ -1,7 +1,7 @@
 /** Files that a method's parameters name: a path starts from the folder of whoever wrote it, not of who chose the method. */
-import { resolve } from "node:path";
 import type { z } from "zod";
 import type { SourceNode } from "../text/node.ts";
+import { datasetPlace } from "../../lib/datasets/name.ts";
 import { referenceOf } from "../../core/references.ts";
 import { kindOf, unwrapped } from "../check/values.ts";
 
@@ -17,5 +17,5 @@ export function fromItsFolder(schema: z.ZodType | undefined, node: SourceNode, f
     return { ...node, items: node.items.map((item) => fromItsFolder(kind.element, item, folder)) };
   if (node.kind !== "scalar" || typeof node.value !== "string" || node.origin.folder === folder) return node;
   if (referenceOf(inner)?.to !== "file" || node.value.startsWith("${env:")) return node;
-  return { ...node, value: resolve(node.origin.folder, node.value) };
+  return { ...node, value: datasetPlace(node.origin.folder, node.value) };
 }

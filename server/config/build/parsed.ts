@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from "node:path";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { fileReference, nameOf, type Chosen } from "../check/method.ts";
 import type { ListNode, SourceNode } from "../text/node.ts";
+import { isHubDataset } from "../../lib/datasets/name.ts";
 import { perObject } from "../../lib/perObject.ts";
 
 /** Items with names are addressed by them; a second one of the same name, and one without, by its index. */
@@ -23,6 +24,7 @@ const firstsOf = { task: firsts("task"), stage: firsts("stage") };
 export function absolute({ text, key, node }: Chosen): string {
   const inFolder = (path: string): string =>
     isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
+  if (key === "dataset" && isHubDataset(text)) return text;
   if (key === "dataset" || key === "corpus") return inFolder(text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return text;

@@ -1,5 +1,6 @@
 /** Which method a slot's node chooses, in each of the ways a config may write it. */
-import { basename, extname } from "node:path";
+import { extname } from "node:path";
+import { datasetStem } from "../../lib/datasets/name.ts";
 import { methodOf } from "../../methods/index.ts";
 import type { SlotName } from "../../core/declaration.ts";
 import { entry, mapNode, textOf, type MapNode, type SourceNode } from "../text/node.ts";
@@ -78,5 +79,5 @@ export function nameOf(node: SourceNode, what: "task" | "stage"): string | undef
   const long = longForm(node, "task");
   const chosen = long.kind === "map" ? chosenOf(long, "task") : undefined;
   if (chosen === undefined) return undefined;
-  return isFileKey(chosen.key) ? basename(chosen.text).replace(/\.[^.]+$/, "") : chosen.text;
+  return isFileKey(chosen.key) ? datasetStem(chosen.text) : chosen.text;
 }

@@ -26,10 +26,17 @@ export type MemoryLook =
   /** A run refuses to start. */
   | { readonly kind: "over"; readonly problem: string };
 
-/** A row of a task's file: the task by its place in the list, the row from 1. */
+/** A row of a task's data: the task by its place in the list, the row of the file from 1. */
 export interface PromptPlace {
   readonly task: number;
+  readonly file: string;
   readonly row: number;
+}
+
+/** Pairs of rows: how many, and the first of them. */
+export interface PromptPairs {
+  readonly count: number;
+  readonly first: readonly (readonly [PromptPlace, PromptPlace])[];
 }
 
 /** The prompts of some tasks, compared without case, white space and final punctuation. */
@@ -38,8 +45,8 @@ export interface DatasetLook {
   /** Rows whose prompt an earlier row has. */
   readonly repeated: number;
   /** Of these, with the earlier row: those with another answer, and those on the other side of the held-out split. */
-  readonly contradictory: readonly (readonly [PromptPlace, PromptPlace])[];
-  readonly leaked: readonly (readonly [PromptPlace, PromptPlace])[];
+  readonly contradictory: PromptPairs;
+  readonly leaked: PromptPairs;
 }
 
 export interface PromptLengths {
@@ -55,7 +62,7 @@ export interface ModelFacts {
   look(base: string): ModelLook;
   /** Tokens of the longest of these prompts, as a model of its own that `look` found fit reads them. */
   longestPrompt(base: string, prompts: readonly string[]): number;
-  /** Of the tasks that are datasets; files that cannot be read, or are larger than 64 MiB, count for nothing. */
+  /** Of the tasks that are datasets; files that are still being read, that cannot be read, or are larger than 64 MiB, count for nothing. */
   prompts(tasks: readonly TaskConfig[]): DatasetLook;
   /** In tokens of the config's model; undefined: the task has no `max_prompt`, or its file or its model is not read. */
   promptLengths(config: RunConfig, task: TaskConfig): PromptLengths | undefined;

@@ -1,7 +1,10 @@
 /** The fields of a dataset, from its first lines: a file is read once until it changes. */
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { resolve } from "node:path";
-import { isParquet, parquetSample } from "../../lib/parquet.ts";
+import { datasetFiles } from "../../lib/datasets/files.ts";
+import { datasetPlace } from "../../lib/datasets/name.ts";
+import { withPrompt } from "../../lib/datasets/responses.ts";
+import { isTable, tableSample } from "../../lib/datasets/tables.ts";
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 
 export interface Field {
   /** `answer`, or `meta.level` for one inside another. */
@@ -23,8 +26,9 @@ const known = new Map<string, { readonly stamp: string; readonly rows: FileRows 
 
 /** undefined where there is no such file. */
 export function rowsOf(path: string, folder: string): FileRows | undefined {
-  const file = resolve(folder, path);
+  const place = datasetPlace(folder, path);
   try {
+    const [file = place] = datasetFiles(place);
     const { mtimeMs, size } = statSync(file);
     const stamp = `${mtimeMs} ${size}`;
     const found = known.get(file);
@@ -39,7 +43,7 @@ export function rowsOf(path: string, folder: string): FileRows | undefined {
 }
 
 function read(file: string, size: number): FileRows {
-  const objects = isParquet(file) ? parquetSample(file, lines) : firstOf(file, size);
+  const objects = (isTable(file) ? tableSample(file, lines) : firstOf(file, size)).map(withPrompt);
   const fields = new Map<string, string>();
   for (const object of objects) collect(object, "", fields, 0);
   return {
@@ -49,7 +53,7 @@ function read(file: string, size: number): FileRows {
   };
 }
 
-function firstOf(file: string, size: number): DatasetRow[] {
+function firstOf(file: string, size: number): JsonObject[] {
   const buffer = Buffer.alloc(Math.min(bytes, size));
   const handle = openSync(file, "r");
   try {
@@ -65,11 +69,12 @@ function firstOf(file: string, size: number): DatasetRow[] {
 type DatasetRow = Readonly<Record<string, unknown>>;
 const isRow = (value: unknown): value is DatasetRow =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is JsonObject => isRow(value);
 
-function objectOf(line: string): DatasetRow[] {
+function objectOf(line: string): JsonObject[] {
   try {
-    const value: unknown = JSON.parse(line.replace(/^\uFEFF/, ""));
-    return isRow(value) ? [value] : [];
+    const value: Json = JSON.parse(line.replace(/^\uFEFF/, ""));
+    return isObject(value) ? [value] : [];
   } catch {
     // A line that is no JSON has no fields; the run will name it.
     return [];

@@ -2,6 +2,9 @@
 import { existsSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { Range } from "../../lib/lines.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { datasetFiles } from "../../lib/datasets/files.ts";
+import { isHubDataset } from "../../lib/datasets/name.ts";
 import { parentFile } from "../../config/extend.ts";
 import { fileReference } from "../../config/check/method.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";
@@ -41,7 +44,18 @@ function linkOf(visit: Visit, by: string): FileLink | undefined {
     const name = reference.export ?? (reference.language === "python" ? "compute_score" : "score");
     return existing(resolve(folder, reference.path), range, `Open ${reference.path}, function ${name}`, name);
   }
-  return isFile(visit) ? existing(resolve(folder, text), range, `Open ${basename(text)}`) : undefined;
+  return isFile(visit) ? existing(placeOf(folder, text), range, `Open ${basename(text)}`) : undefined;
+}
+
+/** Of a dataset in the Hugging Face cache its first file. */
+function placeOf(folder: string, name: string): string {
+  if (!isHubDataset(name)) return resolve(folder, name);
+  try {
+    return datasetFiles(name)[0] ?? name;
+  } catch (error) {
+    if (error instanceof UserError) return name;
+    throw error;
+  }
 }
 
 function parentLink(name: string, range: Range, by: string): FileLink | undefined {
@@ -82,4 +96,4 @@ const describing = (folder: string): string | undefined =>
     .map((name) => join(folder, name))
     .find((file) => existsSync(file));
 
-const isBinary = (file: string): boolean => /\.(gguf|safetensors|bin|parquet)$/.test(file);
+const isBinary = (file: string): boolean => /\.(gguf|safetensors|bin|parquet|arrow)$/.test(file);

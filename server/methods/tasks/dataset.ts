@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { taskSource, param, type MethodContext } from "../../core/declaration.ts";
 import { refers, template } from "../../core/references.ts";
 import { isMeasured } from "../../../shared/rollouts/rollouts.ts";
+import { datasetPlace } from "../../lib/datasets/name.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Saved } from "../../core/basics.ts";
 import { shuffled } from "./countdownExpressions.ts";
@@ -15,8 +15,8 @@ import type { ListedTask, RecordedTask, TaskPool, TaskSource } from "../../core/
 
 const params = z.object({
   dataset: param(
-    refers({ to: "file", ends: [".jsonl", ".json", ".parquet"] }).min(1),
-    "JSONL file with one task per line, or Parquet file with one per row; relative to this config.",
+    refers({ to: "file", ends: [".jsonl", ".json", ".parquet", ".arrow"] }).min(1),
+    "JSONL file with one task per line, or Parquet or Arrow file with one per row; a pattern of such files or a folder of them, also one of `save_to_disk`; relative to this config. `hf://datasets/org/name[@revision][/path]` is read from the Hugging Face cache.",
   ),
   prompt: param(
     template().default("{prompt}"),
@@ -79,7 +79,7 @@ function fitted(
   return context.tokenizer.decode(encode(prompt).subarray(length - most));
 }
 
-interface TaskEntry extends Omit<ListedTask, "file"> {
+interface TaskEntry extends ListedTask {
   readonly value: string | undefined;
 }
 
@@ -91,8 +91,9 @@ interface Loaded {
 
 function load(chosen: Params, context: MethodContext, name: string, file: string): Loaded {
   const entries: TaskEntry[] = [];
-  let [measured, rows] = [0, 0];
+  let [measured, rows, current] = [0, 0, ""];
   for (const row of rowsOf(file)) {
+    if (row.place.file !== current) [rows, current] = [0, row.place.file];
     rows += 1;
     if (isMeasured(row.value)) {
       measured += 1;
@@ -113,8 +114,10 @@ function load(chosen: Params, context: MethodContext, name: string, file: string
   return { entries, measured };
 }
 
-const placeOf = ({ place: { line } }: DatasetRow, row: number): Pick<TaskEntry, "row" | "line"> =>
-  line === undefined ? { row } : { row, line };
+const placeOf = (
+  { place: { file, line } }: DatasetRow,
+  row: number,
+): Pick<TaskEntry, "file" | "row" | "line"> => (line === undefined ? { file, row } : { file, row, line });
 
 function entryOf(
   chosen: Params,
@@ -177,7 +180,6 @@ class Dataset implements TaskSource {
   constructor(
     readonly name: string,
     private readonly entries: readonly TaskEntry[],
-    private readonly file: string,
     private readonly chosen: Params,
     private readonly random: Random,
     readonly omitted?: string,
@@ -213,13 +215,7 @@ class Dataset implements TaskSource {
   }
 
   listed(): readonly ListedTask[] {
-    const { file } = this;
-    return this.entries.map(({ task, row, line }) => ({
-      task,
-      file,
-      row,
-      ...(line !== undefined && { line }),
-    }));
+    return this.entries;
   }
 
   valueOf(task: Task): string | undefined {
@@ -272,17 +268,17 @@ class Dataset implements TaskSource {
 
 export const dataset = taskSource({
   name: "dataset",
-  summary: "Tasks from a JSONL or Parquet file.",
+  summary: "Tasks from files: JSONL, Parquet, Arrow, or a dataset of the Hugging Face cache.",
   sources: ["TRL", "verl"],
   params,
   create: (chosen, context) => {
     const name = context.name ?? "dataset";
-    const file = resolve(context.folder, chosen.dataset);
+    const file = datasetPlace(context.folder, chosen.dataset);
     const { entries, measured } = load(chosen, context, name, file);
     const omitted =
       measured === 0
         ? undefined
         : `${measured} ${measured === 1 ? "line" : "lines"} of ${chosen.dataset} left out: rollouts recorded for measurement (\`use: evaluate\` or \`estimate\`) never train`;
-    return new Dataset(name, entries, file, chosen, context.random, omitted);
+    return new Dataset(name, entries, chosen, context.random, omitted);
   },
 });

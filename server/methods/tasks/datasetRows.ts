@@ -2,9 +2,11 @@
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { siblingFields } from "../../core/datasetLines.ts";
+import { datasetFiles } from "../../lib/datasets/files.ts";
+import { withPrompt } from "../../lib/datasets/responses.ts";
+import { isTable, tableRows } from "../../lib/datasets/tables.ts";
 import { nearest } from "../../lib/suggest.ts";
 import { textLines } from "../../lib/textLines.ts";
-import { isParquet, parquetRows } from "../../lib/parquet.ts";
 import { unreadDataset } from "../../lib/unreadDataset.ts";
 
 export const isObject = (value: unknown): value is JsonObject =>
@@ -91,13 +93,18 @@ function* read(file: string): Generator<string> {
 }
 
 /**
- * A JSONL file's lines or a Parquet file's rows, in their order.
- * @throws UserError where the file can't be read, or a line is not a JSON object
+ * The rows of a dataset in their order, file by file: the lines of JSONL, the rows of Parquet and Arrow.
+ * @throws UserError where a file is missing or can't be read, or a line is not a JSON object
  */
-export function* rowsOf(file: string): Generator<DatasetRow> {
-  if (isParquet(file)) {
-    for (const [row, value] of parquetRows(file).entries())
-      yield { value, name: `row ${row + 1}`, place: { file } };
+export function* rowsOf(dataset: string): Generator<DatasetRow> {
+  for (const file of datasetFiles(dataset))
+    for (const row of rowsOfFile(file)) yield { ...row, value: withPrompt(row.value) };
+}
+
+function* rowsOfFile(file: string): Generator<DatasetRow> {
+  if (isTable(file)) {
+    let row = 0;
+    for (const value of tableRows(file)) yield { value, name: `row ${(row += 1)}`, place: { file } };
     return;
   }
   let line = 0;

@@ -1,5 +1,5 @@
-import { basename } from "node:path";
-import { isParquet } from "../../lib/parquet.ts";
+import { datasetLabel } from "../../lib/datasets/name.ts";
+import { isTable } from "../../lib/datasets/tables.ts";
 import {
   siblingFields,
   hasField,
@@ -19,7 +19,7 @@ const templates = ["prompt", "begin", "answer", "solution", "chosen", "rejected"
 export const datasetField: Rule = {
   id: "dataset-field",
   title: "Field that the dataset's lines do not have",
-  why: "A template reads fields of a line: `{question}`, or `{meta.level}` for a nested field. A run reads the whole file before it begins, and refuses to start if a line is not a JSON object or lacks a field that a template or `difficulty` names. A field's name without braces is plain text, the same for every task. This rule reads the first lines (up to 100 in the first 64 KiB), or the columns of a Parquet file.",
+  why: "A template reads fields of a line: `{question}`, or `{meta.level}` for a nested field. A run reads the whole file before it begins, and refuses to start if a line is not a JSON object or lacks a field that a template or `difficulty` names. A field's name without braces is plain text, the same for every task. This rule reads the first lines (up to 100 in the first 64 KiB), or the columns of a Parquet or Arrow file; of data in several files the first.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)
@@ -36,17 +36,18 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
   const path = ["tasks", String(index)];
   if (hasNoLines(dataset)) {
     reportAt(model, view, datasetField, [[...path, "dataset"], path], {
-      message: `\`${basename(dataset)}\` is empty: a dataset has one JSON object per line.`,
+      message: `\`${datasetLabel(dataset)}\` is empty: a dataset has one JSON object per line.`,
     });
     return;
   }
   const broken = lines.find(({ row }) => row === undefined);
   if (broken !== undefined) {
+    const shown = `\`${datasetLabel(broken.file)}\``;
     reportAt(model, view, datasetField, [[...path, "dataset"], path], {
-      message: isParquet(dataset)
-        ? `\`${basename(dataset)}\` is not a Parquet file, or is incomplete.`
-        : `Line ${broken.line + 1} of \`${basename(dataset)}\` is not a JSON object: a dataset has one per line.`,
-      related: isParquet(dataset) ? [] : [{ at: lineOrigin(view, dataset, broken), message: "this line" }],
+      message: isTable(broken.file)
+        ? `${shown} is not ${/\.arrow$/i.test(broken.file) ? "an Arrow" : "a Parquet"} file, or is incomplete.`
+        : `Line ${broken.line + 1} of ${shown} is not a JSON object: a dataset has one per line.`,
+      related: isTable(broken.file) ? [] : [{ at: lineOrigin(view, broken), message: "this line" }],
     });
     return;
   }
@@ -54,14 +55,13 @@ function checkTask(model: ConfigModel, view: StageView, task: TaskConfig, index:
     const template = params[key];
     if (typeof template !== "string") continue;
     for (const [, field] of template.matchAll(/\{([\w.-]+)\}/g))
-      checkField(model, view, { lines, dataset, path: [...path, key], field: field ?? "", braces: true });
+      checkField(model, view, { lines, path: [...path, key], field: field ?? "", braces: true });
     checkBraces(model, view, { lines, path: [...path, key], template });
   }
   const { difficulty } = params;
   if (typeof difficulty === "string")
     checkField(model, view, {
       lines,
-      dataset,
       path: [...path, "difficulty"],
       field: difficulty,
       braces: false,
@@ -88,7 +88,6 @@ function checkBraces(
 
 interface FieldReference {
   readonly lines: readonly DatasetLine[];
-  readonly dataset: string;
   readonly path: readonly string[];
   readonly field: string;
   readonly braces: boolean;
@@ -97,7 +96,7 @@ interface FieldReference {
 function checkField(
   model: ConfigModel,
   view: StageView,
-  { lines, dataset, path, field, braces }: FieldReference,
+  { lines, path, field, braces }: FieldReference,
 ): void {
   const lacking = lines.find(({ row }) => row !== undefined && !hasField(row, field));
   if (lacking?.row === undefined) return;
@@ -110,13 +109,12 @@ function checkField(
   const written = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
   const whole =
     better === undefined ? undefined : written?.replaceAll(quoted, braces ? `{${better}}` : better);
+  const shown = `\`${datasetLabel(lacking.file)}\``;
   reportAt(model, view, datasetField, [path, path.slice(0, 2)], {
-    message: isParquet(dataset)
-      ? `\`${basename(dataset)}\` has no column \`${field}\`. ${hint}`.trim()
-      : `Line ${lacking.line + 1} of \`${basename(dataset)}\` has no field \`${field}\`. ${hint}`.trim(),
-    related: isParquet(dataset)
-      ? []
-      : [{ at: lineOrigin(view, dataset, lacking), message: `has no \`${field}\`` }],
+    message: isTable(lacking.file)
+      ? `${shown} has no column \`${field}\`. ${hint}`.trim()
+      : `Line ${lacking.line + 1} of ${shown} has no field \`${field}\`. ${hint}`.trim(),
+    related: isTable(lacking.file) ? [] : [{ at: lineOrigin(view, lacking), message: `has no \`${field}\`` }],
     fixes:
       at === undefined || whole === undefined || at.layer !== "file"
         ? []
@@ -124,7 +122,7 @@ function checkField(
   });
 }
 
-const lineOrigin = ({ body }: StageView, file: string, { line, length }: DatasetLine): Origin =>
+const lineOrigin = ({ body }: StageView, { file, line, length }: DatasetLine): Origin =>
   changed(body.origin, {
     file,
     layer: "file",

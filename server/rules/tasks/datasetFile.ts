@@ -1,7 +1,12 @@
 import { sibling, unfitFile } from "../nearFile.ts";
 import { existsSync } from "node:fs";
 import { dirname, relative } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { datasetFiles } from "../../lib/datasets/files.ts";
 import { taskFileKeys } from "../../config/check/method.ts";
+import { replace } from "../../config/check/report.ts";
+import type { Origin } from "../../config/text/node.ts";
+import type { Fix } from "../../config/check/diagnostic.ts";
 import type { ConfigModel } from "../../config/check/model.ts";
 import { firstTime, reportAt, type Rule } from "../rule.ts";
 
@@ -13,7 +18,7 @@ const isHubName = ({ file }: ConfigModel, dataset: string): boolean =>
 export const datasetFile: Rule = {
   id: "dataset-file",
   title: "Missing dataset",
-  why: "A path is relative to the folder of the file that contains it, not to the folder in which `gradus` runs.",
+  why: "A path is relative to the folder of the file that contains it, not to the folder in which `gradus` runs. It names a file, a folder or a pattern of files. `hf://datasets/org/name[@revision][/path]` is read from the Hugging Face cache; nothing is downloaded, so download it first: `hf download org/name --repo-type dataset`.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages) {
@@ -21,21 +26,50 @@ export const datasetFile: Rule = {
         const key = taskFileKeys.find((one) => source.params[one] !== undefined);
         const dataset = key === undefined ? undefined : source.params[key];
         if (key === undefined || typeof dataset !== "string" || !fresh(source)) continue;
-        const unfit = unfitFile(dataset);
-        if (existsSync(dataset) && unfit === undefined) continue;
-        const shown = `\`${relative(dirname(model.file), dataset)}\``;
-        reportAt(model, view, datasetFile, [["tasks", String(index), key]], (at) => {
-          const { hint, fixes } = sibling(dataset, at);
-          const message =
-            unfit !== undefined
-              ? `${shown} cannot be read: ${unfit}. Name a JSONL or Parquet file.`
-              : hint === "" && isHubName(model, dataset)
-                ? `There is no file ${shown}. A dataset of the Hub is not downloaded: save it with \`load_dataset(…).to_parquet("train.parquet")\` and name that file.`
-                : `There is no file ${shown}: a path is relative to the file that contains it.${hint}`;
-          const severity = model.absent?.includes("data") === true ? "warning" : "error";
-          return { message, severity, fixes };
-        });
+        const found = key === "dataset" ? lookUp(dataset) : { files: [dataset] };
+        const unfit = found.files.find((file) => !existsSync(file) || unfitFile(file) !== undefined);
+        const { problem } = found;
+        if (problem === undefined && unfit === undefined) continue;
+        const severity = model.absent?.includes("data") === true ? "warning" : "error";
+        reportAt(model, view, datasetFile, [["tasks", String(index), key]], (at) => ({
+          ...(problem === undefined ? missing(model, unfit ?? dataset, at) : { message: problem }),
+          severity,
+        }));
       }
     }
   },
 };
+
+/** What a dataset's files are, or why it has none. */
+function lookUp(dataset: string): { readonly files: readonly string[]; readonly problem?: string } {
+  try {
+    return { files: datasetFiles(dataset) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    const { message, detail } = error;
+    const sentence = `${message.replace(/^[a-z]/, (letter) => letter.toUpperCase())}.`;
+    return { files: [], problem: `${sentence} ${detail.action ?? ""}`.trim() };
+  }
+}
+
+function missing(
+  model: ConfigModel,
+  file: string,
+  at: Origin,
+): { readonly message: string; readonly fixes: readonly Fix[] } {
+  const unfit = unfitFile(file);
+  const shown = `\`${relative(dirname(model.file), file)}\``;
+  const { hint, fixes } = sibling(file, at);
+  if (unfit !== undefined)
+    return { message: `${shown} cannot be read: ${unfit}. Name a JSONL or Parquet file.`, fixes };
+  if (hint !== "" || !isHubName(model, file))
+    return {
+      message: `There is no file ${shown}: a path is relative to the file that contains it.${hint}`,
+      fixes,
+    };
+  const hub = `hf://datasets/${relative(dirname(model.file), file)}`;
+  return {
+    message: `There is no file ${shown}. If this is a dataset of the Hugging Face Hub, write \`${hub}\`.`,
+    fixes: [replace(at.range, hub, `Change to \`${hub}\``)],
+  };
+}

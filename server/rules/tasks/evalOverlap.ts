@@ -1,4 +1,5 @@
-import { basename, resolve } from "node:path";
+import { resolve } from "node:path";
+import { datasetLabel } from "../../lib/datasets/name.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { datasetOf } from "../../core/datasetLines.ts";
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
@@ -73,7 +74,7 @@ function overlappingTasks(model: ConfigModel, view: StageView): void {
     const inTop = placeOf(model.root, "tasks", String(other.index));
     reportAt(model, view, evalOverlap, [[...path, "prompt"], path], {
       severity: "warning",
-      message: `\`${task.name}\` reads \`${basename(file)}\` with other templates than \`${other.task.name}\`, so the two hold out different lines, and each trains on lines that evaluate the other: use the same templates.`,
+      message: `\`${task.name}\` reads \`${datasetLabel(file)}\` with other templates than \`${other.task.name}\`, so the two hold out different lines, and each trains on lines that evaluate the other: use the same templates.`,
       related: [{ at: inTop, message: `\`${other.task.name}\` reads the same file` }],
     });
   }
@@ -98,7 +99,7 @@ function overlappingFiles(model: ConfigModel, view: StageView): void {
     if (task === undefined || !isOwn(placeOf(view.body, ...path))) continue;
     reportAt(model, view, evalOverlap, [path], {
       severity: "warning",
-      message: `\`${basename(file)}\` is read whole here, including the lines that \`${task.name}\` holds out for evaluation: keep demonstrations in a file of their own.`,
+      message: `\`${datasetLabel(file)}\` is read whole here, including the lines that \`${task.name}\` holds out for evaluation: keep demonstrations in a file of their own.`,
       related: [{ at: placeOf(model.root, "tasks", String(index)), message: "evaluated from the same file" }],
     });
   }

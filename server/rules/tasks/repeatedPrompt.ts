@@ -1,26 +1,17 @@
 import { basename } from "node:path";
 import { isOwn, placeOf, type Rule } from "../rule.ts";
-import type { PromptPlace } from "../../core/config/modelFacts.ts";
-import type { TaskConfig } from "../../core/config/resolved.ts";
+import type { PromptPairs, PromptPlace } from "../../core/config/modelFacts.ts";
 
 /** Rows that a message names. */
 const most = 3;
 
-const fileName = ({ source, name }: TaskConfig): string => {
-  const { dataset } = source.params;
-  return typeof dataset === "string" ? basename(dataset) : name;
-};
-
 /** "rows 3 and 17, rows 4 and 90": with the file where it is another. */
-export function pairsText(
-  pairs: readonly (readonly [PromptPlace, PromptPlace])[],
-  tasks: readonly TaskConfig[],
-): string {
+export function pairsText({ count, first: pairs }: PromptPairs): string {
   const one = ([first, second]: readonly [PromptPlace, PromptPlace]): string =>
-    first.task === second.task
+    first.file === second.file
       ? `rows ${first.row} and ${second.row}`
-      : `row ${first.row} of \`${fileName(tasks[first.task]!)}\` and row ${second.row} of \`${fileName(tasks[second.task]!)}\``;
-  return `${pairs.slice(0, most).map(one).join(", ")}${pairs.length > most ? ", …" : ""}`;
+      : `row ${first.row} of \`${basename(first.file)}\` and row ${second.row} of \`${basename(second.file)}\``;
+  return `${pairs.slice(0, most).map(one).join(", ")}${count > most ? ", …" : ""}`;
 }
 
 /** A prompt has one answer, and counts once. */
@@ -33,7 +24,7 @@ export const repeatedPrompt: Rule = {
     const look = facts?.prompts(tasks);
     if (look === undefined || look.repeated === 0) return;
     const { repeated, rows, contradictory } = look;
-    const [pair] = contradictory;
+    const [pair] = contradictory.first;
     const index = pair?.[1].task ?? tasks.findIndex(({ source }) => source.declaration.name === "dataset");
     const at = placeOf(root, "tasks", String(index), "dataset") ?? placeOf(root, "tasks", String(index));
     if (!isOwn(at)) return;
@@ -43,7 +34,7 @@ export const repeatedPrompt: Rule = {
       message:
         pair === undefined
           ? `${repeated.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one, so they are drawn more often than others: remove them from the data.`
-          : `${contradictory.length.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one with another answer (${pairsText(contradictory, tasks)}): no response is right for both, so remove one of each.`,
+          : `${contradictory.count.toLocaleString("en-US")} of ${rows.toLocaleString("en-US")} prompts repeat an earlier one with another answer (${pairsText(contradictory)}): no response is right for both, so remove one of each.`,
       key: `tasks.${index}.dataset`,
       at,
     });

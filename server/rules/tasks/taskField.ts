@@ -54,7 +54,7 @@ interface MissingField {
 function lackOf({ source }: TaskConfig, field: string): MissingField | undefined {
   const without = linesOfTask(source)?.find(({ row }) => row !== undefined && !hasField(row, field));
   if (without?.row === undefined) return undefined;
-  const file = basename(String(source.params["dataset"]));
+  const file = basename(without.file);
   return { who: `Line ${without.line + 1} of \`${file}\``, others: siblingFields(without.row, field) };
 }
 
