@@ -44,6 +44,7 @@ export const entries = [
       explainThread: "server/daemon/explain/explainThread.ts",
       rescoreThread: "server/daemon/rescore/rescoreThread.ts",
       rewardThread: "server/daemon/rewardChecks/rewardThread.ts",
+      datasetThread: "server/analysis/datasetThread.ts",
       rewardHost: "server/methods/reward/own/host.ts",
     },
     outdir: dist,

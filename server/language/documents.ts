@@ -8,6 +8,7 @@ import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
+import type { BackgroundFacts } from "./backgroundFacts.ts";
 import type { ReleaseHints } from "../frameworks/version.ts";
 
 export interface OpenConfig {
@@ -44,13 +45,16 @@ export const isConfig = (document: Pick<TextDocument, "languageId" | "uri">): bo
 export class OpenConfigs {
   private readonly read = new Map<string, OpenConfig>();
 
+  /** @param facts default: everything is read at once */
+  constructor(private readonly facts?: BackgroundFacts) {}
+
   /** The config as it is, read again only when its text or something it depends on has changed. */
   get(document: TextDocument): OpenConfig {
     const known = this.read.get(document.uri);
     if (known?.version === document.version) return known;
     const text = document.getText();
     const file = pathOf(document.uri);
-    const loaded = loadConfig(file, { text, models: modelFacts });
+    const loaded = loadConfig(file, { text, models: this.facts?.of(document.uri) ?? modelFacts });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
     const config: OpenConfig = {
       uri: document.uri,
@@ -68,6 +72,7 @@ export class OpenConfigs {
 
   forget(uri: string): void {
     this.read.delete(uri);
+    this.facts?.forget(uri);
   }
 
   /** Something on disk changed: what was read before may no longer hold. */

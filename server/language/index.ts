@@ -24,6 +24,7 @@ import type { Evidence } from "./evidence.ts";
 import type { DocumentDiagnostics, LanguageContext, EditorCapabilities } from "./feature.ts";
 import { evidenceDiagnostics } from "./features/evidence.ts";
 import { features } from "./features/index.ts";
+import { BackgroundFacts } from "./backgroundFacts.ts";
 import { guarded } from "./guard.ts";
 import { changedSurroundings, surroundingsOf, watchSurroundings } from "./surroundings.ts";
 
@@ -63,7 +64,11 @@ const lspTags = { unnecessary: DiagnosticTag.Unnecessary, deprecated: Diagnostic
 
 class Language implements AttachedLanguage {
   private readonly documents = new TextDocuments(TextDocument);
-  private readonly configs = new OpenConfigs();
+  private readonly facts = new BackgroundFacts(
+    () => this.revalidate(),
+    (error) => this.connection.console.error(`datasets: ${error.stack ?? error.message}`),
+  );
+  private readonly configs = new OpenConfigs(this.facts);
   private readonly pending = new Map<string, NodeJS.Immediate>();
   private readonly frameworkFiles = new FrameworkFiles();
   private readonly diagnostics = new Map<string, DocumentDiagnostics>();
@@ -127,6 +132,7 @@ class Language implements AttachedLanguage {
   dispose(): void {
     for (const handle of this.pending.values()) clearImmediate(handle);
     this.pending.clear();
+    this.facts.dispose();
     for (const disposable of this.disposables.splice(0)) disposable.dispose();
   }
 
