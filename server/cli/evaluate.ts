@@ -1,19 +1,21 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
-import { writeRollout } from "../../shared/rollouts/rollouts.ts";
+import { writeRollout, type RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { loadFile, type LoadedFile } from "../frameworks/asConfig/load.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import type { Interval } from "../analysis/evaluation/bootstrap.ts";
 import { differences, intervals, type Difference } from "../analysis/evaluation/compare.ts";
 import { gains, type Gain, type Gains } from "../analysis/evaluation/gains.ts";
 import type { EvaluationProbe, ProbeReport } from "../analysis/evaluation/probes.ts";
+import { isParquet } from "../lib/parquet.ts";
 import { randomStream } from "../lib/random.ts";
 import type { Answered } from "../run/evaluation/evaluate.ts";
 import { examine, type Examined } from "../run/evaluation/examine.ts";
 import { evaluationRecord } from "../run/step/log/record.ts";
 import { rowOf } from "../store/queries/rolloutRow.ts";
 import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
+import { writeRollouts } from "./runs/rolloutsTable.ts";
 import { exit, print, printJson, type Command } from "./command.ts";
 import { collect, collectPairs, complainAbout } from "./text/diagnostics.ts";
 import { sayConverted } from "./loadOrComplain.ts";
@@ -38,8 +40,35 @@ interface Measured {
   readonly probes?: readonly ProbeReport[];
 }
 
+interface RolloutsFile {
+  readonly keep: (answered: Answered) => void;
+  close(): Promise<void> | void;
+}
+
+/** Every answer as a rollout. */
+function* rolloutsOf(answered: Answered): Generator<RolloutRow> {
+  for (let row = 0; row < answered.batch.rows; row++) {
+    const record = { kind: "rollout" as const, step: 0, index: row, ...evaluationRecord(0, answered, row) };
+    yield rowOf(record, true);
+  }
+}
+
+/** A Parquet file is written at the end: its columns are those of all rows. */
+function rolloutsTable(path: string): RolloutsFile {
+  const rows: RolloutRow[] = [];
+  return {
+    keep: (answered) => void rows.push(...rolloutsOf(answered)),
+    close: () => (rows.length === 0 ? undefined : writeRollouts(path, () => from(rows))),
+  };
+}
+
+async function* from<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
+
 /** Writes every answer as it comes, one rollout a line. */
-function rolloutsFile(path: string): { readonly keep: (answered: Answered) => void; close(): void } {
+function rolloutsFile(path: string): RolloutsFile {
+  if (isParquet(path)) return rolloutsTable(path);
   let file: number;
   try {
     file = openSync(path, "w");
@@ -52,10 +81,7 @@ function rolloutsFile(path: string): { readonly keep: (answered: Answered) => vo
     });
   }
   const keep = (answered: Answered): void => {
-    for (let row = 0; row < answered.batch.rows; row++) {
-      const record = { kind: "rollout" as const, step: 0, index: row, ...evaluationRecord(0, answered, row) };
-      writeSync(file, `${writeRollout(rowOf(record, true))}\n`);
-    }
+    for (const row of rolloutsOf(answered)) writeSync(file, `${writeRollout(row)}\n`);
   };
   return { keep, close: () => closeSync(file) };
 }
@@ -83,7 +109,7 @@ async function measure(checkpoint: string, config: RunConfig, options: Options):
       (message) => void process.stderr.write(`${message}\n`),
     );
   } finally {
-    file?.close();
+    await file?.close();
   }
 }
 
@@ -204,7 +230,10 @@ export const command: Command = {
         collectPairs("name=field, e.g. plan=plan"),
         [],
       )
-      .option("--out <file>", "write every answer as a rollout, one per line")
+      .option(
+        "--out <file>",
+        "write every answer as a rollout, one per line, or as Parquet in a file that ends in .parquet",
+      )
       .option("--set <path=value>", "override a value of the config", collect, [])
       .option("--seed <n>", "seed of the held-out tasks and the sampling; default: the config's", whole())
       .option("--store <folder>", "the store with the named runs, or a folder in its workspace")

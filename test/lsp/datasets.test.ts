@@ -31,7 +31,8 @@ describe("data in an editor", { timeout: 60_000 }, () => {
     for (let seen = from; ; seen += 1) {
       const { diagnostics } = await server.next(seen);
       const found = diagnostics.filter(({ code }) => ofData.includes(String(code)));
-      if (found.length > 0) return Object.fromEntries(found.map(({ code, message }) => [code, message]));
+      if (found.length > 0)
+        return Object.fromEntries(found.map(({ code, message }) => [code, String(message)]));
     }
   };
 
@@ -53,6 +54,6 @@ describe("data in an editor", { timeout: 60_000 }, () => {
   it("are not read again for another limit", async () => {
     const { diagnostics } = await server.change(config(16));
     const length = diagnostics.find(({ code }) => code === "prompt-length");
-    assert.match(length?.message ?? "", /\(18,999 of 20,000\) exceed `max_prompt: 16`/);
+    assert.match(String(length?.message), /\(18,999 of 20,000\) exceed `max_prompt: 16`/);
   });
 });

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
+import { parquetRows } from "../../server/lib/parquet.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
 
 let box: Sandbox;
@@ -105,6 +107,22 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
     ["step,reward/total,run/attempt", "0,0,0", "1,1,0"],
   );
   assert.equal(JSON.parse((await gradus("runs", "export", run, "--format", "json")).out).metrics.length, 6);
+  const table = join(box.base, "run.parquet");
+  assert.equal((await gradus("runs", "export", run, "--out", table)).code, 0);
+  assert.deepEqual(
+    parquetRows(table).map(({ step, index, tokens, response }) => ({ step, index, tokens, response })),
+    (await gradus("runs", "export", run)).out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .map(({ step, index, tokens, response }) => ({ step, index, tokens, response })),
+  );
+  assert.equal((await gradus("runs", "export", run, "--to", "csv", "--out", table)).code, 0);
+  assert.deepEqual(parquetRows(table)[1], { step: 1, "reward/total": 1, "run/attempt": 0 });
+  assert.match(
+    (await gradus("runs", "export", run, "--to", "report", "--out", table)).err,
+    /holds rows, and the export `report` is none/,
+  );
   assert.match((await gradus("runs", "show", "nothing")).err, /There is no run nothing[^]*gradus runs list/);
   assert.match((await gradus("runs", "fork", run)).err, /later version/);
   assert.equal((await gradus("runs", "stop", run)).code, 1);

@@ -15,8 +15,11 @@ import {
 } from "../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { pastCurriculumOf } from "../../methods/curriculum/pastCurriculum.ts";
+import { isParquet } from "../../lib/parquet.ts";
+import { writeParquet } from "../../lib/datasets/parquetWriter.ts";
 import { historyOf } from "../../analysis/history/ofRollouts.ts";
 import { readReport, reportText } from "./reportRun.ts";
+import { writeRollouts } from "./rolloutsTable.ts";
 
 export interface ExportOptions {
   readonly to?: string;
@@ -37,7 +40,7 @@ type Emit = (text: string) => Promise<void>;
 
 /**
  * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `curriculum`: the run in one line, for `sampler: again`. `csv`: a row a step, a column a metric. `json`: one value with all but
- * rollouts. `report`: a page to read.
+ * rollouts. `report`: a page to read. An `out` that ends in `.parquet` has the rows of the first, the second or `csv`.
  */
 export async function exportRun(
   connection: Requester,
@@ -45,6 +48,7 @@ export async function exportRun(
   { to, out, format, output = out, json }: ExportOptions,
 ): Promise<void> {
   const form = format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
+  if (output !== undefined && isParquet(output)) return exportParquet(connection, run.id, form, output);
   const chosen = json === true && form === "jsonl" ? "json" : form;
   const write = {
     jsonl: exportRollouts,
@@ -61,6 +65,23 @@ export async function exportRun(
   if (output !== undefined) return toFile(output, (emit) => write(connection, run.id, emit));
   await write(connection, run.id, async (text) => {
     if (!process.stdout.write(text)) await once(process.stdout, "drain");
+  });
+}
+
+/** The forms that are rows. */
+function exportParquet(connection: Requester, run: string, form: string, output: string): Promise<void> {
+  if (form === "jsonl") return writeRollouts(output, () => rollouts(connection, run));
+  if (form === "history") return writeRollouts(output, () => histories(connection, run));
+  if (form === "csv")
+    return writeParquet(
+      output,
+      () => metricRows(connection, run),
+      (name) => name !== "step",
+    );
+  throw new UserError(`A Parquet file holds rows, and the export \`${form}\` is none.`, {
+    file: output,
+    code: "usage",
+    action: "Choose jsonl, history or csv, or another name for the file.",
   });
 }
 
@@ -112,16 +133,22 @@ async function exportRollouts(connection: Requester, run: string, emit: Emit): P
 }
 
 async function exportHistory(connection: Requester, run: string, emit: Emit): Promise<void> {
+  for await (const line of histories(connection, run)) await emit(`${JSON.stringify(line)}\n`);
+}
+
+async function* histories(
+  connection: Requester,
+  run: string,
+): AsyncGenerator<ReturnType<typeof historyOf>[number]> {
   let rows: RolloutRow[] = [];
-  const emitStep = async (): Promise<void> => {
-    for (const line of historyOf(rows)) await emit(`${JSON.stringify(line)}\n`);
-    rows = [];
-  };
   for await (const row of rollouts(connection, run)) {
-    if (rows.length > 0 && rows[0]!.step !== row.step) await emitStep();
+    if (rows.length > 0 && rows[0]!.step !== row.step) {
+      yield* historyOf(rows);
+      rows = [];
+    }
     rows.push(row);
   }
-  await emitStep();
+  yield* historyOf(rows);
 }
 
 /** Events that hold: those of steps that no later attempt has trained again. */
@@ -175,6 +202,15 @@ async function exportCsv(connection: Requester, run: string, emit: Emit): Promis
   await emit(`${["step", ...names].map(quoted).join(",")}\n`);
   for await (const [step, values] of steps(connection, run, names))
     await emit(`${[step, ...names.map((name) => values.get(name) ?? "")].join(",")}\n`);
+}
+
+async function* metricRows(
+  connection: Requester,
+  run: string,
+): AsyncGenerator<Readonly<Record<string, number | null>>> {
+  const { names } = await ask(connection, metricsNames, { run });
+  for await (const [step, values] of steps(connection, run, names))
+    yield { step, ...Object.fromEntries(names.map((name) => [name, values.get(name) ?? null])) };
 }
 
 const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -111,7 +111,10 @@ export const command: Command = {
           .default("jsonl"),
       )
       .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
-      .option("--out <path>", "file or folder to write instead of stdout; required for a model")
+      .option(
+        "--out <path>",
+        "file or folder to write instead of stdout; required for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet",
+      )
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     importCommand(program);
