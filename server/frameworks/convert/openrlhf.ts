@@ -3,7 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { setCritic } from "./critic.ts";
 import { ConfigDraft, fields } from "./draft.ts";
-import { dataFiles, modelName, named, pythonUse, stoodIn } from "./paths.ts";
+import { dataNamed, modelName, named, otherSplit, pythonUse, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
 
@@ -72,19 +72,17 @@ function tasks(settings: Settings, draft: ConfigDraft): void {
   const written = settings.text("data.prompt_dataset");
   const [input, label] = [settings.text("data.input_key") ?? "input", settings.text("data.label_key")];
   const template = settings.text("data.input_template");
-  settings.get("data.prompt_split");
+  const split = settings.text("data.prompt_split");
   if (written === undefined) {
     settings.refuse("data.prompt_dataset", "no data is named: write `tasks`", null);
     draft.set("tasks", [{ dataset: "data.jsonl" }]);
     return;
   }
   const weights = settings.text("data.prompt_probs")?.split(",").map(Number);
-  const files = written.split(",").flatMap((name, i) =>
-    dataFiles(settings, "data.prompt_dataset", name.trim()).map((dataset) => ({
-      dataset,
-      weight: weights?.[i],
-    })),
-  );
+  const files = written.split(",").map((name, i) => ({
+    dataset: dataNamed(settings, "data.prompt_dataset", name.trim(), { path: [otherSplit(split)] }),
+    weight: weights?.[i],
+  }));
   draft.set(
     "tasks",
     named(

@@ -1,13 +1,13 @@
 /** Names of models and data in frameworks' configurations: files stay as they are, names of a hub are recognised. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import { statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { filesOf } from "../project/dataFiles.ts";
+import { datasetStem, hubDataset, isHubDataset, isHubName, type HubPart } from "../../lib/datasets/name.ts";
+import { isRows } from "../../lib/datasets/tables.ts";
+import { dataOf } from "../project/dataFiles.ts";
 import { placeOfFile } from "../verl/files.ts";
 import type { Settings } from "./settings.ts";
-
-/** `Qwen/Qwen2.5-7B`: a hub's name, and a folder only by chance. */
-const isHubName = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name);
 
 const fromHome = (path: string): string => path.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/)/, homedir());
 
@@ -51,7 +51,7 @@ export const stoodIn = (prompt: number, response: number): JsonObject => ({
 
 /** Tasks are named by their file's stem; files with the same stem are distinguished by their folders. */
 export function named(tasks: readonly JsonObject[]): JsonObject[] {
-  const stem = (task: JsonObject): string => basename(String(task["dataset"])).replace(/\.\w+$/, "");
+  const stem = (task: JsonObject): string => datasetStem(String(task["dataset"]));
   const taken = new Set<string>();
   return tasks.map((task) => {
     const path = String(task["dataset"]);
@@ -64,14 +64,26 @@ export function named(tasks: readonly JsonObject[]): JsonObject[] {
   });
 }
 
-/** The files of what a setting names: a folder on this machine is its files of rows. */
-export const dataFiles = (settings: Settings, key: string, name: string): string[] =>
-  filesOf(settings.file, pathFrom(settings.file, name)).map((path) => {
-    if (!/\.(jsonl?|parquet)$/.test(path))
-      settings.refuse(
-        key,
-        "Gradus reads JSONL and Parquet files: export the dataset and name the file",
-        name,
-      );
-    return path;
-  });
+/** `train` is what a name without a split means. */
+export const otherSplit = (split: string | undefined): string | undefined =>
+  split === "train" ? undefined : split;
+
+/**
+ * The data that a setting names, as a config names them: what lies on this machine, or where nothing does and it may be a
+ * dataset of the Hub, that.
+ * @param part of a dataset of the Hub: a configuration and a split
+ */
+export function dataNamed(settings: Settings, key: string, name: string, part?: HubPart): string {
+  const path = pathFrom(settings.file, name);
+  const place = placeOfFile(resolve(settings.file), path);
+  if (part !== undefined && place === undefined && isHubName(name)) return hubDataset(name, part);
+  const data = dataOf(settings.file, path);
+  const isFolder = place !== undefined && statSync(place).isDirectory();
+  if (!isFolder && !isRows(data) && !isHubDataset(data))
+    settings.refuse(
+      key,
+      "Gradus reads JSONL, Parquet and Arrow files, and folders of them: export the dataset and name the file",
+      name,
+    );
+  return data;
+}

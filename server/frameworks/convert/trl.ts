@@ -3,7 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { ConfigDraft, fields } from "./draft.ts";
 import { rowsHave } from "../project/dataFiles.ts";
-import { dataFiles, modelName, named, stoodIn } from "./paths.ts";
+import { dataNamed, modelName, named, otherSplit, stoodIn } from "./paths.ts";
 import { isObject } from "../values.ts";
 import type { Settings } from "./settings.ts";
 import { advantage, masks, objective } from "./trlAlgorithm.ts";
@@ -123,7 +123,7 @@ export function run(
 export function tasks(settings: Settings, draft: ConfigDraft): void {
   const key = settings.has("train_dataset") ? "train_dataset" : "dataset_name";
   const names = settings.list(key) ?? [];
-  settings.get("dataset_train_split");
+  const part = { path: [settings.text("dataset_config"), otherSplit(settings.text("dataset_train_split"))] };
   const shuffle = settings.peek("shuffle_dataset") === false ? { shuffle: false } : {};
   settings.get("shuffle_dataset");
   if (names.length === 0) {
@@ -131,7 +131,7 @@ export function tasks(settings: Settings, draft: ConfigDraft): void {
     draft.set("tasks", [{ dataset: "data.jsonl" }]);
     return;
   }
-  const files = names.flatMap((name) => dataFiles(settings, key, String(name)));
+  const files = names.map((name) => dataNamed(settings, key, String(name), part));
   draft.set(
     "tasks",
     named(files.map((dataset) => ({ dataset, ...templates(settings, key, dataset), ...shuffle }))),
@@ -140,7 +140,7 @@ export function tasks(settings: Settings, draft: ConfigDraft): void {
 
 /** Columns that hold a prompt, and those that hold what it is compared with, by how usual they are. */
 const prompts = ["prompt", "question", "problem", "instruction"];
-const answers = ["solution", "answer", "ground_truth", "label", "target"];
+const answers = ["solution", "answer", "ground_truth", "label", "target", "expected_answer"];
 
 /** TRL hands its rewards every column by its name; which of them is the answer only the names say. */
 function templates(settings: Settings, key: string, dataset: string): JsonObject {

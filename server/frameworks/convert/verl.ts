@@ -3,7 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { rowsHave } from "../project/dataFiles.ts";
 import { ConfigDraft, fields } from "./draft.ts";
-import { dataFiles, modelName, named, stoodIn } from "./paths.ts";
+import { dataNamed, modelName, named, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage } from "./verlAdvantage.ts";
 import { masks, rejectionNote } from "./verlCorrection.ts";
@@ -113,8 +113,8 @@ function run(settings: Settings, draft: ConfigDraft): void {
 }
 
 function tasks(settings: Settings, draft: ConfigDraft): void {
-  const files = (settings.list("data.train_files") ?? []).flatMap((file) =>
-    dataFiles(settings, "data.train_files", String(file)),
+  const files = (settings.list("data.train_files") ?? []).map((file) =>
+    dataNamed(settings, "data.train_files", String(file)),
   );
   if (settings.has("data.val_files"))
     settings.refuse(

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import { valuesOf } from "../project/dataFiles.ts";
 import { versionOf } from "../version.ts";
 import { fields, type ConfigDraft } from "./draft.ts";
-import { dataFiles, pythonUse } from "./paths.ts";
+import { dataNamed, pythonUse } from "./paths.ts";
 import type { Settings } from "./settings.ts";
 
 /** The section moved below `reward` in 0.7.1. */
@@ -89,8 +89,8 @@ function installed(configuration: string, name: string): string | undefined {
 /** The different values of `data_source` in the files that are on this machine. */
 function sourcesOf(settings: Settings): string[] {
   const column = settings.text("data.reward_fn_key") ?? "data_source";
-  const files = (settings.list("data.train_files") ?? []).flatMap((name) =>
-    dataFiles(settings, "data.train_files", String(name)),
+  const files = (settings.list("data.train_files") ?? []).map((name) =>
+    dataNamed(settings, "data.train_files", String(name)),
   );
   return [...new Set(files.flatMap((file) => valuesOf(settings.file, file, column)))];
 }

@@ -1,5 +1,8 @@
 /** What a training script of TRL has besides `GRPOConfig(…)`: the trainer's model, rewards and data. Nothing is executed. */
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { Json } from "../../../shared/lib/json.ts";
+import { hubDataset, isHubName } from "../../lib/datasets/name.ts";
 import type { Range } from "../../lib/lines.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
 import { tokensOf, type PythonToken } from "../python/tokens.ts";
@@ -15,7 +18,7 @@ interface ScriptSetting {
 }
 
 export interface TrlScript {
-  /** As `trl grpo` would be given them; `train_dataset` holds files, or the name of a hub. */
+  /** As `trl grpo` would be given them; `train_dataset` holds files, or `hf://datasets/…`. */
   readonly settings: ReadonlyMap<string, ScriptSetting>;
   /** undefined where the trainer is not called, or its rewards cannot be seen. */
   readonly rewards: readonly ScriptReward[] | undefined;
@@ -173,8 +176,37 @@ class ScriptReader {
     const files = of("data_files") ?? of("data_dir");
     if (files !== undefined && (formats.includes(first ?? null) || first === undefined))
       return trained(files);
+    if (typeof first === "string" && load.callee.endsWith("load_dataset") && this.isOfHub(first))
+      return this.ofHub(load, first, files);
     return typeof first === "string" || Array.isArray(first) ? first : undefined;
   }
+
+  /** What is there is a folder, as for `load_dataset`. */
+  private isOfHub(name: string): boolean {
+    return isHubName(name) && !existsSync(resolve(dirname(this.files.file), name));
+  }
+
+  /** `load_dataset("org/name", "config", split="train", revision="v1")`. */
+  private ofHub(load: Call, repo: string, files: Json | undefined): Json {
+    const text = (key: string, place?: number): string | undefined => {
+      const keyword = load.keywords.find(({ name }) => name === key)?.value;
+      const value = this.known(keyword ?? (place === undefined ? undefined : load.positional[place]));
+      return typeof value === "string" ? value : undefined;
+    };
+    const revision = text("revision");
+    const parts =
+      files === undefined
+        ? (text("split") ?? "train").split("+").map((split) => [text("name", 1), splitName(split)])
+        : [trained(files)].flat().map((file) => [String(file)]);
+    const names = parts.map((path) => hubDataset(repo, { revision, path }));
+    return names.length === 1 ? (names[0] ?? null) : names;
+  }
+}
+
+/** Of `test[:64]` the split; `train` is what a name without a split means. */
+function splitName(split: string): string | undefined {
+  const name = split.replace(/\[.*$/, "").trim();
+  return name === "train" ? undefined : name;
 }
 
 /** `{"train": …, "test": …}` are its training files. */

@@ -36,6 +36,24 @@ export function datasetStem(name: string): string {
 const form =
   /^hf:\/\/datasets\/([\w.-]+(?:\/[\w.-]+)?)(?:@(refs\/(?:convert|pr)\/[\w.-]+|[^/@]+))?(?:\/(.*))?$/;
 
+/** `Qwen/Qwen2.5-7B`: a name of the Hub, and a folder only by chance. */
+export const isHubName = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name);
+
+/** What of a dataset of the Hub is meant. */
+export interface HubPart {
+  readonly revision?: string | undefined;
+  /** A configuration, a split, a file: those that are there, in this order. */
+  readonly path?: readonly (string | undefined)[];
+}
+
+/** The inverse of `hubName`. */
+export function hubDataset(repo: string, { revision, path = [] }: HubPart): string {
+  const at = revision === undefined ? "" : `@${revision.replaceAll("/", "%2F")}`;
+  return ["hf://datasets", `${repo}${at}`, ...path.filter((one) => one !== undefined && one !== "")].join(
+    "/",
+  );
+}
+
 /** @throws UserError where it is none */
 export function hubName(name: string): HubName {
   const [, repo, revision, path = ""] = form.exec(name) ?? [];

@@ -14,7 +14,7 @@ const isAction = (value: unknown): value is keyof typeof consequence =>
 export const promptLength: Rule = {
   id: "prompt-length",
   title: "Prompts longer than max_prompt",
-  why: "`max_prompt` bounds the tokens of a prompt, and `overlong` says what happens to longer ones: they are left out, lose their beginning, or stop the run. The prompts of a dataset are counted here with the model's own tokenizer, if the model is on this disk, without what a chat template adds.\n\nRaise `max_prompt`, or accept what is said. Files of more than 64 MiB are not read while a config is checked.",
+  why: "`max_prompt` bounds the tokens of a prompt, and `overlong` says what happens to longer ones: they are left out, lose their beginning, or stop the run. The prompts of a dataset are counted here with the model's own tokenizer, if the model is on this disk, without what a chat template adds.\n\nRaise `max_prompt`, or accept what is said. Data of more than 64 MiB are not read while a config is checked.",
   check(model) {
     const fresh = firstTime();
     for (const view of model.stages)

@@ -18,7 +18,7 @@ export function pairsText({ count, first: pairs }: PromptPairs): string {
 export const repeatedPrompt: Rule = {
   id: "repeated-prompt",
   title: "Repeated prompts",
-  why: "Two rows with the same prompt are drawn twice as often as others. If their answers differ, no policy can be right on both, and their groups teach that the prompt is hard. Prompts are compared without case, white space and final punctuation.\n\nRemove the repeated rows, or merge their answers. Files of more than 64 MiB are not read while a config is checked.",
+  why: "Two rows with the same prompt are drawn twice as often as others. If their answers differ, no policy can be right on both, and their groups teach that the prompt is hard. Prompts are compared without case, white space and final punctuation.\n\nRemove the repeated rows, or merge their answers. Data of more than 64 MiB are not read while a config is checked.",
   check({ config, root, report, facts }) {
     const { tasks } = config.top;
     const look = facts?.prompts(tasks);

@@ -6,7 +6,7 @@ import { pairsText } from "./repeatedPrompt.ts";
 export const splitLeak: Rule = {
   id: "split-leak",
   title: "Held-out prompts that are trained on",
-  why: "A fifth of all tasks, chosen by a hash of prompt and answer, is held out from training. A prompt that appears twice, with another answer, or with another spelling, has two hashes, so one of its rows may train and the other evaluate. pass@k then measures memorisation. Prompts are compared without case, white space and final punctuation.\n\nRemove the repeated rows. Files of more than 64 MiB are not read while a config is checked.",
+  why: "A fifth of all tasks, chosen by a hash of prompt and answer, is held out from training. A prompt that appears twice, with another answer, or with another spelling, has two hashes, so one of its rows may train and the other evaluate. pass@k then measures memorisation. Prompts are compared without case, white space and final punctuation.\n\nRemove the repeated rows. Data of more than 64 MiB are not read while a config is checked.",
   check({ config, root, report, facts }) {
     const { tasks } = config.top;
     const leaked = facts?.prompts(tasks).leaked;

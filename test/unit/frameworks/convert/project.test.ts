@@ -145,7 +145,7 @@ describe("a TRL script", () => {
     assert.match(reasons["reward_funcs accuracy_reward"]!, /no built-in term does exactly that/);
     assert.match(reasons["reward_funcs judge"]!, /left out: a reward model/);
     assert.match(reasons["reward_funcs inner"]!, /left out: train\.py has no `inner` at its top/);
-    assert.match(reasons["train_dataset openai/gsm8k"]!, /JSONL and Parquet/);
+    assert.equal(tree["tasks"]![0]!["dataset"], "hf://datasets/openai/gsm8k/main");
   });
 
   it("that a launch script starts brings its rewards and data, where no flag says otherwise", () => {
