@@ -99,6 +99,29 @@ describe("a saved dataset", () => {
     assert.deepEqual(prompt[0], { role: "", content: "" });
     assert.deepEqual(Object.keys(rest), ["question", "answer", "level", "weight", "meta"]);
   });
+  for (const kind of ["stream", "file"])
+    it(`has values of every type as JSON: ${kind}`, () => {
+      const [first, second] = [...tableRows(join(fixtures, `${kind}.arrow`))];
+      assert.deepEqual(first, {
+        large: "größer",
+        view: "a string of more than twelve bytes",
+        label: "x",
+        whole: 2 ** 62,
+        list: [1, null],
+        half: 1.5,
+        price: 12.5,
+        time: "2024-05-06T07:08:09.000Z",
+        day: "2024-05-06T00:00:00.000Z",
+        bytes: "ok",
+        none: null,
+        flag: true,
+        map: { k: 1 },
+        deep: { a: null, b: [{ c: "d" }] },
+      });
+      const { view, label, list, ...rest } = second ?? {};
+      assert.deepEqual([view, label, list], ["b", "y", []]);
+      assert.ok(Object.values(rest).every((value) => value === null));
+    });
   it("that is cut short says so", () => {
     const file = join(temporary(), "cut.arrow");
     const bytes = readFileSync(join(fixtures, "saved", "data-00000-of-00002.arrow"));

@@ -20,8 +20,11 @@ after(() => {
 });
 
 const tasksOf = (name: string, more: object = {}): readonly ListedTask[] =>
-  made(dataset, { dataset: name, prompt: "{question}", answer: "{answer}", ...more }, { folder: fixtures }).listed?.() ??
-  [];
+  made(
+    dataset,
+    { dataset: name, prompt: "{question}", answer: "{answer}", ...more },
+    { folder: fixtures },
+  ).listed?.() ?? [];
 
 const jsonl = (...rows: readonly object[]): string => {
   const file = join(temporary(), "rows.jsonl");
@@ -31,7 +34,12 @@ const jsonl = (...rows: readonly object[]): string => {
 
 describe("tasks", () => {
   const prompts = ["1 + 2", "5 + 4", "2 + 2", "9 + 9", "7 + 1"].map((sum) => `What is ${sum}?`);
-  for (const name of ["saved", "savedDict", "hf://datasets/gradus/sums", "hf://datasets/gradus/sums/main/train-*"])
+  for (const name of [
+    "saved",
+    "savedDict",
+    "hf://datasets/gradus/sums",
+    "hf://datasets/gradus/sums/main/train-*",
+  ])
     it(`are the rows of ${name}`, () => {
       const tasks = tasksOf(name);
       assert.deepEqual(
@@ -58,14 +66,25 @@ describe("tasks", () => {
 describe("rows in the format of the Responses API", () => {
   const prompt = (row: object): string | undefined =>
     tasksOf(jsonl({ ...row, answer: "4" }), { prompt: "{prompt}" })[0]?.task.prompt;
-  const parts = [{ type: "input_text", text: "What is " }, { type: "input_text", text: "2 + 2?" }];
+  const parts = [
+    { type: "input_text", text: "What is " },
+    { type: "input_text", text: "2 + 2?" },
+  ];
 
   it("are prompts: a text, messages, items", () => {
     const asked = "Answer with a number.\n\nWhat is 2 + 2?";
     const instructions = "Answer with a number.";
     const input = "What is 2 + 2?";
     assert.equal(prompt({ instructions, input }), asked);
-    assert.equal(prompt({ input: [{ role: "system", content: instructions }, { role: "user", content: input }] }), asked);
+    assert.equal(
+      prompt({
+        input: [
+          { role: "system", content: instructions },
+          { role: "user", content: input },
+        ],
+      }),
+      asked,
+    );
     assert.equal(prompt({ instructions, input: [{ type: "message", role: "user", content: parts }] }), asked);
   });
   it("hold calls of functions and what they gave", () => {
@@ -90,7 +109,10 @@ describe("rows in the format of the Responses API", () => {
   it("are no rows that have a prompt, or a column `input` of another kind", () => {
     assert.equal(prompt({ prompt: "Own", input: [{ role: "user", content: "Other" }] }), "Own");
     assert.throws(() => prompt({ instruction: "Add.", input: "2 2" }), /no field "prompt"/);
-    assert.throws(() => prompt({ input: [{ role: "user", content: [{ type: "input_image" }] }] }), /no field "prompt"/);
+    assert.throws(
+      () => prompt({ input: [{ role: "user", content: [{ type: "input_image" }] }] }),
+      /no field "prompt"/,
+    );
   });
 });
 
@@ -110,7 +132,10 @@ describe("a config's checks", () => {
 
   it("keep a name of the Hub as it is, and call the task by its end", () => {
     const { config, diagnostics } = check(hub("/main/test"));
-    assert.deepEqual(diagnostics.filter(({ severity }) => severity === "error"), []);
+    assert.deepEqual(
+      diagnostics.filter(({ severity }) => severity === "error"),
+      [],
+    );
     assert.equal(config?.top.tasks[0]?.name, "test");
     assert.equal(config.top.tasks[0].source.params["dataset"], "hf://datasets/gradus/sums/main/test");
   });
@@ -119,12 +144,21 @@ describe("a config's checks", () => {
       said(hub("@v9"), "dataset-file"),
       /not its revision `v9`: it has `main`, `v1`\. .*`hf download gradus\/sums --repo-type dataset --revision v9`\.$/,
     );
-    assert.match(said('{ dataset: openai/gsm8k, answer: "{answer}" }', "dataset-file"), /write `hf:\/\/datasets\/openai\/gsm8k`/);
+    assert.match(
+      said('{ dataset: openai/gsm8k, answer: "{answer}" }', "dataset-file"),
+      /write `hf:\/\/datasets\/openai\/gsm8k`/,
+    );
   });
   it("know the columns of Parquet and Arrow", () => {
     const saved = (field: string): string =>
-      said(`{ dataset: ${join(fixtures, "saved")}, prompt: "{${field}}", answer: "{answer}" }`, "dataset-field");
-    assert.match(said(hub("").replace("{question}", "{questoin}"), "dataset-field"), /no column `questoin`. Did you mean `question`/);
+      said(
+        `{ dataset: ${join(fixtures, "saved")}, prompt: "{${field}}", answer: "{answer}" }`,
+        "dataset-field",
+      );
+    assert.match(
+      said(hub("").replace("{question}", "{questoin}"), "dataset-field"),
+      /no column `questoin`. Did you mean `question`/,
+    );
     assert.match(saved("questoin"), /`data-00000-of-00002\.arrow` has no column `questoin`/);
     assert.equal(saved("meta.source"), "");
   });
@@ -133,13 +167,19 @@ describe("a config's checks", () => {
     mkdirSync(join(folder, "data"));
     const file = (name: string): string => join(folder, "data", name);
     copyFileSync(join(fixtures, "saved", "data-00000-of-00002.arrow"), file("train-a.arrow"));
-    const rows = [1, 2, 3, 4, 5, 6, 7, 8].map((a) => ({ question: `what is ${a} + ${a}`, answer: String(a) }));
+    const rows = [1, 2, 3, 4, 5, 6, 7, 8].map((a) => ({
+      question: `what is ${a} + ${a}`,
+      answer: String(a),
+    }));
     writeFileSync(file("train-b.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     const task = '{ dataset: data, prompt: "{question}", answer: "{answer}", max_prompt: 13 }';
     assert.match(
       said(task, "repeated-prompt", folder),
       /1 of 11 prompts repeat an earlier one with another answer \(row 3 of `train-a\.arrow` and row 2 of `train-b\.jsonl`\)/,
     );
-    assert.match(said(task, "prompt-length", folder), /27.*\(3 of 11\) exceed `max_prompt: 13`.*the longest has 14 tokens/);
+    assert.match(
+      said(task, "prompt-length", folder),
+      /27.*\(3 of 11\) exceed `max_prompt: 13`.*the longest has 14 tokens/,
+    );
   });
 });
