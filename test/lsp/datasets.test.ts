@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { after, before, describe, it } from "node:test";
-import { startServer, type LanguageServer } from "../support/lspServer.ts";
+import { applied, cursor, startServer, type LanguageServer } from "../support/lspServer.ts";
 
 describe("data in an editor", { timeout: 60_000 }, () => {
   let server: LanguageServer;
@@ -16,6 +16,7 @@ describe("data in an editor", { timeout: 60_000 }, () => {
       answer: String(i),
     }));
     writeFileSync(join(folder, "sums.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    process.env["HF_HUB_CACHE"] = resolve("test/fixtures/datasets/hub");
     server = await startServer();
   });
   after(async () => {
@@ -55,5 +56,25 @@ describe("data in an editor", { timeout: 60_000 }, () => {
     const { diagnostics } = await server.change(config(16));
     const length = diagnostics.find(({ code }) => code === "prompt-length");
     assert.match(String(length?.message), /\(18,999 of 20,000\) exceed `max_prompt: 16`/);
+  });
+
+  it("of the Hub are offered, with their columns, where they are in its cache", async () => {
+    for (const written of ["|", "hf:|", '"hf://datasets/gr|"']) {
+      const { text, position } = cursor(`tasks:\n  - { dataset: ${written} }\n`);
+      await server.open(folder, "hub.gradus.yaml", text);
+      const offers = await server.complete(position);
+      const offer = offers.find(({ label }) => label === "hf://datasets/gradus/sums");
+      assert.ok(offer?.textEdit && "range" in offer.textEdit, written);
+      assert.match(applied(text, [offer.textEdit]), /dataset: "?hf:\/\/datasets\/gradus\/sums"? \}/);
+      await server.close();
+    }
+    const { text, position } = cursor('tasks:\n  - { dataset: hf://datasets/gradus/sums, prompt: "{|}" }\n');
+    await server.open(folder, "hub.gradus.yaml", text);
+    const labels = (await server.complete(position)).map(({ label }) => label);
+    assert.ok(
+      labels.some((label) => label.includes("question")),
+      labels.join(" "),
+    );
+    await server.close();
   });
 });

@@ -2,6 +2,8 @@
 import { basename, dirname } from "node:path";
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { listPresets } from "../../config/presets.ts";
+import { cachedDatasets } from "../../lib/datasets/hub.ts";
+import { hubDataset } from "../../lib/datasets/name.ts";
 import { child, type SourceNode } from "../../config/text/node.ts";
 import type { Reference } from "../../core/references.ts";
 import type { Cursor } from "../tolerant/cursor.ts";
@@ -52,7 +54,10 @@ export function namedAt(around: Surroundings): (reference: Reference) => readonl
       case "head":
         return names().heads.map((name) => offerOf(name, "name", "value head"));
       case "file":
-        return fileOffers(cursor.before, folder, reference.ends);
+        return [
+          ...fileOffers(cursor.before, folder, reference.ends),
+          ...(reference.ends.includes(".parquet") ? hubOffers() : []),
+        ];
       case "field":
         return fieldsAt(around, reference.fields).map(({ path, example }) => ({
           kind: "name",
@@ -88,6 +93,15 @@ const fileOffers = (written: string, folder: string, ends: readonly string[]): O
     kind: isFolder ? "folder" : "file",
     text,
     ...(isFolder ? { rank: 800 } : {}),
+  }));
+
+/** Datasets of the Hub that are on this machine. */
+const hubOffers = (): Offer[] =>
+  cachedDatasets().map((repo) => ({
+    kind: "name",
+    text: hubDataset(repo, {}),
+    detail: "in the Hugging Face cache",
+    rank: 900,
   }));
 
 /** Published methods, and configs that lie near. */

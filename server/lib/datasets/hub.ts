@@ -23,6 +23,16 @@ export function hubCache(): string {
   return path.replace(/^~(?=[\\/]|$)/, homedir());
 }
 
+/** The datasets that are in the cache, as `org/name`. */
+export function cachedDatasets(): string[] {
+  const cache = hubCache();
+  if (!existsSync(cache)) return [];
+  return readdirSync(cache)
+    .flatMap((name) => /^datasets--(.+)$/.exec(name)?.slice(1) ?? [])
+    .map((name) => name.replace("--", "/"))
+    .sort();
+}
+
 const isSet = (value: string | undefined): value is string => value !== undefined && value !== "";
 
 /** What downloads it, or a part of it. */
