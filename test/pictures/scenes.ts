@@ -222,6 +222,17 @@ const checks: readonly Scene[] = [
     },
   },
   {
+    name: "reward-coverage",
+    play: async (editor) => {
+      await editor.open(reward);
+      await editor.command("Gradus: Show Reward Coverage");
+      await editor.seen('.cdr[class*="TextEditorDecorationType"]', 60_000);
+      await editor.goTo(reward, "    if not");
+      await editor.command("Show or Focus Hover");
+      await editor.seen(".monaco-hover-content");
+    },
+  },
+  {
     name: "reward-attack",
     play: async (editor) => {
       await editor.open(reward);
