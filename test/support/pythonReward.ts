@@ -99,7 +99,7 @@ export const inShort = (value: TermValue | undefined): number | string =>
   value?.kind === "value"
     ? value.value
     : value?.kind === "error"
-      ? value.message.replace(/^.*?\.py:\w+: /, "")
+      ? value.message.replace(/^.*?\.py:[\w.]+: /, "")
       : (value?.kind ?? "nothing");
 
 /** What a file's function says of some responses. */

@@ -22,7 +22,7 @@ export interface Chosen {
   readonly node: SourceNode;
 }
 
-/** `./brevity.ts`, `./style.py:compute_score`: a reward in a file of the user's. */
+/** `./brevity.ts`, `./style.py:compute_score`, `./tasks.py:Sums.correct`: a reward in a file of the user's. */
 interface FileReference {
   readonly path: string;
   readonly export: string | undefined;
@@ -32,7 +32,7 @@ interface FileReference {
 const scripts = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 export function fileReference(text: string): FileReference | undefined {
-  const match = /^(.+?)(?::([A-Za-z_$][\w$]*))?$/.exec(text);
+  const match = /^(.+?)(?::([A-Za-z_$][\w$]*(?:\.[A-Za-z_]\w*)?))?$/.exec(text);
   const path = match?.[1];
   if (path === undefined) return undefined;
   const extension = extname(path);

@@ -59,7 +59,9 @@ function problemOf(path: string, term: RewardTermConfig, config: string): Reward
   const found = exportsOf(path);
   const wanted = String(term.term.params["export"]);
   if (found.kind === "broken") return { message: `\`${name}\` does not parse: ${found.message}` };
-  if (found.names.includes(wanted) || found.open) return undefined;
+  // Of a class's method, the class is what the file has.
+  const [root = wanted] = term.term.declaration.name === "python" ? wanted.split(".") : [];
+  if (found.names.includes(root) || found.open) return undefined;
   const meant = nearest(wanted, found.names) ?? (found.names.length === 1 ? found.names[0] : undefined);
   const better = meant === undefined ? {} : { better: `${inConfig(path)}:${meant}` };
   const what = term.term.declaration.name === "python" ? "function" : "export";

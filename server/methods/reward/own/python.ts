@@ -10,7 +10,7 @@ const defaultTimeout = 2;
 export const python = rewardTerm({
   name: "python",
   summary:
-    "A reward function in a Python file of the workspace, run in a process of its own. It may follow the conventions of verl, TRL, OpenRLHF or reasoning-gym, or take what a TypeScript reward takes, as keywords.",
+    "A reward function in a Python file of the workspace, run in a process of its own. It may follow the conventions of verl, TRL, OpenRLHF, reasoning-gym or verifiers, or take what a TypeScript reward takes, as keywords.",
   formula: "r = compute_score(prompt, response, task, …): number | None | dict(score=…, components)",
   sources: ["verl custom_reward_function"],
   params: z.object({
@@ -24,7 +24,7 @@ export const python = rewardTerm({
     ),
     messages: param(
       z.boolean().optional(),
-      "TRL functions: whether completions are lists of messages; default: as the task's data has its `prompt`.",
+      "TRL functions: whether completions are lists of messages; default: as the task's data has its `prompt`. Functions of a verifiers rubric get messages unless this is false.",
     ),
   }),
   create: ({ file, export: name, args, timeout, python: interpreter, messages }, context) =>

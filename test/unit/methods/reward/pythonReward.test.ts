@@ -153,7 +153,6 @@ def reward_func(queries, prompts, labels, **kwargs):
       ["prompt, completions, prompt_ids, completion_ids, answer", /AReaL/],
       ["args, sample, **kwargs", /slime/],
       ["task, episode", /rLLM/],
-      ["task, trace, runtime", /verifiers/],
       ["data, text", /`data`, `text`, which is no convention/],
     ] as const)
       await using(pythonTerm(`def compute_score(${head}):\n    return 1\n`), (term) =>

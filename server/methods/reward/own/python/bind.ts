@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import type { ScoreInput } from "../wire.ts";
 import { inputNames, type Convention, type TakenParameter } from "./convention.ts";
+import { isMessages, isObject, rubricValues, traceOf } from "./verifiers.ts";
 
 /** The function as it was loaded, with what the config says of it. */
 export interface Bound {
@@ -21,9 +22,6 @@ export interface BatchCall {
   readonly shared: Keywords;
   readonly made: Readonly<Record<string, Json>>;
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const takes = ({ parameters }: Bound, name: string): boolean =>
   parameters.some((one) => one.name === name || one.kind === "var_keyword");
@@ -51,7 +49,15 @@ const values: Readonly<Record<string, (input: ScoreInput) => Json | undefined>> 
     answer: task.answer ?? task.data["answer"] ?? null,
     metadata: task.data["metadata"] ?? task.data,
   }),
+  trace: traceOf,
 };
+
+/** What a role is given: the same word is not the same thing in each convention. */
+function valuesOf({ convention, messages }: Bound): typeof values {
+  return convention.name === "rubric" || convention.name === "rubric_group"
+    ? rubricValues(messages !== false)
+    : values;
+}
 
 /** Under the name that the function has for a role; where it takes any name, under the documented one. */
 function nameOf(bound: Bound, names: readonly string[]): string | undefined {
@@ -65,10 +71,14 @@ const taken = <Value>(bound: Bound, some: Readonly<Record<string, Value>>): Read
 /** The keywords of one rollout's call. */
 export function keywordsOf(bound: Bound, input: ScoreInput): Keywords {
   const keywords: Record<string, Json | undefined> = { ...taken(bound, bound.args) };
+  const own = valuesOf(bound);
   for (const [role, names] of Object.entries(bound.convention.roles)) {
     const name = nameOf(bound, names);
-    if (name !== undefined) keywords[name] = values[role]?.(input) ?? null;
+    if (name !== undefined) keywords[name] = own[role]?.(input) ?? null;
   }
+  if (bound.convention.columns === true)
+    for (const [name, value] of Object.entries(input.task.data))
+      if (takes(bound, name) && !(name in keywords)) keywords[name] = value;
   if (bound.convention.name !== "gradus") return keywords;
   const given: Readonly<Record<string, unknown>> = { ...input };
   for (const name of inputNames) if (takes(bound, name)) keywords[name] = plainJson(given[name]);
@@ -77,9 +87,6 @@ export function keywordsOf(bound: Bound, input: ScoreInput): Keywords {
 
 /** Rows of a batch are plain data already. */
 const plainJson = (value: unknown): Json | undefined => value as Json | undefined;
-
-const isMessages = (value: Json | undefined): value is readonly Json[] =>
-  Array.isArray(value) && value.every((one) => isObject(one) && "role" in one && "content" in one);
 
 /** Columns that TRL hands over by other names. */
 const notColumns: ReadonlySet<string> = new Set(["prompt", "completion", "completion_ids"]);
@@ -106,7 +113,7 @@ export function batchCall(
   const columns: Record<string, readonly (Json | undefined)[]> = {};
   for (const [role, names] of Object.entries(convention.roles)) {
     const name = nameOf(bound, names);
-    const value = values[role] ?? (convention.name === "trl" ? undefined : plainOf[role]);
+    const value = valuesOf(bound)[role] ?? (convention.name === "trl" ? undefined : plainOf[role]);
     if (name !== undefined && value !== undefined) columns[name] = inputs.map((one) => value(one) ?? null);
   }
   if (convention.name !== "trl") return { columns, shared: taken(bound, bound.args), made: {} };

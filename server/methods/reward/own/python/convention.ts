@@ -26,13 +26,37 @@ type Role =
   | "log_metric"
   | "queries"
   | "entry"
-  | "answer";
+  | "answer"
+  | "trace"
+  | "runtime"
+  | "prompt"
+  | "completion"
+  | "state"
+  | "info"
+  | "task"
+  | "prompts_of_group"
+  | "completions_of_group"
+  | "answers"
+  | "states"
+  | "infos"
+  | "tasks";
 
 export interface Convention {
-  readonly name: "gradus" | "verl" | "verl_batch" | "trl" | "openrlhf" | "reasoning_gym";
+  readonly name:
+    | "gradus"
+    | "verl"
+    | "verl_batch"
+    | "trl"
+    | "openrlhf"
+    | "reasoning_gym"
+    | "verifiers"
+    | "rubric"
+    | "rubric_group";
   readonly title: string;
   /** One call for all rollouts of a batch. */
   readonly batched: boolean;
+  /** Of these, one call for each group. */
+  readonly grouped?: true;
   /** The first name is the documented one. */
   readonly roles: Readonly<Partial<Record<Role, readonly string[]>>>;
   /** Other names that it is given. */
@@ -66,6 +90,31 @@ export const inputNames = [
 ] as const;
 
 export const conventions: readonly Convention[] = [
+  {
+    name: "verifiers",
+    title: "verifiers: `@reward (task, trace, runtime) -> float | dict[str, float]`",
+    batched: false,
+    roles: { task: ["task"], trace: ["trace"], runtime: ["runtime"] },
+    is: (has) => has("trace"),
+  },
+  {
+    // Before TRL's, with which it shares `completions` and `prompts`.
+    name: "rubric_group",
+    title:
+      "a group's function of verifiers' earlier rubrics: `f(prompts, completions, answers, states, tasks, infos) -> list[float]`",
+    batched: true,
+    grouped: true,
+    roles: {
+      prompts_of_group: ["prompts"],
+      completions_of_group: ["completions"],
+      answers: ["answers"],
+      states: ["states"],
+      infos: ["infos"],
+      tasks: ["tasks"],
+    },
+    // A field of TRL's data may well be called `answers`.
+    is: (has) => has("states") || has("infos") || has("answers", "tasks"),
+  },
   {
     name: "trl",
     title: "TRL: `f(completions, prompts, completion_ids, <columns>, **kwargs) -> list[float | None]`",
@@ -126,6 +175,22 @@ export const conventions: readonly Convention[] = [
     is: (has) => has("answer", "entry"),
   },
   {
+    name: "rubric",
+    title:
+      "verifiers' earlier rubrics: `f(completion, prompt, answer, state, info, task, **kwargs) -> float`",
+    batched: false,
+    roles: {
+      prompt: ["prompt"],
+      completion: ["completion"],
+      answer: ["answer"],
+      state: ["state"],
+      info: ["info"],
+      task: ["task"],
+    },
+    columns: true,
+    is: (has) => has("completion") || has("state"),
+  },
+  {
     name: "gradus",
     title: "Gradus: `compute_score(prompt, response, task, …) -> float | None`",
     batched: false,
@@ -156,11 +221,6 @@ const unsupported: readonly Unsupported[] = [
     title: "an rLLM evaluator's `(task, episode)`",
     is: (has) => has("task", "episode"),
     call: (name) => `${name}(task["data"], episode).reward`,
-  },
-  {
-    title: "verifiers' `(task, trace, runtime)`, whose objects only its package can make",
-    is: (has) => has("trace"),
-    call: (name) => `${name}(task["data"], trace, None)`,
   },
 ];
 
@@ -205,7 +265,7 @@ export function unprovided(
 export const unknownText = (name: string, found: Exclude<Recognised, { kind: "convention" }>): string =>
   found.kind === "unsupported"
     ? `\`${name}\` takes ${found.title}, by which Gradus does not call a reward`
-    : `\`${name}\` takes ${listed(found.parameters)}, which is no convention that Gradus calls a Python reward by: its own, verl's, TRL's, OpenRLHF's or reasoning-gym's`;
+    : `\`${name}\` takes ${listed(found.parameters)}, which is no convention that Gradus calls a Python reward by: its own, verl's, TRL's, OpenRLHF's, reasoning-gym's or verifiers'`;
 
 const listed = (names: readonly string[]): string =>
   names.length === 0 ? "no parameter that has a name" : names.map((name) => `\`${name}\``).join(", ");

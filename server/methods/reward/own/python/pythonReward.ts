@@ -10,6 +10,7 @@ import type { CoveredReward, Reached } from "../reached.ts";
 import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";
 import { batchCall, keywordsOf, type Bound } from "./bind.ts";
+import type { Convention } from "./convention.ts";
 import { PythonFunction, type Loaded, type PythonFunctionOptions } from "./pythonFunction.ts";
 import type { RowAnswer } from "./pythonProcess.ts";
 
@@ -41,6 +42,16 @@ interface Rows {
 
 /** It changes while one waits. */
 const isAborted = ({ signal }: Rows): boolean => signal?.aborted === true;
+
+/** Of the rows that are left, those of one question. */
+function asked(
+  { batched, grouped }: Convention,
+  { inputs }: Rows,
+  left: readonly number[],
+): readonly number[] {
+  if (grouped === true) return left.filter((row) => inputs[row]!.group === inputs[left[0]!]!.group);
+  return batched ? left : left.slice(0, perMessage);
+}
 
 /** How far the rows are: what was lost on the way decides how the rest is asked for. */
 class Round {
@@ -142,8 +153,7 @@ export class PythonReward implements CoveredReward {
       if (isAborted(rows)) throw abortion();
       this.asking = true;
       try {
-        const { batched } = ready.bound.convention;
-        await this.ask(ready, rows, batched ? left : left.slice(0, perMessage), round);
+        await this.ask(ready, rows, asked(ready.bound.convention, rows, left), round);
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error;
         await this.function.drop();

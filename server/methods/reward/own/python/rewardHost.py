@@ -239,11 +239,15 @@ def load(message):
         raise Refused("it does not parse: %s (%s:%s)" % (error.msg, os.path.basename(file), error.lineno))
     except ValueError as error:
         raise Refused("it does not parse: %s" % error)
-    module = run(tree, file, name)
-    found = module.__dict__.get(name)
+    root, *inner = name.split(".")
+    module = run(tree, file, root)
+    found = module.__dict__.get(root)
+    if found is not None and inner:
+        return Function(method_of(found, inner[0]), folder)
     if found is None:
         names = [each for each, value in module.__dict__.items() if callable(value) and not each.startswith("_")]
         raise Refused("it has no function `%s` (it has %s)" % (name, ", ".join(names[:20]) or "none"))
+    found = scored_by_verifiers(found)
     if not callable(found):
         raise Refused("its `%s` is %s, not a function" % (name, described(found)))
     function = Function(found, folder)
@@ -760,6 +764,235 @@ def thrown(error, folder):
     place = place_of(error, folder)
     where = "" if place is None else " (%s:%d)" % place
     return "threw %s%s%s" % (type(error).__name__, ": " + text if text else "", where)
+
+
+# ---- verifiers: rewards of a trace, and rubrics ---------------------------------------------------------------------
+
+
+class RuntimeNeeded(Exception):
+    """A reward has asked for the sandbox that only a run of verifiers starts."""
+
+
+class Runtime:
+    """In the place of the sandbox: it is there for a reward that takes it and does not use it."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise RuntimeNeeded("`runtime.%s` needs the sandbox of a verifiers run, which Gradus does not start" % name)
+
+
+class Record:
+    """Fields by attribute. What is absent says what there is."""
+
+    def __init__(self, title, fields):
+        self.__dict__.update(fields)
+        self.__dict__["_title"] = title
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        names = ", ".join(each for each in self.__dict__ if not each.startswith("_"))
+        raise AttributeError("%s has no `%s` here; it has %s" % (self._title, name, names))
+
+    def model_dump(self, **_):
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
+
+
+def text_of(content):
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))
+
+
+class TaskRecord(Record):
+    def __init__(self, row):
+        usual = dict.fromkeys(("idx", "id", "name", "description", "system_prompt"))
+        super().__init__("the task", dict(usual, **row))
+
+    @property
+    def prompt_text(self):
+        prompt = self.prompt
+        return prompt if isinstance(prompt, str) else "\n\n".join(text_of(each.get("content")) for each in prompt or [])
+
+
+def message_of(message):
+    """A message of the package's own type where the file has loaded that."""
+    known = getattr(sys.modules.get("verifiers.v1.types"), message["role"].capitalize() + "Message", None)
+    if known is not None:
+        try:
+            return known(**message)
+        except ValueError:
+            pass  # pydantic's errors are ValueErrors: an observation has no tool_call_id here
+    usual = {"reasoning_content": None, "tool_calls": None} if message["role"] == "assistant" else {}
+    return Record("the message", dict(usual, **message))
+
+
+class Trace(Record):
+    """What a rollout here can say of a trace of verifiers (verifiers/v1/trace.py, 0.4): one branch, no errors."""
+
+    def __init__(self, told, data, kind):
+        messages = [(message_of(each), False) for each in told["prompt"]]
+        messages += [(message_of(each), each["role"] == "assistant") for each in told["answer"]]
+        nodes = [
+            Record("the node", {"parent": at - 1 if at else None, "message": message, "sampled": sampled, "tools": []})
+            for at, (message, sampled) in enumerate(messages)
+        ]
+        task = Record("trace.task", {"type": kind, "data": data, "key": told["id"], "hash": told["id"]})
+        super().__init__(
+            "the trace",
+            {
+                "id": told["id"],
+                "task": task,
+                "nodes": nodes,
+                "messages": [message for message, _ in messages],
+                "assistant_messages": [message for message, sampled in messages if sampled],
+                "tool_messages": [message for message, _ in messages if message.role == "tool"],
+                "num_turns": sum(sampled for _, sampled in messages),
+                "num_branches": 1,
+                "num_output_tokens": told["tokens"],
+                "is_truncated": told["truncated"],
+                "is_completed": True,
+                "is_timeout": False,
+                "ok": True,
+                "has_error": False,
+                "errors": [],
+                "last_error": None,
+                "stop_condition": None,
+                "root_reply": None,
+                "tools": [],
+                "info": {},
+                "metrics": {},
+                "rewards": {},
+                "reward": 0.0,
+                "state": Record("trace.state", {"artifacts": {}}),
+            },
+        )
+
+    @property
+    def last_message(self):
+        return self.messages[-1]
+
+    @property
+    def last_reply(self):
+        said = self.assistant_messages
+        return text_of(said[-1].content).strip() if said else ""
+
+    @property
+    def transcript(self):
+        return "\n\n".join("\n".join(["[%s]" % each.role, text_of(each.content)]) for each in self.messages)
+
+    def record_metric(self, name, value):
+        self.metrics[name] = float(value)
+
+    def record_metrics(self, values):
+        for name, value in values.items():
+            self.record_metric(name, value)
+
+
+def taken_by(call, available):
+    """Of what there is, what a function names."""
+    parameters = inspect.signature(call).parameters
+    if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
+        return available
+    return {name: value for name, value in available.items() if name in parameters}
+
+
+class TraceRewards:
+    """Rewards of verifiers as one function: the sum of their weighted scores, with each by its name."""
+
+    def __init__(self, owner, names, weighted):
+        self.owner, self.names, self.weighted = owner, names, weighted
+
+    async def __call__(self, trace, task=None, runtime=None, **args):
+        owner, kind = self.owner, getattr(self.owner, "__name__", "Task")
+        data = TaskRecord(trace["data"]) if not isinstance(owner, type) else data_of(owner, trace["data"])
+        trace = Trace(trace, data, kind)
+        holder = owner(data) if isinstance(owner, type) else None
+        available = dict(args, task=data, trace=trace)
+        total, components = None, {}
+        for name in self.names:
+            call = owner if holder is None else getattr(holder, name)
+            sandbox = inspect.signature(call).parameters.get("runtime")
+            # As verifiers does offline: one with a default is called without.
+            needed = sandbox is not None and sandbox.default is sandbox.empty
+            value = call(**taken_by(call, dict(available, runtime=Runtime()) if needed else available))
+            if inspect.isawaitable(value):
+                value = await value
+            weight = getattr(call, "_vf_weight", 1.0) if self.weighted else 1.0
+            keyed = value.items() if hasattr(value, "items") else [(name, value)]
+            for key, each in keyed:
+                each = plain(each, "a number, or a dict of numbers")
+                components[str(key)] = each
+                if each is not None:
+                    total = (total or 0.0) + weight * each
+        if len(components) == 1 and not trace.metrics:
+            return total
+        return dict(components, **trace.metrics, score=total)
+
+
+def data_of(owner, row):
+    """The row as the task class types it."""
+    try:
+        kind = owner.data_type()
+        known = getattr(kind, "model_fields", row)
+        return kind(**{name: value for name, value in row.items() if name in known and value is not None})
+    except ValueError as error:
+        raise Wrong("the task's data makes no %s: %s" % (kind.__name__, str(error).replace("\n", " ")))
+
+
+def rewards_in(owner):
+    """Names of methods with `@reward`, as verifiers orders them."""
+    found = {name for each in owner.__mro__ for name, value in vars(each).items() if hasattr(value, "reward")}
+    tagged = [name for name in found if getattr(getattr(owner, name), "reward", None) is True]
+    return sorted(tagged, key=lambda name: (-getattr(getattr(owner, name), "reward_priority", 0), name))
+
+
+def method_of(owner, name):
+    if not isinstance(owner, type) or not callable(getattr(owner, name, None)):
+        raise Refused("it has no method `%s` of a class" % name)
+    if not callable(getattr(owner, "data_type", None)):
+        raise Refused("`%s` is no Task of verifiers: name a function" % owner.__name__)
+    return TraceRewards(owner, [name], False)
+
+
+class Rubric:
+    """A rubric of verifiers below 0.4 as one function: the sum of its weighted functions, with each by its name."""
+
+    def __init__(self, rubric):
+        self.calls, self.weights = list(rubric.funcs), list(rubric.weights)
+        self.objects = dict(getattr(rubric, "class_objects", None) or {})
+        for call in self.calls:
+            plural = {"completions", "states", "answers", "infos"} & set(inspect.signature(call).parameters)
+            if plural:
+                raise Refused(
+                    "its `%s` scores a whole group: name it as a term of its own" % getattr(call, "__name__", call)
+                )
+
+    async def __call__(self, prompt, completion, answer, state, info, task, **fields):
+        given = dict(prompt=prompt, completion=completion, answer=answer, state=state, info=info, task=task)
+        total, components = 0.0, {}
+        for call, weight in zip(self.calls, self.weights):
+            value = call(**taken_by(call, dict(fields, **given, **self.objects)))
+            if inspect.isawaitable(value):
+                value = await value
+            value = plain(value, "a number")
+            components[getattr(call, "__name__", repr(call))] = value
+            total += weight * (value or 0.0)
+        return dict(components, score=total)
+
+
+def scored_by_verifiers(found):
+    if isinstance(found, type) and callable(getattr(found, "data_type", None)):
+        names = rewards_in(found)
+        if not names:
+            raise Refused("its class `%s` has no method with `@reward`" % found.__name__)
+        return TraceRewards(found, names, True)
+    if isinstance(getattr(found, "funcs", None), list) and isinstance(getattr(found, "weights", None), list):
+        return Rubric(found)
+    if inspect.isroutine(found) and "trace" in inspect.signature(found).parameters:
+        return TraceRewards(found, [found.__name__], False)
+    return found
 
 
 # ---- calls ----------------------------------------------------------------------------------------------------------
