@@ -880,7 +880,8 @@ class Trace(Record):
 
     @property
     def transcript(self):
-        return "\n\n".join("\n".join(["[%s]" % each.role, text_of(each.content)]) for each in self.messages)
+        said = [["[%s]" % each.role] + list(filter(None, [text_of(each.content)])) for each in self.messages]
+        return "\n\n".join(map("\n".join, said))
 
     def record_metric(self, name, value):
         self.metrics[name] = float(value)
