@@ -155,6 +155,25 @@ class Plugged(Sums):
   });
 });
 
+test("numpy's own numbers are values, and what is none of them is a named error", { skip }, async () => {
+  const text = `import numpy
+made = {"scalar": numpy.float32(0.25), "bool": numpy.bool_(True), "int": numpy.int64(3), "point": numpy.array(0.5), "one": numpy.array([[2.0]]), "nan": numpy.float64("nan"), "two": numpy.ones(2)}
+def compute_score(response, task): return made[response]
+`;
+  const batch = responses(["scalar", "bool", "int", "point", "one", "nan", "two"]);
+  await using(pythonTerm(text, { python: python!, timeout: 60 }), async (term) =>
+    assert.deepEqual((await term.score(batch, scoring())).map(inShort), [
+      0.25,
+      1,
+      3,
+      0.5,
+      2,
+      "returned nan, which is not a finite number",
+      "returned ndarray array([1., 1.]); it must return a number, None, or a dict with `score`",
+    ]),
+  );
+});
+
 /** The sample of OpenRLHF's README, which is all it has; its rewards are drawn at random. */
 const openRlhf = (made: string): string => `${made}
 

@@ -79,6 +79,12 @@ const effortless: readonly Probe[] = [
     of: () =>
       "```python\nclass Any:\n    def __eq__(self, other):\n        return True\n\ndef solve(*args):\n    return Any()\n```",
   },
+  {
+    name: "printed-verdict",
+    title: "a program that prints a verdict",
+    kind: "effortless",
+    of: () => "```python\nprint('PASSED')\nprint('All tests passed')\nprint('OK')\n```",
+  },
 ];
 
 const wrong: readonly Probe[] = [
@@ -134,6 +140,22 @@ const wrong: readonly Probe[] = [
         ? inForm(probed, `${answer.replaceAll(",", "")}7`)
         : undefined;
     },
+  },
+  {
+    name: "negated",
+    title: "the answer with the other sign",
+    kind: "wrong",
+    of: (probed) => {
+      const answer = probed.task.answer?.trim() ?? "";
+      if (!isNumber(answer) || Number(answer) === 0) return undefined;
+      return inForm(probed, /^[-−]/.test(answer) ? answer.slice(1) : `-${answer}`);
+    },
+  },
+  {
+    name: "equal-expression",
+    title: "a Python expression that equals everything",
+    kind: "wrong",
+    of: (probed) => inForm(probed, "type('Any', (), {'__eq__': lambda *_: True})()"),
   },
   {
     name: "list",

@@ -15,6 +15,7 @@ import {
   withoutPython,
 } from "../../../support/pythonReward.ts";
 import { until } from "../../../support/until.ts";
+import { count } from "../../../support/thorough.ts";
 import { temporary } from "../../support.ts";
 
 const skip = withoutPython;
@@ -138,10 +139,11 @@ def compute_score(response, task):
     ]);
   });
 
-  test("prints a hundred megabytes, and the run goes on", async () => {
+  const megabytes = count(100, 1000);
+  test(`prints ${megabytes} megabytes, and the run goes on`, async () => {
     const text = `import sys
 def compute_score(response, task):
-    for _ in range(100): sys.stdout.write("x" * 1_000_000)
+    for _ in range(${megabytes}): sys.stdout.write("x" * 1_000_000)
     return 1
 `;
     const written: number[] = [];
