@@ -10,7 +10,8 @@ import { checkGold } from "../analysis/rewardChecks/gold.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { UserError } from "../../shared/lib/errors.ts";
-import { rescore, type Rescored, type RescoredSummary } from "../analysis/rescore/rescore.ts";
+import { Rescoring, type Rescored } from "../analysis/rescore/rescore.ts";
+import type { RescoredSummary } from "../analysis/rescore/rescoreTally.ts";
 import { formatFraction } from "../../shared/lib/format.ts";
 import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
@@ -19,7 +20,7 @@ import { collect, pathText } from "./text/diagnostics.ts";
 import { attackText, goldLine, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { printCoverage } from "./rewardCoverage.ts";
-import { rolloutsOf } from "./rolloutsOf.ts";
+import { withRollouts } from "./rolloutsOf.ts";
 
 interface Options {
   readonly rollouts?: string;
@@ -84,11 +85,17 @@ function text(scored: Rescored): void {
 }
 
 async function rescored(config: RunConfig, rollouts: string, options: Options): Promise<void> {
-  const random = randomStream(config.seed, "rescore");
-  const { step, store } = options;
-  for await (const scored of rescore(config, await rolloutsOf(rollouts, config, { step, store }), random)) {
-    if (options.json === true) printJson(scored);
-    else text(scored);
+  const { step, store, json } = options;
+  const say = (scored: Rescored): void => (json === true ? printJson(scored) : text(scored));
+  const rescoring = new Rescoring(config, randomStream(config.seed, "rescore"));
+  try {
+    // A run's rollouts come step by step: all of a long run do not fit in memory.
+    await withRollouts(rollouts, config, { step, store }, async (rows) => {
+      for await (const scored of rescoring.rollouts(rows)) say(scored);
+    });
+    say(rescoring.summary);
+  } finally {
+    await rescoring.close();
   }
 }
 

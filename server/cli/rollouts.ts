@@ -9,6 +9,7 @@ import { visibleLine, visibleText } from "../../shared/lib/visibleText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
 import { whole } from "./options.ts";
+import { UnreadSteps } from "./text/unreadSteps.ts";
 import { findRun, withDaemon } from "./runs/store.ts";
 
 interface Options {
@@ -56,6 +57,7 @@ async function list(
   let printed = 0;
   let total = 0;
   let group = "";
+  const unread = new UnreadSteps();
   do {
     const answer = await ask(connection, rolloutsQuery, {
       ...wish,
@@ -71,6 +73,7 @@ async function list(
         print(text(row, criteria === true));
       }
     }
+    unread.complain(answer.unread);
     printed += answer.rollouts.length;
     total = answer.total;
     after = answer.next ?? undefined;

@@ -8,6 +8,7 @@ import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { findRun, withDaemon } from "./runs/store.ts";
+import { UnreadSteps } from "./text/unreadSteps.ts";
 
 export interface RolloutsOptions {
   readonly store?: string | undefined;
@@ -18,6 +19,8 @@ export interface RolloutsOptions {
 }
 
 const page = 1024;
+
+type StepRange = { readonly step: number } | { readonly from: number; readonly to: number };
 
 /**
  * @param words a file, or a run: its id, a beginning of it, its name, or `last`
@@ -68,16 +71,22 @@ async function* stepsOf(
   { id, step: last }: RunSummary,
   options: RolloutsOptions,
 ): AsyncGenerator<readonly RolloutRow[]> {
-  if (options.step !== undefined || options.last !== true) {
-    for (let step = options.step ?? 0; step <= (options.step ?? last); step++) {
-      const rows = await rowsOf(connection, id, step);
+  if (options.step !== undefined) {
+    const rows = await rowsOf(connection, id, { step: options.step });
+    if (rows.length > 0) yield rows;
+    return;
+  }
+  if (options.last !== true) {
+    // As a part of the run: a step whose file has changed is named, and the others are read.
+    for (let step = 0; step <= last; step++) {
+      const rows = await rowsOf(connection, id, { from: step, to: step });
       if (rows.length > 0) yield rows;
     }
     return;
   }
   // The steps after the last rollouts may have metrics alone.
   for (let step = last; step >= 0; step--) {
-    const rows = await rowsOf(connection, id, step);
+    const rows = await rowsOf(connection, id, { step });
     if (rows.some(({ use = "train" }) => use === "train")) {
       yield rows;
       return;
@@ -85,17 +94,19 @@ async function* stepsOf(
   }
 }
 
-async function rowsOf(connection: Requester, run: string, step: number): Promise<RolloutRow[]> {
+async function rowsOf(connection: Requester, run: string, part: StepRange): Promise<RolloutRow[]> {
   const rows: RolloutRow[] = [];
+  const unread = new UnreadSteps();
   let after: string | undefined;
   do {
     const answer = await ask(connection, rolloutsQuery, {
       run,
-      step,
+      ...part,
       tokens: true,
       limit: page,
       ...(after === undefined ? {} : { after }),
     });
+    unread.complain(answer.unread);
     for (const row of answer.rollouts) rows.push(row);
     after = answer.next ?? undefined;
   } while (after !== undefined);

@@ -9,6 +9,7 @@ import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { isSettled } from "../../shared/protocol/runStatus.ts";
 import type { Queries } from "./queries/queries.ts";
 import { isDamage, rebuilding, setAside } from "./drivers/damaged.ts";
+import { LostSteps } from "./queries/unreadRollouts.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
@@ -115,7 +116,9 @@ class StoreThread {
   private async rollouts(
     parameters: Parameters<StoreCalls["rollouts"]>[0],
   ): Promise<ReturnType<StoreCalls["rollouts"]>> {
-    while (this.store.ingest.rollouts.next(parameters.run, parameters)) {
+    // What cannot be read is named by the query itself.
+    const lost = new LostSteps();
+    while (this.store.ingest.rollouts.next(parameters.run, parameters, lost)) {
       await setImmediate();
       // The run's log may have been read meanwhile.
       await this.store.ready();

@@ -52,10 +52,19 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
       .describe("Metrics that add up: their means are over the steps that have all of them."),
   }),
 );
+/** A step of an imported run whose file has changed since, or is gone. */
+export interface UnreadStep {
+  readonly step: number;
+  /** A sentence that names what has changed. */
+  readonly message: string;
+  readonly file: string;
+}
 export const rolloutsQuery = request<{
   readonly rollouts: readonly RolloutRow[];
   readonly total: number;
   readonly next: string | null;
+  /** Of several steps those that cannot be read: absent where there are none. One `step` that cannot is an error. */
+  readonly unread?: readonly UnreadStep[];
 }>()(
   "gradus/rollouts",
   run.extend({

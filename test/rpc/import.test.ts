@@ -156,6 +156,19 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     const { code, stdout, stderr } = await gradus(["rollouts", run, "--step", "2"], dirname(file));
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /2\.jsonl: error: The rollouts of step 2 are not shown: their file has changed/);
+    // The other steps answer.
+    const warning = /2\.jsonl: warning: The rollouts of step 2 are not shown: their file has changed/g;
+    const listed = await gradus(["rollouts", run, "--json"], dirname(file));
+    assert.deepEqual([listed.code, listed.stdout.trim().split("\n").length], [0, 64]);
+    assert.equal(listed.stderr.match(warning)?.length, 1);
+    const scored = await gradus(["reward", file, "--rollouts", run, "--json"], dirname(file));
+    assert.equal(JSON.parse(scored.stdout.trim().split("\n").at(-1)!).rollouts, 64);
+    assert.equal(scored.stderr.match(warning)?.length, 1);
+    const unsaved = { [join(dirname(file), "answer.ts")]: reward(0.7) };
+    const asked = { uri: pathToFileURL(file).href, trusted: true, scope: "run", unsaved } as const;
+    const { rescored } = await ask(connection, rescore, asked);
+    assert.deepEqual([rescored?.steps, rescored?.from, rescored?.to], [4, 1, 5]);
+    assert.match(rescored?.notes.join() ?? "", /step 2 are not shown/);
     await told("runs", "delete", run);
     assert.deepEqual((await ask(connection, runsList, {})).runs, []);
     assert.deepEqual(readdirSync(join(box.store, "runs")), []);

@@ -19,35 +19,32 @@ interface CriterionTally {
   lost: number;
 }
 
-/** A term's columns over the same rollouts, before and now. */
-interface TwoColumns {
-  readonly now: RewardColumn | undefined;
-  readonly before: RewardColumn | undefined;
-}
-
 const metBy = (list: readonly JudgedCriterion[] | undefined, name: string): Met =>
   list?.find((one) => criterionName(one) === name)?.met ?? null;
 
-/** By criterion, by its name; undefined where the term judges by none. */
-export function criteriaChanges(
-  parts: readonly TwoColumns[],
-): Readonly<Record<string, CriterionChange>> | undefined {
-  const tallies = new Map<string, CriterionTally>();
-  for (const { now, before } of parts) {
+export class CriteriaTally {
+  private readonly tallies = new Map<string, CriterionTally>();
+
+  /** A term's columns over the same rollouts. */
+  add(now: RewardColumn | undefined, before: RewardColumn | undefined): void {
     const rows = new Set([...(now?.criteria?.keys() ?? []), ...(before?.criteria?.keys() ?? [])]);
     for (const row of rows) {
       const [fresh, old] = [now?.criteria?.get(row), before?.criteria?.get(row)];
       for (const name of new Set([...(fresh ?? []), ...(old ?? [])].map(criterionName)))
-        count(tallies, name, metBy(fresh, name), metBy(old, name));
+        count(this.tallies, name, metBy(fresh, name), metBy(old, name));
     }
   }
-  if (tallies.size === 0) return undefined;
-  return Object.fromEntries(
-    [...tallies].map(([name, { now, before, gained, lost }]) => [
-      name,
-      { met: meanOrNull(now), before: meanOrNull(before), gained, lost },
-    ]),
-  );
+
+  /** By criterion, by its name; undefined where the term judges by none. */
+  get changes(): Readonly<Record<string, CriterionChange>> | undefined {
+    if (this.tallies.size === 0) return undefined;
+    return Object.fromEntries(
+      [...this.tallies].map(([name, { now, before, gained, lost }]) => [
+        name,
+        { met: meanOrNull(now), before: meanOrNull(before), gained, lost },
+      ]),
+    );
+  }
 }
 
 function count(tallies: Map<string, CriterionTally>, name: string, now: Met, before: Met): void {

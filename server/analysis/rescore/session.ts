@@ -6,6 +6,7 @@ import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { stageAt } from "../explain/stageAt.ts";
+import { isLost } from "../imported/isLost.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
@@ -92,22 +93,29 @@ export class RescoreSession {
     const sources = await this.sources(config, options);
     const tally = new ComparisonTally();
     const notes = new Set<string>();
+    const scored: number[] = [];
     let reported = 0;
     for (const [done, step] of steps.toReversed().entries()) {
       options.signal.throwIfAborted();
-      const { compared, notes: found } = await this.compared(config, step, sources, options.signal);
-      tally.add(compared);
-      for (const note of found) notes.add(note);
+      const last = (): boolean => done === steps.length - 1 || performance.now() - began > wholeWithin;
+      try {
+        const { compared, notes: found } = await this.compared(config, step, sources, options.signal);
+        tally.add(compared);
+        for (const note of found) notes.add(note);
+        scored.push(step);
+      } catch (error) {
+        if (!isLost(error) || (scored.length === 0 && last())) throw error;
+        notes.add(error.message);
+      }
       const milliseconds = performance.now() - began;
-      const last = done === steps.length - 1 || milliseconds > wholeWithin;
-      if (done === 0 || last || milliseconds - reported > 500) {
+      if (scored.length > 0 && (scored.length === 1 || last() || milliseconds - reported > 500)) {
         reported = milliseconds;
         yield {
           run: this.run.id,
           name: this.run.name,
-          from: step,
-          to: steps.at(-1)!,
-          steps: done + 1,
+          from: scored.at(-1)!,
+          to: scored[0]!,
+          steps: scored.length,
           of: steps.length,
           change: tally.change,
           most: tally.changedMost,
@@ -115,7 +123,7 @@ export class RescoreSession {
           milliseconds,
         };
       }
-      if (last) return;
+      if (last()) return;
       // Another edit may have come: its message is read between two steps.
       await setImmediate();
     }

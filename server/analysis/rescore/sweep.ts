@@ -8,6 +8,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { RewardColumn } from "../../core/reward.ts";
+import { isLost } from "../imported/isLost.ts";
 import { ComparisonTally, membersOf } from "./compare.ts";
 import { scoreStep } from "./scoreStep.ts";
 import type { RescoreOptions, RescoreSession, Scored } from "./session.ts";
@@ -63,12 +64,18 @@ export async function sweep(
   const began = performance.now();
   const sample = sampleOf(steps);
   const notes = new Set<string>();
-  let [weight, covered] = [0, 0];
+  const seen: number[] = [];
+  let weight = 0;
   let swept: readonly Swept[] = [];
   for (const step of sample) {
     options.signal.throwIfAborted();
-    const scored = await session.scored(config, step, options);
-    if (covered === 0) {
+    const scored = await session.scored(config, step, options).catch((error: unknown) => {
+      if (!isLost(error) || (seen.length === 0 && step === sample.at(-1))) throw error;
+      notes.add(error.message);
+      return undefined;
+    });
+    if (scored === undefined) continue;
+    if (seen.length === 0) {
       weight = weightOf(scored, term);
       swept = rangeOf(weight, from, to).map((at) => ({
         weight: at,
@@ -79,12 +86,11 @@ export async function sweep(
     }
     addStep(swept, scored, term);
     for (const note of scored.notes) notes.add(note);
-    covered += 1;
+    seen.push(step);
     if (performance.now() - began > within) break;
     // Another edit may have come: its message is read between two steps.
     await setImmediate();
   }
-  const seen = sample.slice(0, covered);
   const points = swept.map(pointOf);
   const { rollouts = 0, signed = 0, pairs = 0 } = swept[0]?.tally.change ?? {};
   return {
@@ -97,7 +103,7 @@ export async function sweep(
     pairs,
     from: Math.min(...seen),
     to: Math.max(...seen),
-    steps: covered,
+    steps: seen.length,
     of: steps.length,
     notes: [...notes],
     picture: sweepPicture(points, weight, signed),

@@ -18,6 +18,7 @@ import { pastCurriculumOf } from "../../methods/curriculum/pastCurriculum.ts";
 import { isParquet } from "../../lib/parquet.ts";
 import { writeParquet } from "../../lib/datasets/parquetWriter.ts";
 import { historyOf } from "../../analysis/history/ofRollouts.ts";
+import { UnreadSteps } from "../text/unreadSteps.ts";
 import { readReport, reportText } from "./reportRun.ts";
 import { writeRollouts } from "./rolloutsTable.ts";
 
@@ -116,6 +117,7 @@ const notWritten = (file: string, error: unknown): UserError =>
 /** All of a run's rollouts, by step. */
 async function* rollouts(connection: Requester, run: string): AsyncGenerator<RolloutRow> {
   let after: string | undefined;
+  const unread = new UnreadSteps();
   do {
     const page = await ask(connection, rolloutsQuery, {
       run,
@@ -123,6 +125,7 @@ async function* rollouts(connection: Requester, run: string): AsyncGenerator<Rol
       limit: pageOfRollouts,
       ...(after === undefined ? {} : { after }),
     });
+    unread.complain(page.unread);
     yield* page.rollouts;
     after = page.next ?? undefined;
   } while (after !== undefined);

@@ -38,7 +38,7 @@ function settle(store: Store, folder: string, run: string): void {
   store.ingest.setStatus(run, "interrupted", message);
 }
 
-function handlersOf({ queries, ingest }: Store): Handlers {
+function handlersOf({ queries }: Store): Handlers {
   return {
     ...answers(protocol.runsList, async (parameters) => queries.list(parameters)),
     ...answers(protocol.runsShow, async (parameters) => queries.show(parameters)),
@@ -50,10 +50,7 @@ function handlersOf({ queries, ingest }: Store): Handlers {
     ...answers(protocol.evaluationsQuery, async (parameters) => queries.evaluations(parameters)),
     ...answers(protocol.tasksQuery, async (parameters) => queries.tasks(parameters)),
     ...answers(protocol.matrixQuery, async (parameters) => queries.matrix(parameters)),
-    ...answers(protocol.rolloutsQuery, async (parameters) => {
-      while (ingest.rollouts.next(parameters.run, parameters));
-      return queries.rollouts(parameters);
-    }),
+    ...answers(protocol.rolloutsQuery, async (parameters) => queries.rollouts(parameters)),
   };
 }
 

@@ -9,7 +9,7 @@ import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { loadWith } from "../../run/loop/settings.ts";
-import { threadError } from "../threadFile.ts";
+import { errorOf, threadError } from "../threadFile.ts";
 import type { FromThread, RunToRescore, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Runs whose rollouts are kept in memory. */
@@ -41,7 +41,7 @@ class RescoreThread {
         this.asked.get(message.id)?.resolve(message.places);
         return void this.asked.delete(message.id);
       case "no-places":
-        this.asked.get(message.id)?.reject(new Error(message.message));
+        this.asked.get(message.id)?.reject(errorOf(message));
         return void this.asked.delete(message.id);
       case "close":
         for (const abort of this.aborts.values()) abort.abort();

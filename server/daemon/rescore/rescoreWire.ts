@@ -49,7 +49,7 @@ export type ToThread =
   | { readonly kind: "request"; readonly id: number; readonly request: RescoreRequest }
   | { readonly kind: "cancel"; readonly id: number }
   | { readonly kind: "places"; readonly id: number; readonly places: readonly RecordPlace[] }
-  | { readonly kind: "no-places"; readonly id: number; readonly message: string }
+  | ({ readonly kind: "no-places"; readonly id: number } & ThreadError)
   | { readonly kind: "close" };
 
 export type FromThread =

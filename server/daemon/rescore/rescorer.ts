@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
-import { errorOf, threadFile } from "../threadFile.ts";
+import { errorOf, threadError, threadFile } from "../threadFile.ts";
 import type { FromThread, RescoreAnswer, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Its memory is given back after so long without a request. */
@@ -121,7 +121,7 @@ export class Rescorer {
       const places = await this.remote.call("rolloutPlaces", run, step);
       this.answer({ kind: "places", id, places });
     } catch (error) {
-      this.answer({ kind: "no-places", id, message: messageOf(error) });
+      this.answer({ kind: "no-places", id, ...threadError(error) });
     }
   }
 

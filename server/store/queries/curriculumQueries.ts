@@ -12,7 +12,7 @@ import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import { laneColumns } from "./steps.ts";
 import type { TaskQueries } from "./taskQueries.ts";
-import type { UnreadRollouts } from "./unreadRollouts.ts";
+import { LostSteps, type UnreadRollouts } from "./unreadRollouts.ts";
 
 /** Milliseconds that one question may spend on rollouts that are not read yet: the next one reads on. */
 const patience = 30;
@@ -93,7 +93,8 @@ export class CurriculumQueries {
 
   private readOn(run: string): void {
     const until = performance.now() + patience;
-    while (performance.now() < until && this.unread.next(run));
+    const lost = new LostSteps();
+    while (performance.now() < until && this.unread.next(run, {}, lost));
   }
 }
 

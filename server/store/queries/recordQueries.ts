@@ -22,7 +22,7 @@ import { runFolder } from "../files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, textOf, wholeText, type Statements, type WholeText } from "../drivers/statements.ts";
 import { boundsOf, isWhole, laneColumns } from "./steps.ts";
-import type { UnreadRollouts } from "./unreadRollouts.ts";
+import { LostSteps, type UnreadRollouts } from "./unreadRollouts.ts";
 import { compileWhere } from "./where.ts";
 
 export class RecordQueries {
@@ -55,7 +55,9 @@ export class RecordQueries {
     ...part
   }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
     this.runs.existing(run);
-    while (this.unread.next(run, part));
+    // A question about one step has nothing else to answer.
+    const lost = part.step === undefined ? new LostSteps() : undefined;
+    while (this.unread.next(run, part, lost));
     const condition = where === undefined || where.trim() === "" ? undefined : compileWhere(where);
     const filter = `r.run = ?${isWhole(part) ? "" : " AND r.step BETWEEN ? AND ?"}${condition === undefined ? "" : ` AND ${condition.sql}`}`;
     const values = [run, ...(isWhole(part) ? [] : boundsOf(part)), ...(condition?.parameters ?? [])];
@@ -71,9 +73,12 @@ export class RecordQueries {
         .all(...values, attempt, atStep, ordinal, limit + 1),
     );
     const last = found.length > limit ? found[limit - 1] : undefined;
+    const rollouts = this.recorded(run, found.slice(0, limit), tokens, lost);
+    const unread = lost?.all ?? [];
     return {
-      rollouts: this.recorded(run, found.slice(0, limit), tokens),
+      rollouts,
       total,
+      ...(unread.length > 0 && { unread }),
       next: last === undefined ? null : `${last.attempt}:${last.step}:${last.ordinal}`,
     };
   }
@@ -83,6 +88,7 @@ export class RecordQueries {
     run: string,
     places: readonly RolloutRowOfTable[],
     tokens: boolean,
+    lost: LostSteps | undefined,
   ): readonly RolloutRow[] {
     const folder = runFolder(this.store, run);
     const imported = places.some(({ line }) => line !== null);
@@ -93,12 +99,12 @@ export class RecordQueries {
       return known.get(id);
     };
     try {
-      return places.map((place) => ({
-        ...rowOf(log.rollout(place), tokens, criteriaOf),
-        ...estimated(place),
-        run,
-        attempt: place.attempt,
-      }));
+      return places.flatMap((place) => {
+        const record = readUnlessLost(log, place, lost);
+        if (record === undefined) return [];
+        const row = rowOf(record, tokens, criteriaOf);
+        return [{ ...row, ...estimated(place), run, attempt: place.attempt }];
+      });
     } finally {
       log.close();
     }
@@ -184,6 +190,22 @@ interface RolloutRowOfTable extends RecordPlace {
   readonly advantage: number | null;
   readonly step: number;
   readonly ordinal: number;
+}
+
+/** undefined: its file has changed since its row was made. */
+function readUnlessLost(
+  log: { rollout: RecordReader["rollout"] },
+  place: RolloutRowOfTable,
+  lost: LostSteps | undefined,
+): ReturnType<RecordReader["rollout"]> | undefined {
+  if (lost?.has(place) === true) return undefined;
+  try {
+    return log.rollout(place);
+  } catch (error) {
+    if (lost === undefined) throw error;
+    lost.add(place, place.step, error);
+    return undefined;
+  }
 }
 
 /** Files of other trainers may lack advantages: a config gave them to the rows. */

@@ -3,9 +3,11 @@
  * when the run has ended.
  */
 import { UserError } from "../../../shared/lib/errors.ts";
+import type { UnreadStep } from "../../../shared/protocol/protocol.ts";
 import { readRollouts, type LogProblem } from "../../../shared/log/reader.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
+import { isLost } from "../../analysis/imported/isLost.ts";
 import type { Apply } from "../ingest/apply.ts";
 import type { Database, Statement } from "../drivers/database.ts";
 import { runFolder } from "../files.ts";
@@ -13,15 +15,32 @@ import { readers } from "../imported/readers.ts";
 import type { PlacedRows } from "./placedRows.ts";
 import { boundsOf, isWhole, type StepRange } from "./steps.ts";
 
-interface UnreadStep {
-  readonly attempt: number;
-  readonly segment: number;
-  readonly offset: number;
+type Place = Pick<RecordPlace, "attempt" | "segment" | "offset">;
+
+/** Steps whose files have changed: of a question about several steps, the others are answered. */
+export class LostSteps {
+  private readonly found = new Map<string, UnreadStep>();
+
+  has({ attempt, segment, offset }: Place): boolean {
+    return this.found.has(`${attempt} ${segment} ${offset}`);
+  }
+
+  /** @throws what is no changed file */
+  add({ attempt, segment, offset }: Place, step: number, error: unknown): void {
+    if (!isLost(error)) throw error;
+    const { file = "" } = error.detail;
+    this.found.set(`${attempt} ${segment} ${offset}`, { step, message: error.message, file });
+  }
+
+  get all(): readonly UnreadStep[] {
+    return [...this.found.values()].sort((a, b) => a.step - b.step);
+  }
 }
 
 export class UnreadRollouts {
   private readonly first: Statement;
   private readonly firstOfPart: Statement;
+  private readonly allOfPart: Statement;
   private readonly done: Statement;
   private readonly anyOfOthers: Statement;
   private placed: PlacedRows | undefined;
@@ -31,9 +50,10 @@ export class UnreadRollouts {
     private readonly store: string,
     private readonly apply: Apply,
   ) {
-    const select = "SELECT attempt, segment, offset FROM unread WHERE run = ?";
+    const select = "SELECT attempt, segment, offset, step FROM unread WHERE run = ?";
     this.first = database.prepare(`${select} LIMIT 1`);
     this.firstOfPart = database.prepare(`${select} AND step BETWEEN ? AND ? LIMIT 1`);
+    this.allOfPart = database.prepare(`${select} AND step BETWEEN ? AND ?`);
     this.anyOfOthers = database.prepare("SELECT 1 FROM placed LIMIT 1");
     this.done = database.prepare(
       "DELETE FROM unread WHERE run = ? AND attempt = ? AND segment = ? AND offset = ?",
@@ -45,15 +65,29 @@ export class UnreadRollouts {
     return this.anyOfOthers.get() !== undefined;
   }
 
-  /** Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left. */
-  next(run: string, part: StepRange = {}): boolean {
-    const found = isWhole(part) ? this.first.get(run) : this.firstOfPart.get(run, ...boundsOf(part));
+  /**
+   * Makes the rows of one step that has none yet, of a part of the run where one is named; false when there is none left.
+   * @param lost gets a step whose file has changed, and leaves it out; without it that is an error
+   */
+  next(run: string, part: StepRange = {}, lost?: LostSteps): boolean {
+    const found =
+      lost !== undefined && lost.all.length > 0
+        ? this.allOfPart.all(run, ...boundsOf(part)).find((one) => !lost.has(asUnread(one)))
+        : isWhole(part)
+          ? this.first.get(run)
+          : this.firstOfPart.get(run, ...boundsOf(part));
     if (found === undefined) return false;
-    this.read(run, asUnread(found));
+    const unread = asUnread(found);
+    try {
+      this.read(run, unread);
+    } catch (error) {
+      if (lost === undefined) throw error;
+      lost.add(unread, unread.step, error);
+    }
     return true;
   }
 
-  private read(run: string, { attempt, segment, offset }: UnreadStep): void {
+  private read(run: string, { attempt, segment, offset }: Place): void {
     const folder = runFolder(this.store, run);
     const { steps, problems } = readRollouts(folder, attempt, { segment, offset });
     const [step] = steps;
@@ -90,4 +124,5 @@ export class UnreadRollouts {
   }
 }
 
-const asUnread = (row: unknown): UnreadStep => row as UnreadStep;
+const asUnread = (row: unknown): Place & { readonly step: number } =>
+  row as Place & { readonly step: number };

@@ -205,6 +205,31 @@ test("a file that has changed is refused by name, whenever it changed; one that 
   assert.equal(rolloutsOf(store, run, 4).total, 16);
 });
 
+test("a question about the whole run leaves out the steps whose files have changed, and names them", async () => {
+  const { folder, output, store } = project("verl");
+  const { run } = await bring(folder, output);
+  store.ingestAll(run);
+  const [second, fourth] = [2, 4].map((step) => join(output, "rollouts", `${step}.jsonl`));
+  // One before its rows are made, one after.
+  appendFileSync(second!, "{}\n");
+  assert.equal(rolloutsOf(store, run, 4).total, 16);
+  rmSync(fourth!);
+  const steps = (rows: ReturnType<typeof rolloutsOf>) => [...new Set(rows.rollouts.map(({ step }) => step))];
+  const all = rolloutsOf(store, run);
+  assert.deepEqual(steps(all), [1, 3, 5]);
+  assert.deepEqual(
+    all.unread?.map(({ step, file }) => [step, file]),
+    [
+      [2, second],
+      [4, fourth],
+    ],
+  );
+  assert.match(all.unread?.[0]?.message ?? "", /step 2 are not shown: their file has changed/);
+  const part = store.queries.rollouts({ run, from: 3, to: 3, tokens: true, limit: 9 });
+  assert.deepEqual([part.rollouts.length, part.unread], [9, undefined]);
+  store.queries.curriculum({ run, by: "arm", from: 0, columns: 10, lanes: 10 });
+});
+
 test("with --copy the run does not need the folder any more", async () => {
   const { folder, output, store } = project("verl");
   const { run, copied } = await bring(folder, output, { copy: true });
