@@ -210,6 +210,31 @@ describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
     );
   });
 
+  it("is imported by the script near the folder where none is named, which is said; several have to be named", async () => {
+    const found = await command("runs", "import", "out", "--json");
+    const { config, foundConfig, advantages, run } = JSON.parse(found.stdout);
+    assert.deepEqual([config, foundConfig, advantages], [join(folder, "run.sh"), true, "grpo"]);
+    await command("runs", "delete", run);
+    const none = await command("runs", "import", "out", "--no-config");
+    assert.match(none.stdout, /no advantages: name the run's config with --config/);
+    await command("runs", "delete", none.stdout.split("\n")[0]!);
+    const other = join(folder, "again.sh");
+    cpSync(join(folder, "run.sh"), other);
+    // One of them names the folder, and the other does not.
+    writeFileSync(other, readFileSync(other, "utf8").replaceAll("out/", "elsewhere/"));
+    const named = await command("runs", "import", "out");
+    assert.match(named.stdout, /^by run\.sh, found near the folder: --config names another$/m);
+    await command("runs", "delete", named.stdout.split("\n")[0]!);
+    cpSync(join(folder, "run.sh"), other);
+    const several = await command("runs", "import", "out");
+    assert.match(
+      several.stderr,
+      /^several configs lie near the folder \(again\.sh, run\.sh\): name the run's with/m,
+    );
+    await command("runs", "delete", several.stdout.split("\n")[0]!);
+    rmSync(other);
+  });
+
   it("answers an edit of its reward.py within two seconds", async () => {
     const connection = await box.connect();
     const uri = pathToFileURL(join(folder, "run.sh")).href;

@@ -5,21 +5,26 @@ import { setTimeout as wait } from "node:timers/promises";
 import { runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
 import { asConfig } from "../../frameworks/asConfig/convertFile.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { configNear } from "../../frameworks/project/configNear.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { versionOf } from "../../frameworks/version.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { findOutput } from "../../store/imported/findOutput.ts";
 import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
 import { summaryText } from "../../store/imported/importSummary.ts";
-import { print, printJson } from "../command.ts";
+import { complain, print, printJson } from "../command.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
-import { collect } from "../text/diagnostics.ts";
+import { collect, pathText } from "../text/diagnostics.ts";
 import { daemonState, storeOf } from "./store.ts";
 
 declare const GRADUS_VERSION: string;
 
 interface Options {
-  readonly config?: string;
+  /** false: `--no-config` */
+  readonly config?: string | false;
   readonly name?: string;
   readonly copy?: boolean;
   readonly set: string[];
@@ -39,8 +44,9 @@ export function importCommand(program: Program): void {
     )
     .option(
       "--config <file>",
-      "the run's config: advantages are computed by it, and rewards get its terms' names",
+      "the run's config: advantages are computed by it, and rewards get its terms' names; default: the trainer's script or file near the folder",
     )
+    .option("--no-config", "use none, also where one lies near the folder")
     .option("--name <name>", "what the run is called; default: the folder's name")
     .option(
       "--copy",
@@ -54,8 +60,8 @@ export function importCommand(program: Program): void {
 
 async function run(folder: string, options: Options): Promise<void> {
   const store = storeOf(options.store);
-  const config = options.config === undefined ? undefined : configOf(options.config, options.set);
-  if (options.config !== undefined && config === undefined) return;
+  const { config, note } = chosenConfig(folder, options);
+  if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();
   const summary = await importRun({
     store,
@@ -67,14 +73,52 @@ async function run(folder: string, options: Options): Promise<void> {
     progress: (bytes) => progress.add(bytes),
   }).finally(() => progress.clear());
   await taken(store, summary.run);
-  if (options.json === true) return printJson(summary);
+  const found = config !== undefined && options.config === undefined ? config.file : null;
+  if (options.json === true)
+    return printJson({ ...summary, config: config?.file ?? null, foundConfig: found !== null });
   print(`${summary.run}\n${summaryText(summary)}`);
+  if (found !== null) print(`by ${pathText(found)}, found near the folder: --config names another`);
+  if (note !== undefined) complain(note);
 }
+
+/** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
+function chosenConfig(
+  folder: string,
+  { config: named, set }: Options,
+): { readonly config?: ImportRequest["config"]; readonly note?: string } {
+  if (named === false) return {};
+  if (named !== undefined) return { config: configOf(named, set) };
+  const near = configNear(folder, findOutput(resolve(folder)).trainer);
+  switch (near.kind) {
+    case "none":
+      return {};
+    case "several":
+      return {
+        note: `several configs lie near the folder (${near.files.map(pathText).join(", ")}): ${name}`,
+      };
+    case "one": {
+      const { config: loaded, diagnostics } = loadFile(
+        near.file,
+        { set, recorded: true },
+        { absent: ["data", "model"] },
+      );
+      if (loaded !== undefined) return { config: requestOf(near.file, set, loaded) };
+      const [first] = diagnostics.filter(({ severity }) => severity === "error");
+      return {
+        note: `${pathText(near.file)} lies near the folder and has errors (${first?.message ?? "it does not load"}): ${name}`,
+      };
+    }
+  }
+}
+const name = "name the run's with --config";
 
 /** undefined: it has errors, which are printed. */
 function configOf(file: string, set: readonly string[]): ImportRequest["config"] {
   const loaded = loadOrComplain(file, set, true);
-  if (loaded === undefined) return undefined;
+  return loaded === undefined ? undefined : requestOf(file, set, loaded);
+}
+
+function requestOf(file: string, set: readonly string[], loaded: RunConfig): ImportRequest["config"] {
   const path = resolve(file);
   const text = readText(path, limits.source);
   const converted = asConfig(path, text, set);

@@ -1,0 +1,61 @@
+/** The configuration that a folder of a trainer's output came from, as far as what lies near it says. */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { converts } from "../asConfig/convertFile.ts";
+import { smallText } from "../readers/fileReader.ts";
+import { parseConfig } from "../readers/index.ts";
+
+export type ConfigNear =
+  | { readonly kind: "one"; readonly file: string }
+  /** Several that may be meant, none more than the others. */
+  | { readonly kind: "several"; readonly files: readonly string[] }
+  | { readonly kind: "none" };
+
+/** Folders above the named one that are looked through, as far as its repository. */
+const levels = 3;
+const endings = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".yaml", ".yml"];
+/** Files of one folder that are read: a project's own folder has few. */
+const mostRead = 200;
+
+/**
+ * The folder itself and those above it, the innermost first: Hydra's record of what ran, else the only script or file of
+ * the trainer, or the only one that names the folder.
+ * @param folder that was named
+ */
+export function configNear(folder: string, trainer: "verl" | "trl"): ConfigNear {
+  const root = resolve(folder);
+  for (let at = root, level = 0; level <= levels; at = dirname(at), level++) {
+    const hydra = join(at, ".hydra", "config.yaml");
+    if (isConfig(hydra, trainer)) return { kind: "one", file: hydra };
+    const files = candidates(at).filter((file) => isConfig(file, trainer));
+    if (files.length > 0) return chosen(files, relative(at, root));
+    if (dirname(at) === at || existsSync(join(at, ".git"))) break;
+  }
+  return { kind: "none" };
+}
+
+const candidates = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && endings.includes(extname(entry.name)))
+    .slice(0, mostRead)
+    .map(({ name }) => join(folder, name));
+
+function isConfig(file: string, trainer: "verl" | "trl"): boolean {
+  const text = smallText(file);
+  return text !== undefined && parseConfig(file, text)?.framework === trainer && converts(file);
+}
+
+/** @param output the named folder, from that of the files */
+function chosen(files: readonly string[], output: string): ConfigNear {
+  const [only] = files;
+  if (only !== undefined && files.length === 1) return { kind: "one", file: only };
+  const naming = files.filter((file) => output !== "" && partsOfPaths(file).has(basename(output)));
+  const [named] = naming;
+  return named !== undefined && naming.length === 1
+    ? { kind: "one", file: named }
+    : { kind: "several", files };
+}
+
+/** Words of a file between slashes, quotes and spaces. */
+const partsOfPaths = (file: string): ReadonlySet<string> =>
+  new Set((smallText(file) ?? "").split(/[\s"'=/:,()]+/));
