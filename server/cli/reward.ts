@@ -2,6 +2,7 @@ import { randomStream } from "../lib/random.ts";
 import type { Command as Program } from "commander";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../analysis/rewardChecks/attack.ts";
+import { attackWithModel } from "../analysis/rewardChecks/modelAttack.ts";
 import { saveTests } from "../analysis/rewardChecks/saveTests.ts";
 import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
@@ -29,6 +30,9 @@ interface Options {
   readonly probe?: boolean;
   readonly attack?: boolean;
   readonly seconds: number;
+  readonly endpoint?: string;
+  readonly model?: string;
+  readonly tries: number;
   readonly set: string[];
   readonly json?: boolean;
   readonly step?: number;
@@ -133,13 +137,18 @@ async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Pr
   if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
 }
 
-async function attack(
-  config: RunConfig,
-  scorer: AnswerScorer,
-  seconds: number,
-  json: boolean,
-): Promise<void> {
-  const { holes: found, ...summary } = await attackReward(config, scorer, { seconds });
+async function attack(config: RunConfig, scorer: AnswerScorer, options: Options): Promise<void> {
+  const { endpoint: url, model, tries, seconds } = options;
+  const json = options.json === true;
+  const { holes: found, ...summary } =
+    url === undefined
+      ? await attackReward(config, scorer, { seconds })
+      : await attackWithModel(config, scorer, {
+          url,
+          ...(model !== undefined && { model }),
+          seconds,
+          tries,
+        });
   const holes = await placedHoles(config, scorer, found);
   for (const hole of holes)
     if (json) printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
@@ -159,7 +168,7 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
     await scorer.prepare();
     if (options.gold === true) await gold(config, scorer, json);
     if (options.probe === true) await probe(config, scorer, json);
-    if (options.attack === true) await attack(config, scorer, options.seconds, json);
+    if (options.attack === true) await attack(config, scorer, options);
     for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
   } finally {
     await scorer.close();
@@ -177,6 +186,8 @@ async function run(file: string, options: Options, program: Program): Promise<vo
     program.error("error: say what is to reach the reward's lines: --rollouts FILE", {
       exitCode: exit.usage,
     });
+  if (options.endpoint !== undefined && options.attack !== true)
+    program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
   if (rollouts !== undefined && options.coverage === true)
@@ -204,6 +215,12 @@ export const command: Command = {
         "train a policy to please the reward without the answers; what it finds becomes a failing test",
       )
       .option("--seconds <n>", "how long --attack may take", whole(1), 60)
+      .option(
+        "--endpoint <url>",
+        "with --attack: an OpenAI-compatible server, whose model attacks in the place of the tiny policy",
+      )
+      .option("--model <name>", "with --endpoint: the model; default: the first that it serves")
+      .option("--tries <n>", "with --endpoint: how many texts the model may try", whole(1), 200)
       .option("--set <path=value>", "overrides a value of the config", collect, [])
       .option("--json", "one JSON object per line")
       .action((file: string, options: Options) => run(file, options, program));

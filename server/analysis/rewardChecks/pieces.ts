@@ -13,7 +13,7 @@ export interface Piece {
 
 const literal = (text: string): Piece => ({ name: JSON.stringify(text), of: () => text });
 
-const numbersOf = (prompt: string): readonly string[] => prompt.match(/-?\d+(?:\.\d+)?/g) ?? [];
+export const numbersOf = (prompt: string): readonly string[] => prompt.match(/-?\d+(?:\.\d+)?/g) ?? [];
 
 const common: readonly Piece[] = [
   ...[

@@ -6,7 +6,7 @@ import type { Clock } from "../../core/basics.ts";
 import { stageAt } from "../explain/stageAt.ts";
 import { noModels, noTokenizer } from "../rescore/noModels.ts";
 import { batchOf, decidingTerms, type Answer, type AnswerScorer } from "./answers.ts";
-import type { Hole } from "./attack.ts";
+import type { Hole } from "./attackTasks.ts";
 import { checkedTasks, type CheckedTask } from "./checkedTasks.ts";
 import { CoveredTerms } from "./covered/coveredTerms.ts";
 import type { ProbeFinding } from "./probe.ts";

@@ -4,7 +4,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { parseRollout, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
-import type { HoleExample } from "./attack.ts";
+import type { HoleExample } from "./attackTasks.ts";
 import { recordOf } from "../recorded.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 

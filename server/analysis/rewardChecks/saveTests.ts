@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { StageBody } from "../../core/config/resolved.ts";
-import type { Hole } from "./attack.ts";
+import type { Hole } from "./attackTasks.ts";
 import { testEnding, testOf } from "./rewardTests.ts";
 
 interface SavedTests {

@@ -1,6 +1,6 @@
 /** What the checks of a reward say, on the command line as in the editor. */
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import type { Hole } from "./attack.ts";
+import type { Hole } from "./attackTasks.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { ProbeFinding } from "./probe.ts";
 

@@ -1,5 +1,5 @@
 /** What `gradus reward --gold`, `--probe` and `--attack` print. */
-import type { AttackReport, Hole } from "../../analysis/rewardChecks/attack.ts";
+import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
 import type { GoldFailure } from "../../analysis/rewardChecks/gold.ts";
 import type { ProbeFinding, ProbeReport } from "../../analysis/rewardChecks/probe.ts";
 import {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { chatServer } from "../../support/chatServer.ts";
 import { gradus } from "../../support/cli.ts";
 
 let folder = "";
@@ -161,6 +162,37 @@ test("gradus test runs the tests of rewards with the nearest config that has the
   const wrong = await gradus(["test"], project);
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /score\.reward\.test\.jsonl:1:1: error: `expect`: Unrecognized key: "at_leest"/);
+  rmSync(project, { recursive: true });
+});
+
+test("gradus reward --attack --endpoint attacks by a served model", async () => {
+  const project = sums();
+  writeFileSync(
+    join(project, "score.ts"),
+    'export const score = ({ response }: { response: string }): number => (response.includes("QED") ? 1 : 0);\n',
+  );
+  rmSync(join(project, "score.reward.test.jsonl"));
+  const server = await chatServer((_, times, model) =>
+    model === "mine" ? `<attempt>QED ${times}</attempt>` : 404,
+  );
+  try {
+    const words = ["reward", "s.gradus.yaml", "--attack", "--endpoint", server.url, "--model", "mine"];
+    const { stdout, stderr, code } = await gradus([...words, "--tries", "2"], project);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^score\.ts:1:1: error: .* succeeds on 100 % of the tasks, reward 1: "QED \d" \[attack\]$/m,
+    );
+    assert.match(
+      stdout,
+      /^2 holes [^]*^score\.reward\.test\.jsonl has a failing test of each: gradus test$/m,
+    );
+    assert.equal((await gradus(["test"], project)).code, 1);
+  } finally {
+    await server.close();
+  }
+  const alone = await gradus(["reward", "s.gradus.yaml", "--gold", "--endpoint", server.url], project);
+  assert.deepEqual([alone.code, alone.stderr.includes("--endpoint needs --attack")], [2, true]);
   rmSync(project, { recursive: true });
 });
 
