@@ -69,6 +69,7 @@ const wholeWithin = 1_900;
 export class RescoreSession {
   private readonly kept = new Map<number, CachedStep>();
   private bytes = 0;
+  private ahead: { readonly step: number; readonly places: Promise<readonly RecordPlace[]> } | undefined;
   private readonly users = new UserTerms();
   private readonly pythons: PythonTerms;
 
@@ -95,10 +96,13 @@ export class RescoreSession {
     const notes = new Set<string>();
     const scored: number[] = [];
     let reported = 0;
-    for (const [done, step] of steps.toReversed().entries()) {
+    const order = steps.toReversed();
+    for (const [done, step] of order.entries()) {
       options.signal.throwIfAborted();
       const last = (): boolean => done === steps.length - 1 || performance.now() - began > wholeWithin;
       try {
+        await this.stored(step);
+        this.lookAhead(order[done + 1]);
         const { compared, notes: found } = await this.compared(config, step, sources, options.signal);
         tally.add(compared);
         for (const note of found) notes.add(note);
@@ -249,7 +253,7 @@ export class RescoreSession {
       this.kept.set(step, known);
       return known;
     }
-    const places = await this.places(step);
+    const places = await this.placesOf(step);
     const stored = readStep(this.run.folder, step, places);
     const { body, clock } = stageAt(this.run.config, step);
     const batch = stored.batch(body.tasks);
@@ -259,6 +263,21 @@ export class RescoreSession {
     const kept: CachedStep = { stored, batch, before, recorded, columns: new Map() };
     this.keep(step, kept);
     return kept;
+  }
+
+  /** The store finds, or makes, the rows of the next step while this one is scored. */
+  private lookAhead(step: number | undefined): void {
+    if (step === undefined || this.kept.has(step)) return;
+    const places = this.places(step);
+    // Whoever asks for the step gets the failure.
+    places.catch(() => undefined);
+    this.ahead = { step, places };
+  }
+
+  private placesOf(step: number): Promise<readonly RecordPlace[]> {
+    const { ahead } = this;
+    this.ahead = undefined;
+    return ahead?.step === step ? ahead.places : this.places(step);
   }
 
   private keep(step: number, kept: CachedStep): void {

@@ -8,6 +8,8 @@ import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { RescoreSession, type RescoreOptions } from "../../../../server/analysis/rescore/session.ts";
 import { rangeOf, sampleOf, sweep } from "../../../../server/analysis/rescore/sweep.ts";
 import { runFolder } from "../../../../server/store/files.ts";
+import type { RunRecord } from "../../../../server/analysis/evidence/record.ts";
+import type { RecordPlace } from "../../../../shared/log/recordAt.ts";
 import type { Rescored } from "../../../../shared/rollouts/rescore.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { storedRun, type StoredRun } from "../../../support/storedRun.ts";
@@ -24,22 +26,27 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
   let run: StoredRun;
   let session: RescoreSession;
   let steps: readonly number[];
+  const sessionOf = (
+    { bundles }: Pick<RunRecord, "bundles">,
+    places: (step: number) => readonly RecordPlace[],
+  ): RescoreSession =>
+    new RescoreSession(
+      {
+        id: "one",
+        name: "seen",
+        folder: runFolder(join(run.folder, ".gradus"), "one"),
+        config: load(text),
+        bundles,
+      },
+      (step) => Promise.resolve(places(step)),
+    );
   before(async () => {
     await rewardHost();
     run = await storedRun(text, { "mine.ts": reward });
     steps = run.store.queries.rolloutSteps("one");
     const { record } = run.store.queries.fileRuns([run.file]);
     assert.ok(record);
-    session = new RescoreSession(
-      {
-        id: "one",
-        name: "seen",
-        folder: runFolder(join(run.folder, ".gradus"), "one"),
-        config: load(text),
-        bundles: record.bundles,
-      },
-      (step) => Promise.resolve(run.store.queries.rolloutPlaces("one", step)),
-    );
+    session = sessionOf(record, (step) => run.store.queries.rolloutPlaces("one", step));
   });
   after(async () => {
     await session.close();
@@ -79,6 +86,20 @@ describe("scoring stored rollouts again", { timeout: 120_000 }, () => {
     const recorded = rows().map(({ reward: total }) => Number(total));
     const expected = recorded.reduce((sum, value) => sum + value, 0) / recorded.length;
     assert.ok(Math.abs(Number(mean.before) - expected) < 1e-9 && mean.now === mean.before);
+  });
+
+  it("asks for the next step's rollouts while one is scored", async () => {
+    const asked: number[] = [];
+    const own = sessionOf({ bundles: {} }, (step) => {
+      asked.push(step);
+      return run.store.queries.rolloutPlaces("one", step);
+    });
+    for await (const { steps: scored } of own.change(load(text), steps, options())) {
+      assert.equal(scored, 1);
+      break;
+    }
+    assert.deepEqual(asked, steps.slice(-2).toReversed());
+    await own.close();
   });
 
   it("reports the last step first", async () => {
