@@ -64,6 +64,32 @@ export const score = async ({ response, args: { limit = 10, unit } }: {
     assert.equal(found.head, "score({ args }: any)");
   });
 
+  it("reads a method of a Python class, without what it is called on", () => {
+    const text = `def correct(no): ...
+class Other(Base):
+    def correct(self, wrong): ...
+class Sums(
+    Base,
+):
+    # "class Other"
+    level = 1
+
+    @reward(weight=2.0)
+    async def correct(self, trace, limit: int = 3) -> float:
+        """Right or not."""
+        return 1.0
+
+def short(self): ...
+`;
+    const found = pythonSignature(text, "Sums.correct");
+    assert.equal(found?.head, "Sums.correct(self, trace, limit: int = 3) -> float");
+    assert.deepEqual([found.line, found.doc], [10, "Right or not."]);
+    assert.deepEqual(found.args, [{ name: "limit", type: "int", usual: "3" }]);
+    assert.equal(found.recognised?.kind === "convention" && found.recognised.convention.name, "verifiers");
+    for (const name of ["Sums.short", "Sums.level", "None.correct"])
+      assert.equal(pythonSignature(text, name), undefined);
+  });
+
   it("reads Python, its docstring and its keywords", () => {
     const text = `
 """def compute_score(no): ..."""
@@ -110,7 +136,11 @@ async def compute_score(
       "prompt, completions, prompt_ids, completion_ids, answer, **kwargs": "unsupported",
       "args, sample, **kwargs": "unsupported",
       "task, episode": "unsupported",
-      "task, trace, runtime": "unsupported",
+      "task, trace, runtime": "verifiers",
+      "completions, answers, **kwargs": "trl",
+      "completions, answers, states": "rubric_group",
+      "parser, completion, answer, **kwargs": "rubric",
+      "state, info": "rubric",
       "x, y": "unknown",
       "": "unknown",
     };

@@ -27,17 +27,15 @@ export const takenParameters = (parameters: readonly Parameter[]): TakenParamete
 
 export function pythonSignature(text: string, name: string): Signature | undefined {
   const code = blanked(text, noise);
-  const found = new RegExp(`^(?:async[ \\t]+)?def[ \\t]+${name.replaceAll("$", "")}[ \\t]*\\(`, "m").exec(
-    code,
-  );
-  if (found === null) return undefined;
-  const open = found.index + found[0].length - 1;
+  const found = definitionOf(code, name);
+  if (found === undefined) return undefined;
+  const { open } = found;
   const close = closingOf(code, open);
   if (close < 0) return undefined;
   const parts = partsOf(code.slice(open + 1, close), ",");
-  const parameters = parts.flatMap(({ start, end }) =>
-    parameterOf(text, code, open + 1 + start, open + 1 + end),
-  );
+  const parameters = parts
+    .flatMap(({ start, end }) => parameterOf(text, code, open + 1 + start, open + 1 + end))
+    .slice(found.method ? 1 : 0);
   const convention = recognised(takenParameters(parameters), name);
   const own = convention.kind === "convention" ? new Set(givenNames(convention.convention)) : given;
   const tail = /^\s*(?:->\s*([^:]+))?:/.exec(code.slice(close + 1));
@@ -53,8 +51,36 @@ export function pythonSignature(text: string, name: string): Signature | undefin
     types: [],
     args: parameters.filter((parameter) => !own.has(parameter.name) && !parameter.name.startsWith("*")),
     recognised: convention,
-    line: text.slice(0, found.index).split("\n").length - 1,
+    line: text.slice(0, found.start).split("\n").length - 1,
   };
+}
+
+interface Definition {
+  /** Of its line, and of its opening bracket. */
+  readonly start: number;
+  readonly open: number;
+  /** Of a class: what it is called on is its first parameter. */
+  readonly method: boolean;
+}
+
+/** `name` of the file's top level, or `Class.name` of a class there. */
+function definitionOf(code: string, name: string): Definition | undefined {
+  const [root = "", method] = name.replaceAll("$", "").split(".");
+  if (method === undefined) return definedIn(code, 0, `^(?:async[ \\t]+)?def[ \\t]+${root}[ \\t]*\\(`, false);
+  const head = new RegExp(`^class[ \\t]+${root}\\b`, "m").exec(code);
+  if (head === null || !code.includes("\n", head.index)) return undefined;
+  const from = code.indexOf("\n", head.index);
+  // It ends where something else begins at the margin.
+  const end = code.slice(from).search(/^[^\s)\]}]/m);
+  const body = end < 0 ? code.slice(from) : code.slice(from, from + end);
+  return definedIn(body, from, `^[ \\t]+(?:async[ \\t]+)?def[ \\t]+${method}[ \\t]*\\(`, true);
+}
+
+function definedIn(code: string, from: number, pattern: string, method: boolean): Definition | undefined {
+  const found = new RegExp(pattern, "m").exec(code);
+  return found === null
+    ? undefined
+    : { start: from + found.index, open: from + found.index + found[0].length - 1, method };
 }
 
 /** `name: type = usual`; a bare `*` or `/` is none. */

@@ -1,8 +1,10 @@
 /** Rewards as verifiers has them: of a trace since 0.4, and a rubric's functions before it. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { pythonTerm, responses, scoring, told, using, withoutPython } from "../../../support/pythonReward.ts";
-import { batchOf } from "../../support.ts";
+import { batchOf, configOf, temporary } from "../../support.ts";
 
 const skip = withoutPython;
 const data = {
@@ -105,6 +107,19 @@ def routed(trace): return trace.calls
       /AttributeError: the trace has no `calls` here; it has id, task/,
     );
   });
+});
+
+test("a config names a class or its method, and a class that is not there is an error", () => {
+  const folder = temporary();
+  writeFileSync(
+    join(folder, "tasks.py"),
+    "class Sums:\n    async def correct(self, trace):\n        return 1.0\n",
+  );
+  const text = (name: string): string =>
+    `tasks: [{ env: countdown, numbers: [3] }]\nreward: { terms: { own: "./tasks.py:${name}" } }\n`;
+  for (const name of ["Sums", "Sums.correct"])
+    assert.equal(configOf(text(name), folder).top.reward.terms[0]?.term.params["export"], name);
+  assert.throws(() => configOf(text("Sum.correct"), folder), /`tasks\.py` has no function `Sum\.correct`/);
 });
 
 describe("a function of verifiers' earlier rubrics", { skip }, () => {

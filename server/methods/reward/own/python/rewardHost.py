@@ -586,7 +586,7 @@ def imports(file, wanted):
     """Whether this Python finds each package that the function needs of the file's imports. Nothing is run."""
     sys.path[0] = os.path.dirname(file)
     with open(file, encoding="utf-8") as stream:
-        body = definitions(ast.parse(stream.read(), file).body, wanted)
+        body = definitions(ast.parse(stream.read(), file).body, wanted.split(".")[0])
     names = set()
     for node in body:
         if isinstance(node, ast.Import):
