@@ -14,6 +14,7 @@ import {
   trlRewards,
   verlBySource,
   verlRewards,
+  verlWithSource,
 } from "../support/shippedRewards.ts";
 import { batchOf, temporary } from "../unit/support.ts";
 
@@ -36,6 +37,7 @@ const skip = python === undefined && why;
 
 describe("verl 0.9.1", () => {
   verlRewards(python, why);
+  verlWithSource(python, why);
   verlBySource(python, why);
 });
 describe("TRL 1.16.0", () => trlRewards(python, why));

@@ -131,6 +131,46 @@ export function verlRewards(python: string | undefined, why: string): void {
   }
 }
 
+/** Of verl's files those that take a data source: one by one, and a batch at once. */
+export function verlWithSource(python: string | undefined, why: string): void {
+  const scores = join(folderOf(python, "verl"), "utils", "reward_score");
+  const skip = (file: string) => !existsSync(join(scores, file)) && why;
+  test("rlla.py", { skip: skip("rlla.py") }, async () => {
+    const call = (n: number): string =>
+      `<think>a</think>\n<tool_call>\n{"name": "add", "parameters": {"to": ${n}}}\n</tool_call>`;
+    const texts = answers([call, (n) => call(n).replace("<think>", ""), () => "", (n) => `${n}`]);
+    const data = { data_source: "rlla", ground_truth: call(42), extra_info: { experiment_name: "qwen" } };
+    const file = join(scores, "rlla.py");
+    const calls = texts.map((solution_str) => ({ solution_str, ...data }));
+    const told = directly(python!, { file, name: "compute_score", calls }) as unknown[];
+    await using(pythonTerm("", { file, python: python!, timeout: 60 }), async (term) => {
+      const values = (await term.score(responses(texts, data), scoring())).map(inShort);
+      assert.deepEqual(values, told.map(number));
+      assert.ok(new Set(values).size > 2);
+    });
+  });
+  test("math_batch.py", { skip: skip("math_batch.py") }, async () => {
+    const texts = answers(boxed);
+    const name = "compute_score_batched";
+    const each = texts.map(() => "42");
+    const told = directly(python!, {
+      module: "verl.utils.reward_score.math_batch",
+      stub: true,
+      name,
+      calls: [
+        { data_sources: each, solution_strs: texts, ground_truths: each, extra_infos: each.map(() => ({})) },
+      ],
+    }) as unknown[][];
+    const params = { file: join(scores, "math_batch.py"), export: name, python: python!, timeout: 60 };
+    await using(pythonTerm("", params), async (term) =>
+      assert.deepEqual(
+        (await term.score(responses(texts, { ground_truth: "42" }), scoring())).map(inShort),
+        told[0]!.map(number),
+      ),
+    );
+  });
+}
+
 /**
  * verl's own choice of a reward by where a row is from. Its package's file is read where torch is absent, without which
  * the package does not import.

@@ -71,6 +71,7 @@ class Sums(Task):
     def short(self, task, trace): return 1 / max(1, len(trace.last_reply)) if isinstance(task, Data) else None
     def helper(self, trace): return 99
 class Bare(Task): pass
+print = max
 `;
     await using(pythonTerm(text, { export: "Sums" }), async (term) =>
       assert.deepEqual(await term.score(responses(["42", "1234"], data), scoring()), [
@@ -85,6 +86,7 @@ class Bare(Task): pass
     for (const [name, says] of [
       ["Bare", /its class `Bare` has no method with `@reward`/],
       ["Sums.absent", /it has no method `absent` of a class/],
+      ["print", /its parameters can't be read|takes .*, which is no convention/],
     ] as const)
       await using(pythonTerm(text, { export: name }), (term) =>
         assert.rejects(async () => term.prepare?.(), says),

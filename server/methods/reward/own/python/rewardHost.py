@@ -891,9 +891,17 @@ class Trace(Record):
             self.record_metric(name, value)
 
 
+def parameters_of(call):
+    """By name; of a built-in function there may be none to read."""
+    try:
+        return inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
 def taken_by(call, available):
     """Of what there is, what a function names."""
-    parameters = inspect.signature(call).parameters
+    parameters = parameters_of(call)
     if any(each.kind is each.VAR_KEYWORD for each in parameters.values()):
         return available
     return {name: value for name, value in available.items() if name in parameters}
@@ -914,7 +922,7 @@ class TraceRewards:
         total, components = None, {}
         for name in self.names:
             call = owner if holder is None else getattr(holder, name)
-            sandbox = inspect.signature(call).parameters.get("runtime")
+            sandbox = parameters_of(call).get("runtime")
             # As verifiers does offline: one with a default is called without.
             needed = sandbox is not None and sandbox.default is sandbox.empty
             value = call(**taken_by(call, dict(available, runtime=Runtime()) if needed else available))
@@ -964,7 +972,7 @@ class Rubric:
         self.calls, self.weights = list(rubric.funcs), list(rubric.weights)
         self.objects = dict(getattr(rubric, "class_objects", None) or {})
         for call in self.calls:
-            plural = {"completions", "states", "answers", "infos"} & set(inspect.signature(call).parameters)
+            plural = {"completions", "states", "answers", "infos"} & set(parameters_of(call))
             if plural:
                 raise Refused(
                     "its `%s` scores a whole group: name it as a term of its own" % getattr(call, "__name__", call)
@@ -991,7 +999,7 @@ def scored_by_verifiers(found):
         return TraceRewards(found, names, True)
     if isinstance(getattr(found, "funcs", None), list) and isinstance(getattr(found, "weights", None), list):
         return Rubric(found)
-    if inspect.isroutine(found) and "trace" in inspect.signature(found).parameters:
+    if inspect.isroutine(found) and "trace" in parameters_of(found):
         return TraceRewards(found, [found.__name__], False)
     return found
 
