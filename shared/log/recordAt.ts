@@ -13,6 +13,8 @@ export interface RecordPlace {
   /** Of a rollout in another trainer's file: which of those that the record there places, from 0. Absent or null: the record is the rollout. */
   readonly line?: number | null;
 }
+/** The `line` of a place that is all rollouts which a record places. */
+export const everyLine = -1;
 
 /** Most rollouts are smaller: one read for prefix and payload. */
 const guessBytes = 8 * 1024;

@@ -1,7 +1,15 @@
 /** A run's rollouts by their places: records of its log, or lines of another trainer's files. */
-import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
+import { everyLine, RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { PlacedRecord, RolloutRecordLog } from "../../../shared/log/records.ts";
 import { readPlacedStep, type PlacedStep } from "./placedStep.ts";
+
+const recordOf = (row: PlacedStep["rows"][number]): RolloutRecordLog => ({
+  kind: "rollout",
+  step: row.step,
+  index: row.index,
+  row,
+  columns: {},
+});
 
 /** The step that was read last: rollouts are asked for a page at a time. */
 interface LastStep {
@@ -24,7 +32,12 @@ export class RolloutReader {
     if (line === null) return this.log.rollout(place);
     const row = this.step(place).get(line);
     if (row === undefined) throw new Error(`there is no rollout ${line} at byte ${place.offset} of the log`);
-    return { kind: "rollout", step: row.step, index: row.index, row, columns: {} };
+    return recordOf(row);
+  }
+
+  /** Of a place that may be a whole step's. @throws as `rollout` */
+  rollouts(place: RecordPlace): readonly RolloutRecordLog[] {
+    return place.line === everyLine ? [...this.step(place).values()].map(recordOf) : [this.rollout(place)];
   }
 
   placed(place: RecordPlace): PlacedRecord {

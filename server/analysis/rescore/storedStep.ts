@@ -29,7 +29,7 @@ export function readStep(runFolder: string, step: number, places: readonly Recor
   try {
     return storedStep(
       step,
-      places.map((place) => log.rollout(place)),
+      places.flatMap((place) => log.rollouts(place)),
     );
   } finally {
     log.close();

@@ -92,6 +92,9 @@ export class EvidenceQueries {
   /** Where in the log the rollouts of a step lie that were written to train in it. */
   rolloutPlaces(run: string, step: number): readonly RecordPlace[] {
     this.runs.existing(run);
+    // Scoring again needs no rows of another trainer's rollouts, which take longer to make than to read.
+    const placed = this.unread.placesIn(run, step);
+    if (placed !== undefined) return placed;
     while (this.unread.next(run, { step }));
     return rows<RecordPlace>(
       this.statements

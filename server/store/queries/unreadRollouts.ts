@@ -5,7 +5,7 @@
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { UnreadStep } from "../../../shared/protocol/protocol.ts";
 import { readRollouts, type LogProblem } from "../../../shared/log/reader.ts";
-import type { RecordPlace } from "../../../shared/log/recordAt.ts";
+import { everyLine, type RecordPlace } from "../../../shared/log/recordAt.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
 import { isLost } from "../../analysis/imported/isLost.ts";
 import type { Apply } from "../ingest/apply.ts";
@@ -85,6 +85,24 @@ export class UnreadRollouts {
       lost.add(unread, unread.step, error);
     }
     return true;
+  }
+
+  /**
+   * Where the rollouts of a step lie that another trainer wrote, as whole files; undefined: it is no such step, or it has its
+   * rows.
+   */
+  placesIn(run: string, step: number): readonly RecordPlace[] | undefined {
+    const found = this.firstOfPart.get(run, step, step);
+    if (found === undefined) return undefined;
+    const { attempt, segment, offset } = asUnread(found);
+    const [read] = readRollouts(runFolder(this.store, run), attempt, { segment, offset }).steps;
+    const places: RecordPlace[] = [];
+    for (const [index, record] of read?.records.entries() ?? []) {
+      if (record.kind !== "placed") return undefined;
+      const at = read?.offsets[index] ?? offset;
+      if (record.use === undefined) places.push({ attempt, segment, offset: at, line: everyLine });
+    }
+    return places.length === 0 ? undefined : places;
   }
 
   private read(run: string, { attempt, segment, offset }: Place): void {

@@ -14,7 +14,9 @@ import {
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { explain, type ExplainedRollout } from "../../../server/analysis/explain/explain.ts";
+import { readStep } from "../../../server/analysis/rescore/storedStep.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
+import { runFolder } from "../../../server/store/files.ts";
 import { findOutput } from "../../../server/store/imported/findOutput.ts";
 import { loadReaders } from "../../../server/store/imported/readers.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
@@ -89,6 +91,26 @@ test("verl's rollouts are a finished run with metrics; a step's rows are made wh
     groups.map(({ group }) => rollouts.filter((row) => row.group === group && row.reward === 1).length),
   );
   assert.equal(store.queries.rolloutPlaces(summary.run, 2).length, 16);
+});
+
+test("a step that is scored again needs no rows: its rollouts are read as the file has them", async () => {
+  const { folder, output, store } = project("verlOlder");
+  const { run } = await bring(folder, output);
+  store.ingestAll(run);
+  const read = (step: number) =>
+    readStep(runFolder(folder, run), step, store.queries.rolloutPlaces(run, step)).rows;
+  // The fifth has a line that was being written.
+  for (const step of [2, 5]) {
+    assert.equal(store.queries.rolloutPlaces(run, step).length, 1);
+    const early = read(step);
+    const { rollouts } = rolloutsOf(store, run, step);
+    assert.equal(store.queries.rolloutPlaces(run, step).length, rollouts.length);
+    assert.deepEqual(read(step), early);
+    assert.deepEqual(
+      early.map(({ group, index, response }) => [group, index, response]),
+      rollouts.map(({ group, index, response }) => [group, index, response]),
+    );
+  }
 });
 
 test("advantages are those of `gradus explain`; a rollout whose score is NaN has none", async () => {
