@@ -84,6 +84,21 @@ def unused():
 `,
 };
 
+/** As verifiers has it: a method of a task class, of a trace. */
+const traced = {
+  "tasks.py": `class Data:
+    def __init__(self, **row): self.__dict__.update(row)
+class Sums:
+    def __init__(self, data): self.data = data
+    @classmethod
+    def data_type(cls): return Data
+    async def correct(self, trace):
+        if trace.last_reply == self.data.answer:
+            return 1.0
+        return 0.0
+`,
+};
+
 const script = {
   "mine.ts": `import { norm } from "./helper.ts";
 interface Input { readonly response: string }
@@ -242,4 +257,10 @@ test("an exit that none took is named by what it means", () => {
       "`while` never left at its end",
     ],
   );
+});
+
+test("a method of a task class is covered as a function is", { skip: withoutPython }, async () => {
+  const config = configWith(traced, ":Sums.correct");
+  const lines = linesOf(named(await measured(config, ["42", "41", "40"]), "tasks.py"));
+  assert.deepEqual([lines[8], lines[9], lines[10]], [3, 1, 2]);
 });

@@ -242,12 +242,10 @@ def load(message):
     root, *inner = name.split(".")
     module = run(tree, file, root)
     found = module.__dict__.get(root)
-    if found is not None and inner:
-        return Function(method_of(found, inner[0]), folder)
     if found is None:
         names = [each for each, value in module.__dict__.items() if callable(value) and not each.startswith("_")]
         raise Refused("it has no function `%s` (it has %s)" % (name, ", ".join(names[:20]) or "none"))
-    found = scored_by_verifiers(found)
+    found = method_of(found, inner[0]) if inner else scored_by_verifiers(found)
     if not callable(found):
         raise Refused("its `%s` is %s, not a function" % (name, described(found)))
     function = Function(found, folder)
