@@ -47,7 +47,7 @@ export function importCommand(program: Program): void {
       "the run's config: advantages are computed by it, and rewards get its terms' names; default: the trainer's script or file near the folder",
     )
     .option("--no-config", "use none, also where one lies near the folder")
-    .option("--name <name>", "what the run is called; default: the folder's name")
+    .option("--name <name>", "what the run is called; default: the name in its config, else the folder's")
     .option(
       "--copy",
       "copy the files with rollouts into the run's folder; without it they stay where they are",

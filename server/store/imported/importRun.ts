@@ -49,7 +49,7 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
   const began = performance.now();
   const output = findOutput(resolve(request.folder));
   const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
-  const id = newRunId(request.name ?? nameOf(request.folder), new Date().toISOString(), output.trainer);
+  const id = newRunId(nameOf(request), new Date().toISOString(), output.trainer);
   const draft = draftFolder(request.store, id);
   try {
     const written = await write(request, output, metrics, id, draft);
@@ -181,18 +181,14 @@ async function copies({ files }: TrainerOutput, draft: string, folder: string): 
   return sources;
 }
 
-function writeRunFile(
-  { config, folder, name }: ImportRequest,
-  id: string,
-  draft: string,
-  final: string,
-): void {
+function writeRunFile(request: ImportRequest, id: string, draft: string, final: string): void {
+  const { config, folder } = request;
   const file = config?.file ?? resolve(folder);
   const content: RunFile = {
     id,
     file,
     relative: relative(final, file),
-    name: name ?? nameOf(folder),
+    name: nameOf(request),
     set: config?.set ?? [],
     createdAt: new Date().toISOString(),
   };
@@ -201,7 +197,7 @@ function writeRunFile(
 }
 
 function writeLog(
-  { config, folder, name, version }: ImportRequest,
+  request: ImportRequest,
   output: TrainerOutput,
   metrics: TrainerMetrics,
   placed: PlacedFiles,
@@ -209,6 +205,7 @@ function writeLog(
   id: string,
   draft: string,
 ): void {
+  const { config, folder, version } = request;
   const log = openAttempt(draft, 0);
   const times = new Map(placed.records.map(({ step, mtime }) => [step, mtime / 1000]));
   const [first, last] = [Math.min(...times.values()), Math.max(...times.values())];
@@ -218,7 +215,7 @@ function writeLog(
     run: id,
     attempt: 0,
     resumed_at: null,
-    name: name ?? nameOf(folder),
+    name: nameOf(request),
     file: config?.file ?? resolve(folder),
     authored: config?.text ?? "",
     config: config?.loaded.tree ?? noConfig,
@@ -258,7 +255,12 @@ function commit(log: LogWriter, step: number, record: Exclude<LogRecord, { kind:
 }
 
 const noConfig: JsonObject = {};
-const nameOf = (folder: string): string => basename(resolve(folder));
+
+/** As it was asked for, else as the trainer's own config calls it (`trainer.experiment_name`, `run_name`). */
+function nameOf({ name, config, folder }: ImportRequest): string {
+  const authored = config?.loaded.tree["name"];
+  return name ?? (typeof authored === "string" ? authored : basename(resolve(folder)));
+}
 
 const draftPrefix = ".import-";
 
