@@ -87,7 +87,7 @@ export class LanesView {
     this.#toggle = button(
       "Table",
       { class: "quiet", "aria-pressed": "false", "aria-label": "Curriculum as a table" },
-      () => this.#showTable(this.#table.hidden),
+      () => this.#showTable(this.#table.hidden !== false),
     );
     this.#area = element(
       "div",
@@ -153,7 +153,7 @@ export class LanesView {
     setShown(this.root, opened(this.#path) || overview.lanes.length > 0);
     setShown(this.#back, opened(this.#path));
     setText(this.#back, backLabel(this.#path));
-    setShown(this.#grid, overview.lanes.length > 0 && this.#table.hidden);
+    setShown(this.#grid, overview.lanes.length > 0 && this.#table.hidden !== false);
     setText(this.#status, statusOf(overview));
     this.#totals.replaceChildren(...describeTotals(overview).map((text) => element("li", {}, text)));
     setText(this.#reasons, describeReasons(overview));

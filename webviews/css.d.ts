@@ -1,0 +1,2 @@
+/** esbuild bundles a style sheet that a module imports. */
+declare module "*.css";
