@@ -69,7 +69,7 @@ function splitsOf(folder: string, name: string): Splits {
     );
   const found = config === undefined ? splitsByName(files) : splitsOfConfig(config, files);
   if (found.size > 0) return found;
-  throw new UserError(`there are no rows in \`${basename(name)}\``, {
+  throw new UserError(`there are no rows in the folder \`${basename(name)}\``, {
     file: folder,
     code: "dataset-folder",
     action: "A dataset's folder holds JSONL, Parquet or Arrow files, or is one that `save_to_disk` wrote.",
