@@ -208,7 +208,7 @@ const withoutKl = Object.fromEntries(
 );
 const plainChannels = Object.keys(withoutKl) as Channel[];
 
-for (const size of [{}, { kv_heads: 4, tied: false }]) {
+for (const size of some([{ kv_heads: 4, tied: false }, {}], 1)) {
   test(`layer by layer, in pieces, with anything kept, gives what one run gives, ${JSON.stringify(size)}`, async () => {
     const whole = await pair({ model: { ...tinyModel(size), heads } });
     const wanted = whole.gradients(batch, plan(plainChannels), weighBy(withoutKl));

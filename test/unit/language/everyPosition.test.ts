@@ -186,7 +186,7 @@ const garbage = (indent: string, where: 0 | 1): Change => ({
 });
 
 const examples = inFolder("examples");
-const presets = some(inFolder("presets"), 20);
+const presets = some(inFolder("presets"), 12);
 
 const report = (name: string, { asked, offered, numbers, unknowable: held, missing }: Outcome): string =>
   `${name}: ${asked} places, ${offered} offered, ${numbers} numbers of one's own, ${[...held].map(([why, count]) => `${count} ${why}`).join(", ")}, ${missing.length} missing`;
@@ -200,7 +200,7 @@ describe("completion at every position", () => {
   it("offers what an example has, at each column", (context) =>
     holds(context, "examples", askAll(examples, true), 2_000));
   it("offers what a preset has", (context) =>
-    holds(context, "presets", askAll(presets, false), count(300, 3_000)));
+    holds(context, "presets", askAll(presets, false), count(180, 3_000)));
   for (const change of [
     unclosed(-1),
     unclosed(1),

@@ -18,7 +18,7 @@ import { folds, symbols } from "../../../server/language/outline.ts";
 import { selectionAt } from "../../../server/language/selection.ts";
 import { semanticTokens } from "../../../server/language/semanticTokens.ts";
 import { applied } from "../../support/lspServer.ts";
-import { count } from "../../support/thorough.ts";
+import { count, some } from "../../support/thorough.ts";
 
 const configs = (folder: string): string[] =>
   readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -42,7 +42,7 @@ const said = (file: string, text: string): string[] =>
 describe("a rename", () => {
   it("of any name of any config leaves it saying the same", async () => {
     let done = 0;
-    for (const file of files) {
+    for (const file of some(files, 40)) {
       const text = readFileSync(file, "utf8");
       const { open, index } = opened(file, text);
       const before = said(file, text);
@@ -63,7 +63,7 @@ describe("a rename", () => {
         done += 1;
       }
     }
-    assert.ok(done > 150, `only ${done} names were renamed`);
+    assert.ok(done > count(60, 150), `only ${done} names were renamed`);
   });
 });
 
@@ -118,7 +118,7 @@ describe("what is asked of a config while it is being written", () => {
           );
         },
       ),
-      { numRuns: count(20, 400), seed: 11 },
+      { numRuns: count(8, 400), seed: 11 },
     );
   });
 });
