@@ -8,20 +8,22 @@ import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
 import { placedHoles, withReturnLines } from "../analysis/rewardChecks/returnLines.ts";
 import { checkGold } from "../analysis/rewardChecks/gold.ts";
+import { checkedTasks } from "../analysis/rewardChecks/checkedTasks.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
+import { recordedAnswers } from "../analysis/rewardChecks/recordedProbes.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { Rescoring, type Rescored } from "../analysis/rescore/rescore.ts";
 import type { RescoredSummary } from "../analysis/rescore/rescoreTally.ts";
 import { formatFraction } from "../../shared/lib/format.ts";
-import type { WireNumber } from "../../shared/rollouts/rollouts.ts";
+import type { RolloutRow, WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
 import { attackText, goldLine, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { printCoverage } from "./rewardCoverage.ts";
-import { withRollouts } from "./rolloutsOf.ts";
+import { rolloutsOf, withRollouts } from "./rolloutsOf.ts";
 
 interface Options {
   readonly rollouts?: string;
@@ -125,10 +127,18 @@ async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Pro
   print(goldText(report));
 }
 
-async function probe(config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
-  const report = await probeReward(config, scorer);
+/** @param rollouts whose answers are changed and scored as well */
+async function probe(
+  config: RunConfig,
+  scorer: AnswerScorer,
+  rollouts: readonly RolloutRow[],
+  json: boolean,
+): Promise<void> {
+  const all = checkedTasks(config, scorer.body);
+  const recorded = await recordedAnswers(rollouts, scorer);
+  const report = await probeReward(config, scorer, { all, recorded });
   const { findings: found, ...summary } = report;
-  const findings = await withReturnLines(config, scorer, found);
+  const findings = await withReturnLines(config, scorer, found, { all, recorded });
   for (const finding of findings)
     if (json) printJson({ type: "probe", ...finding });
     else complain(probeLine(finding, () => pathText(config.file)));
@@ -161,13 +171,22 @@ async function attack(config: RunConfig, scorer: AnswerScorer, options: Options)
   if (holes.length > 0) process.exitCode = exit.failed;
 }
 
+/** Those of the last step of a run, if any are named. */
+async function probedRollouts(
+  config: RunConfig,
+  { rollouts, step, store }: Options,
+): Promise<readonly RolloutRow[]> {
+  if (rollouts === undefined) return [];
+  return (await rolloutsOf(rollouts, config, { step, store, last: true })).map(({ row }) => row);
+}
+
 async function checked(config: RunConfig, options: Options): Promise<void> {
   const json = options.json === true;
   const scorer = new AnswerScorer(config);
   try {
     await scorer.prepare();
     if (options.gold === true) await gold(config, scorer, json);
-    if (options.probe === true) await probe(config, scorer, json);
+    if (options.probe === true) await probe(config, scorer, await probedRollouts(config, options), json);
     if (options.attack === true) await attack(config, scorer, options);
     for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
   } finally {
@@ -192,7 +211,7 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   if (config === undefined) return;
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
-  else if (rollouts !== undefined) await rescored(config, rollouts, options);
+  else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
   await checked(config, options);
 }
 
@@ -209,7 +228,10 @@ export const command: Command = {
       .option("--step <n>", "of a run: only this step", whole(0))
       .option("--store <folder>", "the store of a run, or a folder in its workspace")
       .option("--gold", "score every row's own reference answer")
-      .option("--probe", "score answers that should earn nothing: empty, filler, wrong, evasive")
+      .option(
+        "--probe",
+        "score answers that should earn nothing: empty, filler, wrong, evasive; with --rollouts also changed ones of those",
+      )
       .option(
         "--attack",
         "train a policy to please the reward without the answers; what it finds becomes a failing test",

@@ -1,5 +1,6 @@
 /** The checks that an editor asks for whenever a reward is saved: quick, or left out with the reason. */
 import type { RewardFinding } from "../../../shared/protocol/rewards.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { AnswerScorer } from "./answers.ts";
@@ -7,12 +8,20 @@ import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { FindingPlaces, goldFindings, loadFinding, probeFindings } from "./findings.ts";
 import { checkGold } from "./gold.ts";
 import { probeReward } from "./probe.ts";
+import { recordedAnswers } from "./recordedProbes.ts";
 import { withReturnLines } from "./returnLines.ts";
 
 /** Seconds of an answer beyond which a reward is not checked by itself: it may ask a server that costs money. */
 const slow = 0.05;
 /** Answers by which that is measured, after as many that load what the function needs. */
 const timed = 4;
+
+interface CheckOptions {
+  /** Texts of files that are open in an editor, by their paths. */
+  readonly unsaved: Readonly<Record<string, string>>;
+  /** Of the last run, whose answers are changed and scored as well. */
+  readonly rollouts: readonly RolloutRow[];
+}
 
 type Checked =
   | { readonly kind: "findings"; readonly findings: readonly RewardFinding[] }
@@ -21,14 +30,13 @@ type Checked =
 
 /**
  * What is wrong comes as it is found.
- * @param unsaved texts of files that are open in an editor, by their paths
  * @throws the scorer's signal's reason when it is aborted
  */
 export async function* checkReward(
   config: RunConfig,
   loaded: Pick<LoadedConfig, "origins" | "tree">,
   scorer: AnswerScorer,
-  unsaved: Readonly<Record<string, string>>,
+  { unsaved, rollouts }: CheckOptions,
 ): AsyncGenerator<Checked> {
   const places = new FindingPlaces(config.file, loaded, scorer.body);
   const tasks = checkedTasks(config, scorer.body);
@@ -45,8 +53,9 @@ export async function* checkReward(
       kind: "note",
       note: `\`${slowest.term}\` takes ${slowest.seconds.toPrecision(2)} s an answer, so only \`gradus reward FILE --gold --probe\` tries it.`,
     };
-  const probed = await probeReward(config, scorer, tasks);
-  const found = await withReturnLines(config, scorer, probed.findings, { tasks, unsaved });
+  const recorded = await recordedAnswers(rollouts, scorer);
+  const probed = await probeReward(config, scorer, { all: tasks, recorded });
+  const found = await withReturnLines(config, scorer, probed.findings, { all: tasks, recorded, unsaved });
   yield { kind: "findings", findings: probeFindings(found, places) };
   const gold = await checkGold(config, scorer, tasks);
   if (gold !== undefined) yield { kind: "findings", findings: goldFindings(gold, places) };

@@ -7,6 +7,7 @@ import { decidingTerms, type Answer, type AnswerScorer, type ScoredAnswer } from
 import { checkedTasks, spread, type CheckedTask } from "./checkedTasks.ts";
 import { goldFormOf } from "./gold.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
+import { recordedProbes } from "./recordedProbes.ts";
 
 /** One thing that is wrong with a term: what it gives an answer, or that it fails on it. */
 export interface ProbeFinding {
@@ -42,11 +43,17 @@ interface Tried {
   readonly gold: ScoredAnswer | undefined;
 }
 
-/** @param all the config's tasks, where they have been read already */
+interface ProbeOptions {
+  /** The config's tasks, where they have been read already. */
+  readonly all?: readonly CheckedTask[];
+  /** Answers of a run, changed as well. */
+  readonly recorded?: readonly Probed[];
+}
+
 export async function probeReward(
   config: RunConfig,
   scorer: AnswerScorer,
-  all: readonly CheckedTask[] = checkedTasks(config, scorer.body),
+  { all = checkedTasks(config, scorer.body), recorded = [] }: ProbeOptions = {},
 ): Promise<ProbeReport> {
   const form = await goldFormOf(scorer, all);
   const tasks = spread(all, sampled).map(({ task }) => task);
@@ -54,8 +61,24 @@ export async function probeReward(
     const others = [...tasks.slice(i + 1), ...tasks.slice(0, i)];
     return { task, form, gold: form?.of(task), wrong: wrongAnswer(task, others) };
   });
+  const reports = [
+    await tryProbes(probes, probed, scorer),
+    await tryProbes(recordedProbes, recorded, scorer),
+  ];
+  return {
+    tasks: new Set([...tasks, ...recorded.map(({ task }) => task)].map(({ id }) => id)).size,
+    probes: reports.reduce((sum, report) => sum + report.probes, 0),
+    findings: reports.flatMap(({ findings }) => findings),
+  };
+}
+
+async function tryProbes(
+  all: readonly Probe[],
+  probed: readonly Probed[],
+  scorer: AnswerScorer,
+): Promise<Omit<ProbeReport, "tasks">> {
   const golds = await goldScores(scorer, probed);
-  const asked = probes.flatMap((probe) =>
+  const asked = all.flatMap((probe) =>
     probed.flatMap((one): { readonly probe: Probe; readonly answer: Answer }[] => {
       const response = probe.of(one);
       return response === undefined ? [] : [{ probe, answer: { task: one.task, response } }];
@@ -67,14 +90,14 @@ export async function probeReward(
     scored: scored[i]!,
     gold: golds.get(scored[i]!.task),
   }));
-  const findings = probes.flatMap((probe) =>
+  const findings = all.flatMap((probe) =>
     findingsOf(
       probe,
       tried.filter((one) => one.probe === probe),
       scorer.body,
     ),
   );
-  return { tasks: tasks.length, probes: new Set(tried.map(({ probe }) => probe)).size, findings };
+  return { probes: new Set(tried.map(({ probe }) => probe)).size, findings };
 }
 
 async function goldScores(
@@ -127,6 +150,8 @@ function finding(
   ];
 }
 
+const referenceOf = ({ reference = "the reference answer alone" }: Probe): string => reference;
+
 const shown = (value: number | null): string =>
   value === null ? "nothing" : String(Number(value.toPrecision(4)));
 
@@ -151,7 +176,7 @@ function successes(probe: Probe, tried: readonly Tried[], body: StageBody): Prob
       { probe, tried, term },
       (one) => own(one) && one.gold?.success === true && earnsAsMuch(one),
       severity,
-      (_, where) => `${probe.title} earns as much in all as the reference answer${where}`,
+      (_, where) => `${probe.title} earns as much in all as ${referenceOf(probe)}${where}`,
     );
   });
 }
@@ -209,7 +234,7 @@ function missed(probe: Probe, tried: readonly Tried[], body: StageBody): ProbeFi
       (one) => own(one) && one.gold?.success === true && one.scored.success === false,
       "info",
       (value, where) =>
-        `${probe.title} scores ${shown(value)}${where}, though the reference answer alone is a success`,
+        `${probe.title} scores ${shown(value)}${where}, though ${referenceOf(probe)} is a success`,
     );
   });
 }

@@ -5,11 +5,14 @@ import type { GoldForm } from "./goldForms.ts";
 /** What a probe makes its answer from. */
 export interface Probed {
   readonly task: Task;
-  /** The reference answer as the reward wants it written; undefined where there is none. */
+  /** The reference answer as the reward wants it written, or a recorded success; undefined where there is none. */
   readonly gold: string | undefined;
   /** A wrong answer. */
   readonly wrong: string;
   readonly form: GoldForm | undefined;
+  /** A recorded response to the task that is no success, and one that is a success of another task. */
+  readonly failed?: string | undefined;
+  readonly elsewhere?: string | undefined;
 }
 
 /**
@@ -25,6 +28,8 @@ export interface Probe {
   readonly kind: ProbeKind;
   /** A fault that a grader may have on purpose. */
   readonly mild?: true;
+  /** What `gold` is, in words. */
+  readonly reference?: string;
   /** undefined: the task gives no such answer. */
   readonly of: (probed: Probed) => string | undefined;
 }

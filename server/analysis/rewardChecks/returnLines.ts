@@ -57,7 +57,9 @@ class ReturnLines {
 
 interface ReturnOptions {
   /** The config's tasks, where they have been read already. */
-  readonly tasks?: readonly CheckedTask[];
+  readonly all?: readonly CheckedTask[];
+  /** Whose answers were changed. */
+  readonly recorded?: readonly Pick<Answer, "task">[];
   /** Texts of files that are open in an editor, by their paths. */
   readonly unsaved?: Readonly<Record<string, string>>;
 }
@@ -67,12 +69,11 @@ export async function withReturnLines(
   config: RunConfig,
   scorer: AnswerScorer,
   findings: readonly ProbeFinding[],
-  { tasks, unsaved = {} }: ReturnOptions = {},
+  { all = checkedTasks(config, scorer.body), recorded = [], unsaved = {} }: ReturnOptions = {},
 ): Promise<ProbeFinding[]> {
   const scored = ({ place, value }: ProbeFinding): boolean => place !== undefined && value !== null;
   if (!findings.some(scored)) return [...findings];
-  const all = tasks ?? checkedTasks(config, scorer.body);
-  const byId = new Map(all.map(({ task }) => [task.id, task]));
+  const byId = new Map([...all, ...recorded].map(({ task }) => [task.id, task]));
   const lines = new ReturnLines(config, scorer, unsaved);
   try {
     const placed: ProbeFinding[] = [];

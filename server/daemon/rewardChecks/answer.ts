@@ -11,6 +11,7 @@ import type {
 } from "../../../shared/protocol/protocol.ts";
 import { shortFailure } from "../../../shared/rollouts/failureText.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { pathsOf } from "../fileRuns.ts";
@@ -18,6 +19,9 @@ import { editedFile } from "../rescore/rescoreOnce.ts";
 import { isRunsFile, rewardFileOf } from "../rewardFiles.ts";
 import type { RewardChecker } from "./rewardChecker.ts";
 import type { RewardTask } from "./wire.ts";
+
+/** Rollouts whose answers a check may change. */
+const mostRollouts = 256;
 
 type Edited = Pick<ParamsOf<typeof rewardCheck>, "uri" | "text" | "unsaved">;
 
@@ -32,11 +36,12 @@ export async function checkReward(
   checker: RewardChecker,
   { trusted, recorded, python, ...edited }: ParamsOf<typeof rewardCheck>,
 ): Promise<ResultOf<typeof rewardCheck>> {
-  const task = taskOf(edited, { kind: "check" });
-  const { record } = await remote.call("fileRuns", pathsOf(task.file));
+  const { file } = editedFile(edited);
+  const { record } = await remote.call("fileRuns", pathsOf(file));
   const failures = record === null ? [] : await failuresOf(record);
   if (recorded || !trusted) return { findings: failures, notes: [] };
-  const checked = await checker.check(task.file, task, python);
+  const rollouts = record === null ? [] : await lastRollouts(remote, record.summary.id);
+  const checked = await checker.check(file, taskOf(edited, { kind: "check", rollouts }), python);
   if (checked === undefined) return { findings: null, notes: [] };
   return { findings: [...checked.findings, ...failures], notes: checked.notes };
 }
@@ -62,6 +67,13 @@ export async function attackReward(
   } finally {
     listening.dispose();
   }
+}
+
+/** Rollouts of a run's last step that has some. */
+async function lastRollouts(remote: Pick<RemoteStore, "call">, run: string): Promise<readonly RolloutRow[]> {
+  const step = (await remote.call("rolloutSteps", run)).at(-1);
+  if (step === undefined) return [];
+  return (await remote.call("rollouts", { run, step, tokens: false, limit: mostRollouts })).rollouts;
 }
 
 /** What the last run's rewards failed with, at the lines that threw; not of files that have changed since. */

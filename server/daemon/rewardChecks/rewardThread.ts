@@ -53,9 +53,12 @@ async function answer(
   signal.addEventListener("abort", () => void scorer.close(), { once: true });
   try {
     signal.throwIfAborted();
-    if (task.want.kind === "attack")
-      post({ kind: "attacked", attacked: await attacked(config, scorer, task.want.seconds) });
-    else for await (const checked of checkReward(config, found, scorer, task.unsaved)) post(checked);
+    const { want, unsaved } = task;
+    if (want.kind === "attack")
+      post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
+    else
+      for await (const checked of checkReward(config, found, scorer, { unsaved, rollouts: want.rollouts }))
+        post(checked);
   } finally {
     await scorer.close();
   }

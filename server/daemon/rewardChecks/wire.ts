@@ -1,5 +1,6 @@
 /** What the daemon and a thread that tries a reward say to each other. Plain data both ways. */
 import type { RewardFinding, RewardHole } from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { ThreadError } from "../threadFile.ts";
 
 export interface RewardTask {
@@ -8,7 +9,9 @@ export interface RewardTask {
   readonly text: string;
   /** Texts of files that are open in an editor, by their paths. */
   readonly unsaved: Readonly<Record<string, string>>;
-  readonly want: { readonly kind: "check" } | { readonly kind: "attack"; readonly seconds: number };
+  readonly want:
+    | { readonly kind: "check"; readonly rollouts: readonly RolloutRow[] }
+    | { readonly kind: "attack"; readonly seconds: number };
 }
 
 export interface Attacked {
