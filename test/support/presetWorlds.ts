@@ -118,6 +118,8 @@ export const worlds: Readonly<Record<string, World>> = {
   rmt: { both: ["rollout.max_tokens=24", "steps=6"] },
   // Its filter begins at the tenth step.
   "rlpr-filter": { both: [...failing.both, "steps=14"] },
+  // The judge is a model that was just made, and says neither yes nor no.
+  ruscarl: { both: ["reward.max_failed_steps=0"] },
   sec: apart,
   "sec-released": apart,
   self: { both: ['reward.terms.right.pattern="[ -Z].*"', "rollout.prompts=8"] },
