@@ -1,6 +1,7 @@
 /** `gradus reward FILE --rollouts … --coverage`: which lines of one's own reward functions recorded rollouts reach. */
 import { existsSync } from "node:fs";
 import { CoverageMeasure } from "../analysis/rewardChecks/covered/measure.ts";
+import { batchWithData } from "../analysis/imported/withData.ts";
 import { batchOfRows, type RecordedRow } from "../analysis/recorded.ts";
 import { withResponse } from "../analysis/rescore/rescore.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -22,7 +23,8 @@ export async function printCoverage(
   const measure = new CoverageMeasure(config, {});
   try {
     await withRollouts(rollouts, config, options, async (rows) => {
-      for (const [step, own] of stepsOf(rows)) await measure.add(step, (tasks) => batchOfRows(own, tasks));
+      for (const [step, own] of stepsOf(rows))
+        await measure.add(step, (tasks) => batchWithData(batchOfRows(own, tasks), tasks));
     });
     for (const file of measure.files) {
       if (json) printJson({ type: "coverage", ...file });

@@ -5,6 +5,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
+import { batchWithData } from "../imported/withData.ts";
 import { batchOfRows, recordedValue, type RecordedRow } from "../recorded.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { fromWire, type RolloutRow, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
@@ -65,7 +66,7 @@ async function rescorePart(
     scorers.set(body, scorer);
     await scorer.prepare();
   }
-  const batch = batchOfRows(rows, body.tasks);
+  const batch = batchWithData(batchOfRows(rows, body.tasks), body.tasks);
   const columns = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
   const algorithm = new Algorithm(body, context);
   const scored = algorithm.rewards(columns, batch, clock);

@@ -6,6 +6,7 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { numbered, offsetsOf, raggedOf } from "../../core/rows/batch.ts";
 import type { TaskConfig } from "../../core/config/resolved.ts";
 import { RolloutReader } from "../imported/rolloutReader.ts";
+import { withData } from "../imported/withData.ts";
 import { groupKey, recordOf, rowColumnsOf } from "../recorded.ts";
 import { origin, type Batch, type TokenColumns } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
@@ -57,7 +58,13 @@ function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredS
       ...(values === undefined ? {} : { "head:value": values }),
     },
     bytes: joined.size * 40 + rows.reduce((sum, row) => sum + 2 * (row.response?.length ?? 0) + 1_500, 0),
-    batch: remembered((tasks) => ({ ...pieces, records: rows.map((row) => recordOf(row, tasks)) })),
+    batch: remembered((tasks) => ({
+      ...pieces,
+      records: withData(
+        rows.map((row) => recordOf(row, tasks)),
+        tasks,
+      ),
+    })),
   };
 }
 
@@ -65,7 +72,9 @@ function storedStep(step: number, records: readonly RolloutRecordLog[]): StoredS
 function remembered(make: (tasks: readonly TaskConfig[]) => Batch): (tasks: readonly TaskConfig[]) => Batch {
   let known: { readonly key: string; readonly batch: Batch } | undefined;
   return (tasks) => {
-    const key = JSON.stringify(tasks.map(({ name, source }) => [name, source.declaration.name]));
+    const key = JSON.stringify(
+      tasks.map(({ name, source }) => [name, source.declaration.name, source.folder, source.params]),
+    );
     if (known?.key !== key) known = { key, batch: make(tasks) };
     return known.batch;
   };

@@ -4,6 +4,7 @@
  */
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Task } from "../../core/task.ts";
+import { withData } from "../imported/withData.ts";
 import { recordOf } from "../recorded.ts";
 import type { AnswerScorer } from "./answers.ts";
 import { spread } from "./checkedTasks.ts";
@@ -71,10 +72,9 @@ export async function recordedAnswers(
   rows: readonly RolloutRow[],
   scorer: AnswerScorer,
 ): Promise<readonly Probed[]> {
-  const answers = spread(rows, scoredRows).map((row) => {
-    const { task, response } = recordOf(row, scorer.body.tasks);
-    return { task, response };
-  });
+  const { tasks } = scorer.body;
+  const records = spread(rows, scoredRows).map((row) => recordOf(row, tasks));
+  const answers = withData(records, tasks).map(({ task, response }) => ({ task, response }));
   const found = new Map<string, { readonly task: Task; right?: string; failed?: string }>();
   for (const { task, response, success } of await scorer.score(answers)) {
     if (response.trim() === "" || success === null) continue;

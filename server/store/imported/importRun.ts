@@ -14,6 +14,7 @@ import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { authoredPath, makeStore, newRunId, runFilePath, runsFolder } from "../files.ts";
+import { dataNotes, type DataNotes } from "./dataNotes.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
@@ -103,6 +104,8 @@ async function write(
     share: output.trainer === "trl" ? shareOf(placed.records, metrics) : null,
     repeated: seen.repeated,
     evaluated: placed.records.filter(({ use }) => use !== undefined).map(({ step }) => step),
+    data: seen.notes.data,
+    needs: seen.notes.needs,
     missing: missingOf(output.trainer, metrics, seen, placed),
   };
 }
@@ -116,6 +119,7 @@ interface Seen {
   readonly parts: boolean;
   /** Whether the step before has the same rollouts. */
   readonly repeated: boolean;
+  readonly notes: DataNotes;
 }
 
 /** The newest step is parsed: what it has, all have. The draft lies as deep as the run will. */
@@ -123,7 +127,8 @@ function lookAt(draft: string, { records }: PlacedFiles, config: RunConfig | und
   const trained = records.filter(({ use }) => use === undefined);
   const { rows, file, groups } = readPlacedStep(draft, trained[0] ?? records[0]!);
   const parts = rows.some(({ components }) => components !== undefined);
-  const none = { groups, advantages: null, reason: null, parts, repeated: false };
+  const notes = dataNotes(rows, config);
+  const none = { groups, advantages: null, reason: null, parts, repeated: false, notes };
   if (groups === "neighbours") {
     const before = trained[1] === undefined ? [] : readPlacedStep(draft, trained[1]).rows;
     return { ...none, parts: true, repeated: sameTexts(rows, before) };
@@ -158,7 +163,7 @@ function missingOf(
     ...(metrics.heldOut ? [] : ["held-out"]),
     ...(metrics.steps.length > 0 ? [] : ["metrics"]),
     ...(seen.parts ? [] : ["reward components"]),
-    ...(trainer === "trl" ? ["answers"] : []),
+    ...(trainer === "trl" && !seen.notes.answers ? ["answers"] : []),
     ...(terms.length > 0 && terms.every(({ weight }) => weight === 0)
       ? ["the weights of rewards (name the run's config with --config)"]
       : []),

@@ -1,6 +1,7 @@
 /** What an import came to, in numbers and in words. */
 import { plural } from "../../../shared/lib/format.ts";
 import { trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
+import type { DataNotes } from "./dataNotes.ts";
 
 export interface ImportSummary extends RunOrigin {
   readonly run: string;
@@ -18,6 +19,8 @@ export interface ImportSummary extends RunOrigin {
   readonly repeated: boolean;
   /** TRL: steps whose file has rollouts of an evaluation; they count as such. */
   readonly evaluated: readonly number[];
+  readonly data: DataNotes["data"];
+  readonly needs: DataNotes["needs"];
   readonly missing: readonly string[];
   readonly seconds: number;
 }
@@ -42,6 +45,7 @@ export function summaryText(summary: ImportSummary): string {
     ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
     ...evaluatedText(summary),
     ...halfText(summary),
+    ...dataText(summary),
     ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
   ].join(" · ");
 }
@@ -73,4 +77,16 @@ function halfText({ halfWritten }: ImportSummary): string[] {
   if (halfWritten.length === 0) return [];
   const files = `${halfWritten.slice(0, 3).join(", ")}${halfWritten.length > 3 ? ", …" : ""}`;
   return [`${plural(halfWritten.length, "half-written line")} left out (${files})`];
+}
+
+function dataText({ data, needs }: ImportSummary): string[] {
+  if (data === null) return [];
+  const { found, of, step, files } = data;
+  return [
+    `${found} of ${plural(of, "rollout")} of step ${step} found in ${files.join(", ")}`,
+    ...needs.map(
+      ({ term, field }) =>
+        `\`${term}\` needs \`${field}\`, which is not in the dump: log it with \`log_extra("${field}", ${field})\` in \`${term}\``,
+    ),
+  ];
 }

@@ -164,7 +164,7 @@ test("TRL's rollouts have the advantages that it recorded, and rewards by the we
   const { folder, output, store } = project("trl");
   const summary = await bring(folder, output, { config: false });
   assert.deepEqual([summary.steps, summary.rollouts, summary.share], [3, 48, { kept: 3, of: 3 }]);
-  assert.deepEqual(summary.missing, ["log-probs", "held-out", "answers"]);
+  assert.deepEqual(summary.missing, ["log-probs", "held-out"]);
   store.ingestAll(summary.run);
   const { rollouts } = rolloutsOf(store, summary.run);
   for (const { reward, rewards = {} } of rollouts)

@@ -91,7 +91,7 @@ const plainJson = (value: unknown): Json | undefined => value as Json | undefine
 /** Columns that TRL hands over by other names. */
 const notColumns: ReadonlySet<string> = new Set(["prompt", "completion", "completion_ids"]);
 /** Parameters that are given the reference answer where the data has no such field. */
-const truths: ReadonlySet<string> = new Set([
+export const truths: ReadonlySet<string> = new Set([
   "answer",
   "solution",
   "ground_truth",
@@ -147,10 +147,14 @@ function addColumns(
     if (truths.has(name) && inputs.some(({ task }) => task.answer !== undefined))
       columns[name] = inputs.map(({ task }) => task.answer ?? null);
     else if (!optional)
-      return `takes \`${name}\`, which is no field of the task's data (${[...fields].join(", ") || "it has none"}) and not set under \`args\``;
+      return `takes \`${name}\`, which is no field of the task's data (${[...fields].join(", ") || "it has none"}) and not set under \`args\`${inputs.every(({ task }) => task.env === "trl") ? unlogged(name) : ""}`;
   }
   return undefined;
 }
+
+/** TRL's dumps have no columns of the data but those that a reward logs. */
+const unlogged = (name: string): string =>
+  `: log it with \`log_extra("${name}", ${name})\` in the reward, or keep the data that the run was trained on where the config names them`;
 
 function addConversations(
   bound: Bound,

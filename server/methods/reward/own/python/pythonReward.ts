@@ -223,7 +223,7 @@ export class PythonReward implements CoveredReward {
 
   private valueOf({ value, components, error }: RowAnswer, bound: Bound): TermValue {
     const more = components === undefined ? {} : { components };
-    if (error !== undefined) return this.failed(withHint(error, bound));
+    if (error !== undefined) return this.failed(withHint(error, bound, this.options.term));
     if (value === null) return { kind: "none", ...more };
     return typeof value === "number" && Number.isFinite(value)
       ? { kind: "value", value, ...more }
@@ -239,10 +239,10 @@ const tokensOf = ({ tokens, offsets }: Batch, row: number): number[] =>
   Array.from(tokens.subarray(offsets[row], offsets[row + 1]));
 
 /** TRL's own rewards read messages; a task of plain text has none. The place stays at the end, where it is looked for. */
-const withHint = (error: string, { convention, messages }: Bound): string =>
+const withHint = (error: string, { convention, messages }: Bound, term: string): string =>
   convention.name === "trl" && messages === undefined
     ? error.replace(
         /^(threw TypeError: string indices must be integers.*?)( \([^()]*\))?$/,
-        "$1; its completions are text, since the data's `prompt` is no list of messages: `messages: true` at the term hands over messages$2",
+        `$1; its completions are text, since the data's \`prompt\` is no list of messages: \`messages: true\` at the term (\`--set reward.terms.${term}.messages=true\`) hands over messages$2`,
       )
     : error;
