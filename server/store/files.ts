@@ -83,6 +83,7 @@ const runSchema = z.object({
   steps: z.number().int().optional(),
   seed: z.number().int().optional(),
   python: z.string().optional(),
+  imported: z.string().optional(),
   createdAt: z.string(),
 });
 
@@ -90,7 +91,7 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, ...rest } = run;
+    const { relative, steps, seed, python, imported, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -98,6 +99,7 @@ export function readRunFile(folder: string): RunFile | null {
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
+      ...(imported === undefined ? {} : { imported }),
     };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same

@@ -1,20 +1,24 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
 import type { Command as Program } from "commander";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
+import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { asConfig } from "../../frameworks/asConfig/convertFile.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { frameworkNames } from "../../frameworks/names.ts";
 import { configNear } from "../../frameworks/project/configNear.ts";
+import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { versionOf } from "../../frameworks/version.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { findOutput } from "../../store/imported/findOutput.ts";
 import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
-import { summaryText } from "../../store/imported/importSummary.ts";
+import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts";
 import { complain, print, printJson } from "../command.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
@@ -60,7 +64,8 @@ export function importCommand(program: Program): void {
 
 async function run(folder: string, options: Options): Promise<void> {
   const store = storeOf(options.store);
-  const { config, note } = chosenConfig(folder, options);
+  const { trainer } = findOutput(resolve(folder));
+  const { config, note } = chosenConfig(folder, trainer, options);
   if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();
   const summary = await importRun({
@@ -78,17 +83,22 @@ async function run(folder: string, options: Options): Promise<void> {
     return printJson({ ...summary, config: config?.file ?? null, foundConfig: found !== null });
   print(`${summary.run}\n${summaryText(summary)}`);
   if (found !== null) print(`by ${pathText(found)}, found near the folder: --config names another`);
+  for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
 }
 
 /** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
 function chosenConfig(
   folder: string,
+  trainer: Trainer,
   { config: named, set }: Options,
 ): { readonly config?: ImportRequest["config"]; readonly note?: string } {
   if (named === false) return {};
-  if (named !== undefined) return { config: configOf(named, set) };
-  const near = configNear(folder, findOutput(resolve(folder)).trainer);
+  if (named !== undefined) {
+    refuseOther(named, folder, trainer);
+    return { config: configOf(named, set) };
+  }
+  const near = configNear(folder, trainer);
   switch (near.kind) {
     case "none":
       return {};
@@ -112,6 +122,23 @@ function chosenConfig(
 }
 const name = "name the run's with --config";
 
+/** @throws UserError where the file is another trainer's than the rollouts */
+function refuseOther(file: string, folder: string, trainer: Trainer): void {
+  const path = resolve(file);
+  const text = smallText(path);
+  const written = text === undefined ? undefined : parseConfig(path, text);
+  if (written === undefined || written.framework === trainer) return;
+  const name = frameworkNames[written.framework];
+  throw new UserError(
+    `this is a configuration of ${name}, and ${pathText(resolve(folder))} holds rollouts of ${trainerNames[trainer]}`,
+    {
+      file: path,
+      code: "import-other",
+      action: `Name the file that ${trainerNames[trainer]} was started with, or use none: --no-config.`,
+    },
+  );
+}
+
 /** undefined: it has errors, which are printed. */
 function configOf(file: string, set: readonly string[]): ImportRequest["config"] {
   const loaded = loadOrComplain(file, set, true);
@@ -128,6 +155,7 @@ function requestOf(file: string, set: readonly string[], loaded: RunConfig): Imp
     set,
     loaded,
     version: converted === undefined ? null : releaseOf(path, text),
+    converted: converted !== undefined,
   };
 }
 

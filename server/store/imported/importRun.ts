@@ -15,10 +15,11 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { authoredPath, makeStore, newRunId, runFilePath, runsFolder } from "../files.ts";
 import { dataNotes, type DataNotes } from "./dataNotes.ts";
+import { importedBefore } from "./importedBefore.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
-import { termsOf } from "./rewardTerms.ts";
+import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
 import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 
@@ -38,6 +39,8 @@ export interface ImportRequest {
         readonly loaded: RunConfig;
         /** Release of the trainer that it is for, where it says so. */
         readonly version: string | null;
+        /** The trainer's own script or file: rewards have the names that its dumps give them. */
+        readonly converted?: boolean;
       }
     | undefined;
   /** Version of Gradus. */
@@ -80,6 +83,7 @@ async function write(
     evaluated: output.trainer === "trl" ? (metrics.evaluated ?? []) : [],
     progress: request.progress,
   });
+  const earlier = importedBefore(store, resolve(request.folder));
   const seen = lookAt(draft, placed, config?.loaded);
   const origin: RunOrigin = {
     trainer: output.trainer,
@@ -100,6 +104,9 @@ async function write(
     metrics: metrics.steps.length,
     bytes: placed.bytes,
     halfWritten: placed.halfWritten,
+    unscored: placed.unscored,
+    earlier,
+    others: config?.converted === true ? othersOf(output, metrics, config.loaded) : null,
     unestimated: seen.reason,
     share: output.trainer === "trl" ? shareOf(placed.records, metrics) : null,
     repeated: seen.repeated,
@@ -195,6 +202,7 @@ function writeRunFile(request: ImportRequest, id: string, draft: string, final: 
     relative: relative(final, file),
     name: nameOf(request),
     set: config?.set ?? [],
+    imported: resolve(folder),
     createdAt: new Date().toISOString(),
   };
   writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));

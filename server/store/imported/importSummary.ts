@@ -11,6 +11,12 @@ export interface ImportSummary extends RunOrigin {
   readonly bytes: number;
   /** Files whose last line was being written: that line is left out. */
   readonly halfWritten: readonly string[];
+  /** Rollouts without a score, since it is NaN: `3.jsonl:7`. */
+  readonly unscored: readonly string[];
+  /** Runs that were imported from the same folder before, the last first. */
+  readonly earlier: readonly string[];
+  /** Names of rewards in TRL's files and in its script, where they have none in common. */
+  readonly others: { readonly dumped: readonly string[]; readonly configured: readonly string[] } | null;
   /** Why the config gives no advantages, where it does not. */
   readonly unestimated: string | null;
   /** Of how many steps TRL kept the rollouts; null: it is not known, or the trainer keeps all. */
@@ -45,6 +51,7 @@ export function summaryText(summary: ImportSummary): string {
     ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
     ...evaluatedText(summary),
     ...halfText(summary),
+    ...unscoredText(summary),
     ...dataText(summary),
     ...(missing.length === 0 ? [] : [`missing: ${missing.join(", ")}`]),
   ].join(" · ");
@@ -75,9 +82,18 @@ const evaluatedText = ({ evaluated }: ImportSummary): string[] =>
 
 function halfText({ halfWritten }: ImportSummary): string[] {
   if (halfWritten.length === 0) return [];
-  const files = `${halfWritten.slice(0, 3).join(", ")}${halfWritten.length > 3 ? ", …" : ""}`;
-  return [`${plural(halfWritten.length, "half-written line")} left out (${files})`];
+  return [`${plural(halfWritten.length, "half-written line")} left out (${few(halfWritten)})`];
 }
+
+const few = (names: readonly string[]): string =>
+  `${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
+
+const unscoredText = ({ unscored }: ImportSummary): string[] =>
+  unscored.length === 0
+    ? []
+    : [
+        `${plural(unscored.length, "rollout")} ${unscored.length === 1 ? "has" : "have"} no score (NaN): ${few(unscored)}`,
+      ];
 
 function dataText({ data, needs }: ImportSummary): string[] {
   if (data === null) return [];
@@ -88,5 +104,18 @@ function dataText({ data, needs }: ImportSummary): string[] {
       ({ term, field }) =>
         `\`${term}\` needs \`${field}\`, which is not in the dump: log it with \`log_extra("${field}", ${field})\` in \`${term}\``,
     ),
+  ];
+}
+
+/** What may be wrong, or not meant. @param config the name of its file */
+export function summaryNotes({ earlier, others }: ImportSummary, config: string): string[] {
+  const [last] = earlier;
+  return [
+    ...(last === undefined ? [] : [`imported before as ${last}`]),
+    ...(others === null
+      ? []
+      : [
+          `rollouts have ${others.dumped.join(", ")}; ${config} has ${others.configured.join(", ")}: are they of one run?`,
+        ]),
   ];
 }

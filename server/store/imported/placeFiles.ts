@@ -31,19 +31,19 @@ export interface PlacedFiles {
   readonly bytes: number;
   /** Files whose last line was being written. */
   readonly halfWritten: readonly string[];
+  /** Rollouts whose recorded score is NaN, by file and line from 1; in the files' order. */
+  readonly unscored: readonly string[];
 }
 
 /** @throws UserError where no file holds a rollout */
 export async function placeFiles(request: PlaceRequest): Promise<PlacedFiles> {
   const scanner = new LineScanner();
   const records: PlacedRecord[] = [];
-  const halfWritten: string[] = [];
+  const found = { halfWritten: [] as string[], unscored: [] as string[] };
   let bytes = 0;
   for (const source of request.sources.toSorted((one, other) => other.step - one.step)) {
     const record =
-      request.trainer === "verl"
-        ? ofLines(request, scanner, source, halfWritten)
-        : ofParquet(request, source);
+      request.trainer === "verl" ? ofLines(request, scanner, source, found) : ofParquet(request, source);
     bytes += record.size;
     if (record.count > 0) records.push(record);
     await setImmediate();
@@ -55,20 +55,26 @@ export async function placeFiles(request: PlaceRequest): Promise<PlacedFiles> {
       code: "import-nothing",
       action: "Import the folder when the trainer has written a step.",
     });
-  return { records, rollouts: records.reduce((sum, { count }) => sum + count, 0), bytes, halfWritten };
+  const { halfWritten, unscored } = found;
+  const rollouts = records.reduce((sum, { count }) => sum + count, 0);
+  return { records, rollouts, bytes, halfWritten, unscored: unscored.reverse() };
 }
 
 function ofLines(
   request: PlaceRequest,
   scanner: LineScanner,
   source: PlacedSource,
-  halfWritten: string[],
+  found: { readonly halfWritten: string[]; readonly unscored: string[] },
 ): PlacedRecord {
   const scanned = scanner.scan(source.now ?? source.file, request.progress);
   const whole = isObject(scanned.tail.bytes);
-  if (!whole && scanned.tail.bytes.toString("utf8").trim() !== "") halfWritten.push(basename(source.file));
+  if (!whole && scanned.tail.bytes.toString("utf8").trim() !== "")
+    found.halfWritten.push(basename(source.file));
   const columns = whole ? withTail(scanned) : scanned.columns;
-  const { size, mtime } = scanned;
+  const { size, mtime, unscored } = scanned;
+  // The newest step comes first.
+  for (const line of unscored.toReversed())
+    if (line < columns.offset.length) found.unscored.push(`${basename(source.file)}:${line + 1}`);
   return { ...common(request, source), size, mtime, count: columns.offset.length, columns };
 }
 

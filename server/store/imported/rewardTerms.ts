@@ -28,6 +28,19 @@ export const termsOf = (
       );
 };
 
+/** TRL names a function's column after it: names of which none is the script's are another script's. */
+export function othersOf(
+  { trainer, files }: TrainerOutput,
+  { rewards = [] }: TrainerMetrics,
+  { top }: RunConfig,
+): { readonly dumped: readonly string[]; readonly configured: readonly string[] } | null {
+  if (trainer !== "trl") return null;
+  const dumped = rewardColumns({ files }, rewards);
+  const configured = top.reward.terms.map(({ name }) => name);
+  const known = dumped.some((name) => configured.includes(name));
+  return known || dumped.length === 0 || configured.length === 0 ? null : { dumped, configured };
+}
+
 const weightOf = (term: RewardTermConfig): number => valueAt(term.weight, beginning);
 
 type Own = readonly { readonly term: string; readonly weight: number }[];
@@ -87,7 +100,7 @@ function meansOf(rows: readonly JsonObject[], fields: readonly string[]): number
 const known = new Set(["step", "prompt", "completion", "advantage"]);
 
 /** Those that TRL's metrics name; without metrics the columns of numbers. */
-function rewardColumns({ files }: TrainerOutput, named: readonly string[]): readonly string[] {
+function rewardColumns({ files }: Pick<TrainerOutput, "files">, named: readonly string[]): readonly string[] {
   const file = files.at(-1)?.file;
   if (file === undefined) return [];
   const columns = parquetShape(file).columns.filter((column) => !known.has(column));

@@ -8,6 +8,8 @@ export interface ScannedFile {
   readonly size: number;
   readonly mtime: number;
   readonly columns: PlacedColumns;
+  /** Lines whose score is NaN, from 0; the tail, where it is one, is the last. */
+  readonly unscored: readonly number[];
   /** What follows the last line break: half a line, or a last line without one. */
   readonly tail: { readonly offset: number; readonly bytes: Buffer };
 }
@@ -27,7 +29,8 @@ export class LineScanner {
     const descriptor = openRegular(file);
     try {
       const { size, mtimeMs } = fstatSync(descriptor);
-      const { count, begin, end } = this.lines(descriptor, progress);
+      const noScore = new NoScore();
+      const { count, begin, end } = this.lines(descriptor, progress, noScore);
       const bytes = Buffer.alloc(Math.min(end - begin, limits.line));
       readSync(descriptor, bytes, 0, bytes.length, begin);
       const columns = {
@@ -35,7 +38,8 @@ export class LineScanner {
         length: this.lengths.slice(0, count),
         crc: this.crcs.slice(0, count),
       };
-      return { size, mtime: Math.round(mtimeMs), columns, tail: { offset: begin, bytes } };
+      const unscored = noScore.found.map((at) => lineAt(columns.offset, begin, at));
+      return { size, mtime: Math.round(mtimeMs), columns, unscored, tail: { offset: begin, bytes } };
     } finally {
       closeSync(descriptor);
     }
@@ -44,6 +48,7 @@ export class LineScanner {
   private lines(
     descriptor: number,
     progress: (bytes: number) => void,
+    noScore: NoScore,
   ): { readonly count: number; readonly begin: number; readonly end: number } {
     const { window } = this;
     let count = 0;
@@ -63,6 +68,7 @@ export class LineScanner {
         crc = 0;
       }
       crc = crc32(bytes.subarray(from), crc);
+      noScore.look(bytes, end);
       end += read;
       progress(read);
       read = readSync(descriptor, window, 0, window.length, end);
@@ -85,6 +91,44 @@ export class LineScanner {
     crcs.set(this.crcs);
     Object.assign(this, { offsets, lengths, crcs });
   }
+}
+
+/** As Python's json writes it: within a text its quotes would be escaped. */
+const nan = Buffer.from("NaN");
+const scoreOfNan = Buffer.from('"score": NaN');
+
+/** Where a score is NaN, looked for in bytes. */
+class NoScore {
+  readonly found: number[] = [];
+  private before = Buffer.alloc(0);
+
+  /** @param begin of `bytes` in the file */
+  look(bytes: Buffer, begin: number): void {
+    const { before } = this;
+    const most = scoreOfNan.length - 1;
+    const seam = Buffer.concat([before, bytes.subarray(0, most)]);
+    const across = seam.indexOf(scoreOfNan);
+    if (across !== -1) this.found.push(begin - before.length + across);
+    // Those three letters are rarer than a quotation mark.
+    for (let at = bytes.indexOf(nan); at !== -1; at = bytes.indexOf(nan, at + 1)) {
+      const from = at + nan.length - scoreOfNan.length;
+      if (from >= 0 && bytes.subarray(from, from + scoreOfNan.length).equals(scoreOfNan))
+        this.found.push(begin + from);
+    }
+    this.before = Buffer.from(bytes.subarray(Math.max(0, bytes.length - most)));
+  }
+}
+
+/** @param begin of the tail */
+function lineAt(offsets: ArrayLike<number>, begin: number, at: number): number {
+  if (at >= begin) return offsets.length;
+  let [low, high] = [0, offsets.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (offsets[middle]! <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** The CRC-32 of a file, with its size and time. */

@@ -66,7 +66,7 @@ test("verl's rollouts are a finished run with metrics; a step's rows are made wh
   const summary = await bring(folder, output);
   assert.equal(
     summaryText(summary),
-    "verl 0.9.1 · 5 steps · 80 rollouts · groups by the first part of uid · advantages computed here by grpo · missing: log-probs, held-out, reward components",
+    "verl 0.9.1 · 5 steps · 80 rollouts · groups by the first part of uid · advantages computed here by grpo · 1 rollout has no score (NaN): 3.jsonl:7 · missing: log-probs, held-out, reward components",
   );
   store.ingestAll(summary.run);
   const [listed] = store.queries.list({ limit: 10 }).runs;
@@ -318,6 +318,21 @@ test("lines across buffers, empty lines, and a last line without a line break", 
     read.map((one) => crc32(one) | 0),
   );
   assert.equal(fileStamp(file).crc, crc32(bytes));
+});
+
+test("scores that are NaN are found across buffers, in the last line, and not in a text", () => {
+  const { folder } = newStore();
+  const file = join(folder, "..", "lines.jsonl");
+  const text = (length: number): string => `{"output": "${"x".repeat(length)}", "score": NaN}\n`;
+  const whole = 1024 * 1024;
+  const quoted = `{"output": ${JSON.stringify('"score": NaN')}, "score": 1}\n`;
+  const rest = text(0).length;
+  for (const cut of [1, 3, 9, 11, 12, 14]) {
+    // So many characters of the first buffer's end are its last line's.
+    writeFileSync(file, quoted + text(whole - quoted.length - rest + cut) + quoted + text(5).trimEnd());
+    const { columns, unscored } = new LineScanner().scan(file);
+    assert.deepEqual([columns.offset.length, unscored], [3, [1, 3]], `${cut}`);
+  }
 });
 
 test("metrics have our names where they are on the list", () => {

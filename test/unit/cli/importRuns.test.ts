@@ -1,0 +1,60 @@
+/** What `gradus runs import` warns of: another trainer's or another run's config, scores that are NaN, a folder imported before. */
+import assert from "node:assert/strict";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { gradus } from "../../support/cli.ts";
+import { trlDump } from "../../support/trlDump.ts";
+import { temporary } from "../support.ts";
+
+describe("gradus runs import", () => {
+  it("refuses a config of another trainer, and names both", async () => {
+    const folder = temporary();
+    cpSync("test/fixtures/projects/gsm", join(folder, "gsm"), { recursive: true });
+    cpSync("test/fixtures/imported/trl", join(folder, "out"), { recursive: true });
+    const { code, stdout, stderr } = await gradus(
+      ["runs", "import", "out", "--config", "gsm/run.sh"],
+      folder,
+    );
+    assert.deepEqual([code, stdout], [1, ""], stderr);
+    assert.match(stderr, /run\.sh: error: this is a configuration of verl, and out holds rollouts of TRL/);
+  });
+
+  it("asks where a script's rewards are others than the files', and says what was imported before", async () => {
+    const project = join(temporary(), "trl");
+    cpSync("test/fixtures/projects/trl", project, { recursive: true });
+    await trlDump(project);
+    const own = await gradus(["runs", "import", "out"], project);
+    assert.match(own.stdout, /found in data\/train\.parquet/, own.stderr);
+    assert.doesNotMatch(own.stderr, /imported before|are they of one run/);
+    const [run = ""] = own.stdout.split("\n");
+    cpSync("test/fixtures/imported/trl", join(project, "other"), { recursive: true });
+    const other = await gradus(["runs", "import", "other", "--config", "train.py"], project);
+    assert.equal(other.code, 0);
+    assert.match(
+      other.stderr,
+      /^rollouts have digits, short; train\.py has correct, brief, think_format_reward: are they of one run\?$/m,
+    );
+    const again = await gradus(["runs", "import", "out", "--json"], project);
+    assert.deepEqual([JSON.parse(again.stdout).earlier, JSON.parse(again.stdout).others], [[run], null]);
+    assert.match(
+      (await gradus(["runs", "import", "out"], project)).stderr,
+      new RegExp(`^imported before as ${JSON.parse(again.stdout).run}$`, "m"),
+    );
+  });
+
+  it("names rollouts whose recorded score is NaN", async () => {
+    const folder = temporary();
+    cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+    const one = await gradus(["runs", "import", "out", "--no-config"], folder);
+    assert.match(one.stdout, / · 1 rollout has no score \(NaN\): 3\.jsonl:7 · /, one.stderr);
+    const file = join(folder, "out", "rollouts", "1.jsonl");
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    // A text may say so, too; the last line has no line break.
+    lines[0] = lines[0]!.replace(/"output": "/, '"output": "\\"score\\": NaN ');
+    lines[15] = lines[15]!.replace(/"score": [^,]+/, '"score": NaN');
+    writeFileSync(file, lines.join("\n"));
+    const two = await gradus(["runs", "import", "out", "--no-config"], folder);
+    assert.match(two.stdout, / · 2 rollouts have no score \(NaN\): 1\.jsonl:16, 3\.jsonl:7 · /);
+  });
+});
