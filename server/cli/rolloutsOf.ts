@@ -1,8 +1,9 @@
 /** The rollouts that `--rollouts` names: a file of them, or a run of the store. */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { ask, type Requester } from "../../shared/daemon/request.ts";
 import { UserError } from "../../shared/lib/errors.ts";
-import { rolloutsQuery, type RunSummary } from "../../shared/protocol/protocol.ts";
+import { rolloutsQuery, runsList, type RunSummary } from "../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
@@ -23,7 +24,8 @@ const page = 1024;
 type StepRange = { readonly step: number } | { readonly from: number; readonly to: number };
 
 /**
- * @param words a file, or a run: its id, a beginning of it, its name, or `last`
+ * @param words a file, or a run: its id, a beginning of it, its name, or `last`: the config's last run with rollouts, else
+ * that of any
  * @param use receives the rows of a file at once, those of a run step by step
  */
 export async function withRollouts(
@@ -35,21 +37,35 @@ export async function withRollouts(
   // A path with a separator or an ending is meant as one, whether it is there or not.
   if (existsSync(words) || /[./\\]/.test(words)) return use(await readRollouts(words));
   return withDaemon(options.store, async (connection) => {
-    const run = await findRun(connection, words);
-    let found = false;
-    for await (const rows of stepsOf(connection, run, options)) {
-      const given = run.origin === undefined ? rows : wholeRewards(config, rows);
-      // A complaint about a row names the step, and the row's place in it.
-      await use(given.map((row, line) => ({ row, place: { file: `${run.id}, step ${row.step}`, line } })));
-      found = true;
+    const runs = words === "last" ? await lastRuns(connection, config) : [await findRun(connection, words)];
+    for (const run of runs) {
+      let found = false;
+      for await (const rows of stepsOf(connection, run, options)) {
+        const given = run.origin === undefined ? rows : wholeRewards(config, rows);
+        // A complaint about a row names the step, and the row's place in it.
+        await use(given.map((row, line) => ({ row, place: { file: `${run.id}, step ${row.step}`, line } })));
+        found = true;
+      }
+      if (found) return;
+      // A step that is named is one of the last run.
+      if (options.step !== undefined) break;
     }
-    if (found) return;
+    const [{ id } = { id: words }] = runs;
     const step = options.step === undefined ? "" : ` in step ${options.step}`;
-    throw new UserError(`The run ${run.id} has no rollouts${step}.`, {
+    throw new UserError(`The run ${id} has no rollouts${step}.`, {
       code: "rollouts-empty",
-      action: `List what it has: gradus rollouts ${run.id}.`,
+      action: `List what it has: gradus rollouts ${id}.`,
     });
   });
+}
+
+/** Those that may be meant by `last`: runs of the config that have made a step, then others; the last of each first. */
+async function lastRuns(connection: Requester, { file }: RunConfig): Promise<readonly RunSummary[]> {
+  const { runs } = await ask(connection, runsList, { limit: 100_000 });
+  const begun = runs.filter(({ step, origin }) => step >= 0 || origin !== undefined);
+  if (begun.length === 0) return [await findRun(connection, "last")];
+  const own = (run: RunSummary): boolean => resolve(run.file) === resolve(file);
+  return [...begun.filter(own), ...begun.filter((run) => !own(run))];
 }
 
 /** All at once. */

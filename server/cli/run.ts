@@ -90,6 +90,12 @@ async function rehearseServed(config: RunConfig, url: string, options: Options):
   if (report.terms.some(({ errors }) => errors.length > 0)) process.exitCode = exit.failed;
 }
 
+/** @throws UserError where a reward's file does not load: no run is started that would fail at once */
+async function loaded(config: RunConfig): Promise<void> {
+  const { loadRewards } = await import("../analysis/rewardChecks/loadRewards.ts");
+  await loadRewards(config);
+}
+
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
 async function start(file: string, store: string, { set, steps, seed }: Options): Promise<string> {
   const link = await openDaemon(store).catch((error: unknown) => {
@@ -152,6 +158,7 @@ export const command: Command = {
         const config = checked(file, options);
         if (config === undefined) return;
         if (options.dryRun === true) return takeStep(config, options.json);
+        await loaded(config);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
         await followHere(run, {

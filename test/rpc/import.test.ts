@@ -199,7 +199,7 @@ describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
     const { stdout } = await command("runs", "import", "out", "--config", "run.sh");
     assert.match(
       stdout,
-      /^verl 0\.9\.1 · 5 steps · 80 rollouts · groups by the first part of uid · advantages computed here by grpo · missing: /m,
+      /^verl 0\.9\.1 · 5 steps · 80 rollouts · groups by the first part of uid · advantages computed here by grpo · 1 rollout has no score \(NaN\): 3\.jsonl:7 · .* · missing: /m,
     );
     const why = await command("explain", "run.sh", "--rollouts", "last", "--why", "1#1");
     assert.match(why.stdout, /^ {2}Its reward is 1, 0\.225 above the mean of its group/m);

@@ -1,8 +1,10 @@
 /** What `gradus runs import` warns of: another trainer's or another run's config, scores that are NaN, a folder imported before. */
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, it } from "node:test";
+import { runFilePath, runFolder } from "../../../server/store/files.ts";
+import { openAttempt } from "../../../shared/log/writer.ts";
 import { gradus } from "../../support/cli.ts";
 import { trlDump } from "../../support/trlDump.ts";
 import { temporary } from "../support.ts";
@@ -56,5 +58,38 @@ describe("gradus runs import", () => {
     writeFileSync(file, lines.join("\n"));
     const two = await gradus(["runs", "import", "out", "--no-config"], folder);
     assert.match(two.stdout, / · 2 rollouts have no score \(NaN\): 1\.jsonl:16, 3\.jsonl:7 · /);
+  });
+
+  it("makes runs of which `last` is the config's own with rollouts", async () => {
+    const folder = temporary();
+    for (const name of ["trl", "gsm"])
+      cpSync(join("test/fixtures/projects", name), join(folder, name), { recursive: true });
+    await trlDump(join(folder, "trl"));
+    cpSync("test/fixtures/imported/verl", join(folder, "gsm", "out"), { recursive: true });
+    const told = async (...words: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await gradus(words, folder);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    await told("runs", "import", "trl/out", "--store", ".");
+    await told("runs", "import", "gsm/out", "--store", ".");
+    const file = join(folder, "trl", "train.py");
+    const failed = runFolder(join(folder, ".gradus"), "failed-20990101-000000-0000");
+    const log = openAttempt(failed, 0);
+    log.commit(-1);
+    log.close();
+    const run = { id: basename(failed), file, name: "failed", set: [], createdAt: "2099-01-01T00:00:00Z" };
+    writeFileSync(runFilePath(failed), JSON.stringify(run));
+    try {
+      const [last] = JSON.parse(await told("runs", "list", "--json")).runs ?? [];
+      assert.equal(last?.name, "failed");
+      const lines = (await told("explain", "trl/train.py", "--rollouts", "last", "--json"))
+        .trim()
+        .split("\n");
+      // 3 steps of 16 rollouts, and a summary of each; verl's has 5 steps.
+      assert.equal(lines.length, 51);
+    } finally {
+      await gradus(["daemon", "stop"], folder);
+    }
   });
 });
