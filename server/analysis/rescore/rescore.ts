@@ -1,8 +1,10 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
+import { resolve } from "node:path";
+import { signatureOf } from "../../config/check/signatures/index.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { StageBody } from "../../core/config/resolved.ts";
+import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
 import { batchWithData } from "../imported/withData.ts";
@@ -67,10 +69,14 @@ async function rescorePart(
     await scorer.prepare();
   }
   const batch = batchWithData(batchOfRows(rows, body.tasks), body.tasks);
-  const columns = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
+  const made = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
   const algorithm = new Algorithm(body, context);
-  const scored = algorithm.rewards(columns, batch, clock);
   const recorded = recordedTerms(body, rows, batch);
+  const tokens = batch.tokens.length > 0;
+  const columns = made.map((column, at) =>
+    tokens || !takesTokens(body.reward.terms[at]!) ? column : recorded[at]!,
+  );
+  const scored = algorithm.rewards(columns, batch, clock);
   const now = Array.from(scored.combined.total, (total, i) =>
     scored.combined.errored[i] === 1 ? Number.NaN : total,
   );
@@ -81,6 +87,14 @@ async function rescorePart(
     now,
     before: recordedTotals(rows, algorithm.rewards(recorded, batch, clock)),
   };
+}
+
+/** What takes a response's ids makes nothing of a rollout without them: its recorded values stay. */
+function takesTokens({ term: { declaration, params, folder } }: RewardTermConfig): boolean {
+  const { file, export: name } = params;
+  if (declaration.name !== "python" || typeof file !== "string" || typeof name !== "string") return false;
+  const { parameters = [] } = signatureOf(resolve(folder, file), name) ?? {};
+  return parameters.some((one) => one.name === "completion_ids" && one.usual === undefined);
 }
 
 const rollout = ({ rows, columns, now, before }: RescoredPart, i: number): RescoredRollout => ({

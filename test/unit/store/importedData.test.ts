@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
+import { Rescoring } from "../../../server/analysis/rescore/rescore.ts";
+import { randomStream } from "../../../server/lib/random.ts";
 import { RescoreSession } from "../../../server/analysis/rescore/session.ts";
 import { loadFile } from "../../../server/frameworks/asConfig/load.ts";
 import { runFolder } from "../../../server/store/files.ts";
@@ -35,7 +37,8 @@ async function imported(...dump: Parameters<typeof trlDump> extends [string, ...
     { id: run, name: run, folder: runFolder(folder, run), config: loaded, bundles: {} },
     (step) => Promise.resolve(store.queries.rolloutPlaces(run, step)),
   );
-  return { project, file, loaded, summary, session };
+  const rows = (step: number) => store.queries.rollouts({ run, step, tokens: true, limit: 100 }).rollouts;
+  return { loaded, summary, session, rows };
 }
 const options = { trusted: true, unsaved: {}, signal: new AbortController().signal };
 
@@ -60,6 +63,24 @@ test("a TRL dump's rows are found in the data, whose columns and messages its re
     assert.match(notes.join("\n"), /`brief` keeps its recorded values: it takes `completion_ids`/);
   } finally {
     await session.close();
+  }
+});
+
+test("its rollouts are scored again without an editor, too", { skip: withoutPython }, async () => {
+  const { loaded, summary, session, rows } = await imported();
+  await session.close();
+  const rescoring = new Rescoring(loaded, randomStream(0, "rescore"));
+  try {
+    const place = { file: summary.run, line: 0 };
+    const scored = [];
+    for await (const one of rescoring.rollouts(rows(1).map((row) => ({ row, place })))) scored.push(one);
+    assert.deepEqual(
+      scored.slice(0, 2).map(({ rewards, errors }) => [rewards, errors]),
+      [1, 0].map((correct) => [{ correct, brief: 0.5, think_format_reward: 0 }, {}]),
+    );
+    assert.deepEqual([rescoring.summary.total.changed, rescoring.summary.total.errors], [0, 0]);
+  } finally {
+    await rescoring.close();
   }
 });
 
