@@ -105,7 +105,7 @@ export function dataFound(
   tasks: readonly TaskConfig[],
   bytes: number,
 ): DataFound | undefined {
-  const join = sizeOf(filesOf(tasks)) > bytes ? undefined : joinOf(tasks);
+  const join = dataSize(tasks) > bytes ? undefined : joinOf(tasks);
   if (join === undefined) return undefined;
   const found = records.filter(({ prompt }) => join.find(prompt) !== undefined).length;
   const files = dataOf(tasks).map(({ source }) => {
@@ -127,6 +127,9 @@ function filesOf(tasks: readonly TaskConfig[]): readonly string[] {
     throw error;
   }
 }
+
+/** Bytes of the config's data; 0: they are not here. */
+export const dataSize = (tasks: readonly TaskConfig[]): number => sizeOf(filesOf(tasks));
 
 const sizeOf = (files: readonly string[]): number =>
   files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { takenParameters } from "../../config/check/signatures/python.ts";
-import { dataFound, withData, type DataFound } from "../../analysis/imported/withData.ts";
+import { dataFound, dataSize, withData, type DataFound } from "../../analysis/imported/withData.ts";
 import { recordOf } from "../../analysis/recorded.ts";
 import { truths } from "../../methods/reward/own/python/bind.ts";
 import { givenNames } from "../../methods/reward/own/python/convention.ts";
@@ -21,7 +21,7 @@ export interface DataNotes {
 }
 
 /** Larger data are looked through when a step is scored again: an import does not wait for them. */
-const mostBytes = 8 * 1024 * 1024;
+const mostBytes = 4 * 1024 * 1024;
 
 /** @param rows of the newest step */
 export function dataNotes(rows: readonly RolloutRow[], config: RunConfig | undefined): DataNotes {
@@ -30,11 +30,12 @@ export function dataNotes(rows: readonly RolloutRow[], config: RunConfig | undef
   const data = dataFound(records, tasks, mostBytes);
   const whole = data === undefined ? records : withData(records, tasks);
   const answers = whole.some(({ task }) => task.answer !== undefined);
-  if (config === undefined || data === undefined) return { data: null, needs: [], answers };
+  if (config === undefined || (data === undefined && dataSize(tasks) > 0))
+    return { data: null, needs: [], answers };
   const needs = config.top.reward.terms.flatMap((term) =>
     needed(term, whole).map((field) => ({ term: term.name, field })),
   );
-  return { data: { ...data, step: rows[0]?.step ?? 0 }, needs, answers };
+  return { data: data === undefined ? null : { ...data, step: rows[0]?.step ?? 0 }, needs, answers };
 }
 
 /** Columns that one of TRL's functions takes, and that no rollout has. */

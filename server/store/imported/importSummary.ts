@@ -96,15 +96,13 @@ const unscoredText = ({ unscored }: ImportSummary): string[] =>
       ];
 
 function dataText({ data, needs }: ImportSummary): string[] {
-  if (data === null) return [];
+  const lacks = needs.map(
+    ({ term, field }) =>
+      `\`${term}\` needs \`${field}\`, which is not in the dump: log it with \`log_extra("${field}", ${field})\` in \`${term}\``,
+  );
+  if (data === null) return lacks;
   const { found, of, step, files } = data;
-  return [
-    `${found} of ${plural(of, "rollout")} of step ${step} found in ${files.join(", ")}`,
-    ...needs.map(
-      ({ term, field }) =>
-        `\`${term}\` needs \`${field}\`, which is not in the dump: log it with \`log_extra("${field}", ${field})\` in \`${term}\``,
-    ),
-  ];
+  return [`${found} of ${plural(of, "rollout")} of step ${step} found in ${files.join(", ")}`, ...lacks];
 }
 
 /** What may be wrong, or not meant. @param config the name of its file */

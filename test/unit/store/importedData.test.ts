@@ -1,6 +1,6 @@
 /** Imported rollouts and the data that they were asked from: dumps have none of its columns, and rewards take them. */
 import assert from "node:assert/strict";
-import { cpSync, readFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { Rescoring } from "../../../server/analysis/rescore/rescore.ts";
@@ -18,11 +18,16 @@ import { newStore } from "./support.ts";
 before(loadReaders);
 
 /** A copy of the TRL project next to a store, its dump imported. */
-async function imported(...dump: Parameters<typeof trlDump> extends [string, ...infer Rest] ? Rest : never) {
+async function imported(
+  more?: Parameters<typeof trlDump>[1],
+  ask?: Parameters<typeof trlDump>[2],
+  data: "here" | "gone" = "here",
+) {
   const { folder, store } = newStore();
   const project = join(folder, "..");
   cpSync("test/fixtures/projects/trl", project, { recursive: true });
-  const output = await trlDump(project, ...dump);
+  const output = await trlDump(project, more, ask);
+  if (data === "gone") rmSync(join(project, "data"), { recursive: true });
   const file = join(project, "train.py");
   const loaded = loadFile(file, { recorded: true }, { absent: ["data", "model"] }).config!;
   const text = readFileSync(file, "utf8");
@@ -64,6 +69,13 @@ test("a TRL dump's rows are found in the data, whose columns and messages its re
   } finally {
     await session.close();
   }
+});
+
+test("where the data are not here, the dump alone says what a reward lacks", async () => {
+  const { summary, session } = await imported(undefined, undefined, "gone");
+  await session.close();
+  assert.deepEqual([summary.data, summary.needs], [null, [{ term: "correct", field: "solution" }]]);
+  assert.match(summaryText(summary), /· `correct` needs `solution`, which is not in the dump/);
 });
 
 test("its rollouts are scored again without an editor, too", { skip: withoutPython }, async () => {
