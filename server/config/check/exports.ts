@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { requireEsbuild } from "../../lib/natives.ts";
+import { pythonProblem } from "../../lib/python/syntax.ts";
 import { pythonNames } from "./pythonNames.ts";
 
 type Exports =
@@ -23,10 +24,14 @@ export function exportsOf(file: string): Exports {
   return found;
 }
 
-const pythonExports = (file: string): Exports => {
-  const { names, open } = pythonNames(readText(file, limits.source));
+function pythonExports(file: string): Exports {
+  const text = readText(file, limits.source);
+  const problem = pythonProblem(text);
+  if (problem !== undefined)
+    return { kind: "broken", message: `line ${problem.line + 1}: ${problem.message}.` };
+  const { names, open } = pythonNames(text);
   return { kind: "names", names, open };
-};
+}
 
 function scriptExports(file: string): Exports {
   const text = readText(file, limits.source);

@@ -68,8 +68,8 @@ export const cutOff: KeyRule = {
 export const brokenYaml: KeyRule = {
   id: "foreign-syntax",
   severity: "error",
-  title: "Invalid YAML",
-  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse before they read any of it. A file of a few lines whose aliases expand to millions of values parses, and then fills the memory of the program that expands them.",
+  title: "Invalid YAML or Python",
+  why: "Hydra reads its files with OmegaConf and TRL with PyYAML: both refuse a file that does not parse before they read any of it. A file of a few lines whose aliases expand to millions of values parses, and then fills the memory of the program that expands them. Of a Python file Gradus reports what a reading without Python shows: brackets and strings that are not closed, a missing colon or block, wrong indentation, values that nothing connects.",
 };
 export const neighbourTable: KeyRule = {
   id: "foreign-release",

@@ -2,6 +2,8 @@
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import type { FrameworkDocument } from "../document.ts";
 import type { DocumentModel } from "../model.ts";
+import { pythonProblem } from "../../lib/python/syntax.ts";
+import { Lines } from "../readers/lines.ts";
 import { diagnosed } from "../report.ts";
 import { brokenYaml } from "./keyRules.ts";
 import { cutSettings } from "./cutSettings.ts";
@@ -21,11 +23,26 @@ export function checkKeys(model: DocumentModel): readonly Diagnostic[] {
     ...found.map((diagnostic) => diagnosed(diagnostic, diagnostic.rule, document)),
     ...cutSettings(document),
     ...broken(document),
+    ...brokenScript(document),
     ...unsetVariables(model).map(({ diagnostic, variable: { range } }) => ({
       ...diagnosed(diagnostic, diagnostic.rule, document),
       range,
     })),
   ];
+}
+
+function brokenScript(document: FrameworkDocument): Diagnostic[] {
+  const problem = document.form === "python" ? pythonProblem(document.text) : undefined;
+  if (problem === undefined) return [];
+  const lines = new Lines(document.text);
+  const start = lines.offset({ line: problem.line, character: 0 });
+  const [text = ""] = document.text.slice(start).split(/\r?\n/, 1);
+  const range = lines.range({
+    start: start + text.length - text.trimStart().length,
+    end: start + text.trimEnd().length,
+  });
+  const message = `This is not valid Python: ${problem.message}.`;
+  return [{ ...diagnosed({ message, at: undefined }, brokenYaml, document), range }];
 }
 
 function broken(document: FrameworkDocument): Diagnostic[] {

@@ -76,7 +76,8 @@ export const otherSplit = (split: string | undefined): string | undefined =>
 export function dataNamed(settings: Settings, key: string, name: string, part?: HubPart): string {
   const path = pathFrom(settings.file, name);
   const place = placeOfFile(resolve(settings.file), path);
-  if (part !== undefined && place === undefined && isHubName(name)) return hubDataset(name, part);
+  if (part !== undefined && place === undefined && isHubName(name) && !isRows(name))
+    return hubDataset(name, part);
   const data = dataOf(settings.file, path);
   const isFolder = place !== undefined && statSync(place).isDirectory();
   if (!isFolder && !isRows(data) && !isHubDataset(data))

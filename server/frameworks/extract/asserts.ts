@@ -1,7 +1,7 @@
 /** Values that a data class allows its fields: the asserts and refusals at the top level of its `__post_init__`. */
 import type { Json } from "../../../shared/lib/json.ts";
 import { evaluated, ExpressionReader } from "../python/expression.ts";
-import { tokensOf } from "../python/tokens.ts";
+import { tokensOf } from "../../lib/python/tokens.ts";
 
 export interface Checks {
   readonly asserted: ReadonlyMap<string, readonly Json[]>;

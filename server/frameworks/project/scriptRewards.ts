@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { pythonNames } from "../../config/check/pythonNames.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
-import type { PythonToken } from "../python/tokens.ts";
+import type { PythonToken } from "../../lib/python/tokens.ts";
 import { smallText } from "../readers/fileReader.ts";
 
 export type ScriptReward = { readonly name: string } & (

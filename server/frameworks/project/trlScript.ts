@@ -3,9 +3,10 @@ import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { Json } from "../../../shared/lib/json.ts";
 import { hubDataset, isHubName } from "../../lib/datasets/name.ts";
+import { isRows } from "../../lib/datasets/tables.ts";
 import type { Range } from "../../lib/lines.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
-import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import { trainerOfTree } from "../trl/trainers.ts";
@@ -175,7 +176,7 @@ class ScriptReader {
     const first = this.known(load.positional[0]) ?? of("path") ?? of("path_or_paths");
     const files = of("data_files") ?? of("data_dir");
     if (files !== undefined && (formats.includes(first ?? null) || first === undefined))
-      return trained(files);
+      return here(trained(files));
     if (typeof first === "string" && load.callee.endsWith("load_dataset") && this.isOfHub(first))
       return this.ofHub(load, first, files);
     return typeof first === "string" || Array.isArray(first) ? first : undefined;
@@ -183,7 +184,7 @@ class ScriptReader {
 
   /** What is there is a folder, as for `load_dataset`. */
   private isOfHub(name: string): boolean {
-    return isHubName(name) && !existsSync(resolve(dirname(this.files.file), name));
+    return isHubName(name) && !isRows(name) && !existsSync(resolve(dirname(this.files.file), name));
   }
 
   /** `load_dataset("org/name", "config", split="train", revision="v1")`. */
@@ -208,6 +209,12 @@ function splitName(split: string): string | undefined {
   const name = split.replace(/\[.*$/, "").trim();
   return name === "train" ? undefined : name;
 }
+
+/** What only files can be, as no name of the Hub. */
+const here = (files: Json): Json => {
+  if (Array.isArray(files)) return files.map(here);
+  return typeof files === "string" && isHubName(files) && !isRows(files) ? `./${files}` : files;
+};
 
 /** `{"train": …, "test": …}` are its training files. */
 const trained = (files: Json): Json =>

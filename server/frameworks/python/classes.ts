@@ -2,7 +2,7 @@
 import type { Json } from "../../../shared/lib/json.ts";
 import { evaluated, ExpressionReader, type PythonExpression } from "./expression.ts";
 import { unrolled } from "./loops.ts";
-import { tokensOf, type PythonToken } from "./tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 
 export interface PythonField {
   readonly name: string;

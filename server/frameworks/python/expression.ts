@@ -1,7 +1,7 @@
 /** Python expressions as far as configurations use them: literals, containers, arithmetic, names and calls. */
 import type { Json } from "../../../shared/lib/json.ts";
 import type { CodeSpan } from "../shell/traced.ts";
-import type { PythonToken } from "./tokens.ts";
+import type { PythonToken } from "../../lib/python/tokens.ts";
 
 interface Keyword {
   readonly name: string;

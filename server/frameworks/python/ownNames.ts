@@ -1,5 +1,5 @@
 /** A file's own classes with the names of TRL's. */
-import type { PythonToken } from "./tokens.ts";
+import type { PythonToken } from "../../lib/python/tokens.ts";
 
 /** Names that a file takes from a module that is not TRL's, or makes itself. */
 export function ownNames(tokens: readonly PythonToken[]): ReadonlySet<string> {

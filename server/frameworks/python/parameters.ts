@@ -1,5 +1,5 @@
 /** Parameters of Python's functions, by their tokens. */
-import { tokensOf, type PythonToken } from "./tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 
 /** The parameters between brackets, each as its tokens; `end` is the closing bracket. */
 export function partsOf(

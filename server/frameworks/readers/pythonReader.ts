@@ -3,7 +3,7 @@ import type { Json } from "../../../shared/lib/json.ts";
 import type { Setting } from "../document.ts";
 import { evaluated, ExpressionReader, type PythonExpression } from "../python/expression.ts";
 import { ownNames } from "../python/ownNames.ts";
-import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 import type { CodeSpan } from "../shell/traced.ts";
 import { rewarded, trainers, type TrlTrainer } from "../trl/trainers.ts";
 import { Lines } from "./lines.ts";

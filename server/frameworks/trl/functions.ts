@@ -1,7 +1,7 @@
 /** Functions of a Python file, by their heads and what they return. Nothing is executed. */
 import { ExpressionReader, type PythonExpression } from "../python/expression.ts";
 import { partsOf } from "../python/parameters.ts";
-import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 
 export interface PythonFunction {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** What a Python script has besides `GRPOConfig(…)`: the call of the trainer. */
 import type { FrameworkDocument, Setting } from "../document.ts";
 import { evaluated, type PythonExpression } from "../python/expression.ts";
-import { tokensOf } from "../python/tokens.ts";
+import { tokensOf } from "../../lib/python/tokens.ts";
 import { Lines } from "../readers/lines.ts";
 import { assignments, callsOf, type Call } from "../readers/pythonReader.ts";
 import type { RuleModel } from "../rule.ts";

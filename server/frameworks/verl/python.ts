@@ -1,5 +1,5 @@
 /** What a reward file defines and returns, by its tokens: nothing of it is executed. */
-import { tokensOf, type PythonToken } from "../python/tokens.ts";
+import { tokensOf, type PythonToken } from "../../lib/python/tokens.ts";
 
 interface RewardFileFunction {
   readonly name: string;

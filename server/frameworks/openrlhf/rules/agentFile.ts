@@ -1,4 +1,5 @@
-import { missingPython } from "../../missingData.ts";
+import { pythonProblem } from "../../../lib/python/syntax.ts";
+import { missingPython, unparsed } from "../../missingData.ts";
 import { siblingText } from "../files.ts";
 import { openrlhfRule } from "../openrlhfRule.ts";
 
@@ -40,6 +41,12 @@ export const rewardFile = openrlhfRule({
             },
           ];
     if (text === undefined && others.length === 0) return missingPython(flags.model, at.key);
+    const problem = text === undefined ? undefined : pythonProblem(text);
+    if (problem !== undefined)
+      return [
+        ...unread,
+        { at, message: `${unparsed(path, problem)}: OpenRLHF stops when it loads the reward.` },
+      ];
     if (text === undefined || /\breward_func\b/.test(text)) return unread;
     return [
       ...unread,

@@ -23,6 +23,7 @@ import { importanceBounds } from "./loss/importanceBounds.ts";
 import { learningRate } from "./loss/learningRate.ts";
 import { ligerLoss } from "./loss/ligerLoss.ts";
 import { lossWeights } from "./loss/lossWeights.ts";
+import { missingData } from "./missingData.ts";
 import { maskedTruncation } from "./loss/maskedTruncation.ts";
 import { modelLength } from "./modelLength.ts";
 import { newerTransformers } from "./newerTransformers.ts";
@@ -51,7 +52,7 @@ export const trlRules: readonly FrameworkRule[] = [
   ...[precision, sequenceParallel, completionsHub, batchSearch],
   ...[generationBatch, emptyBatch, batchSlices, evaluationBatch, groupBatch, groupSize, importanceBounds],
   ...[quantization, rewardWeights, noReward, rewardNames, rewardFunction, rolloutFunction],
-  ...[dataSource, streaming, newerTransformers],
+  ...[dataSource, missingData, streaming, newerTransformers],
   ...[ligerLoss, headAdapter, sequenceLevel, vespoMode, referenceModel, vllmProcesses, temperature],
   ...[noIteration, fewPrompts, modelLength, maskedTruncation, completionsTable, unread],
   ...[cispoCeiling, rewardShare, evaluationSplit, learningRate],

@@ -2,7 +2,7 @@ import { nearest } from "../../../../lib/suggest.ts";
 import type { Fix } from "../../../../config/check/diagnostic.ts";
 import { replace } from "../../../../config/check/report.ts";
 import type { PythonExpression } from "../../../python/expression.ts";
-import { tokensOf } from "../../../python/tokens.ts";
+import { tokensOf } from "../../../../lib/python/tokens.ts";
 import type { CodeSpan } from "../../../shell/traced.ts";
 import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 import { trainerOf } from "../../python.ts";

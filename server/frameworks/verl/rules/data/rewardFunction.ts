@@ -1,8 +1,9 @@
+import { pythonProblem } from "../../../../lib/python/syntax.ts";
 import { nearest } from "../../../../lib/suggest.ts";
 import { setTo } from "../../fixes.ts";
 import { found, verlRule } from "../../rule.ts";
 import { functionsOf, namesOf, returnedKeys } from "../../python.ts";
-import { missingPython } from "../../../missingData.ts";
+import { missingPython, unparsed } from "../../../missingData.ts";
 import { rewardFunction as ownFunction, type RewardFunction } from "../../reward.ts";
 import type { RuleDiagnostic, RuleModel } from "../../../rule.ts";
 
@@ -60,6 +61,9 @@ export const rewardFunction = verlRule({
     if (nameless.length > 0) return nameless;
     if (own === undefined) return pathless(model);
     if (own.source === undefined) return absent(model, own);
+    const problem = pythonProblem(own.source);
+    if (problem !== undefined)
+      return found(model, [own.key], `${unparsed(own.path, problem)}: verl stops when it loads the reward.`);
     const unnamed = missing(model, own);
     return unnamed.length > 0 ? unnamed : scoreless(model, own);
   },
