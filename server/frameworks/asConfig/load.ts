@@ -5,6 +5,7 @@ import { isConfigName } from "../../config/configKind.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../rules/load.ts";
 import type { Converted } from "../convert/index.ts";
+import { checkFrameworkDocument, readFrameworkDocument } from "../index.ts";
 import { asConfig } from "./convertFile.ts";
 import { placeOf } from "./places.ts";
 
@@ -28,14 +29,29 @@ export function loadFile(
   const made = text === undefined ? undefined : asConfig(path, text, options.set);
   if (made === undefined) return loadConfig(file, options);
   const loaded = loadConfig(path, { ...options, ...converted, text: made.config });
+  const refused = text === undefined ? [] : refusals(path, text);
   return {
     ...loaded,
+    config: refused.length === 0 ? loaded.config : undefined,
     converted: made,
-    diagnostics: loaded.diagnostics.map((diagnostic) => placed(diagnostic, path, made)),
+    diagnostics: [...refused, ...loaded.diagnostics.map((diagnostic) => placed(diagnostic, path, made))],
     origins: Object.fromEntries(
       Object.entries(loaded.origins).map(([key, origin]) => [key, originOf(key, origin, path, made)]),
     ),
   };
+}
+
+/** Without what these find, another config than the script's would be made: a reward would be missing. */
+const stops: ReadonlySet<string> = new Set(["foreign-syntax", "trl-reward-definition"]);
+
+/** Errors of a Python script, which `validate` gives as well. */
+function refusals(path: string, text: string): Diagnostic[] {
+  const document = path.endsWith(".py") ? readFrameworkDocument(path, text) : undefined;
+  return document === undefined
+    ? []
+    : checkFrameworkDocument(document).filter(
+        ({ rule, severity }) => severity === "error" && stops.has(rule),
+      );
 }
 
 /** What cannot be read `loadConfig` says in its own words. */
