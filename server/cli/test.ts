@@ -11,6 +11,7 @@ import {
   type RewardTest,
   type RewardTestResult,
 } from "../analysis/rewardChecks/rewardTests.ts";
+import { quoted } from "../analysis/rewardChecks/sentences.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { isConfigName } from "../config/configKind.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
@@ -70,7 +71,10 @@ async function runFile(file: string, named: string | undefined): Promise<RewardT
   }
 }
 
-function show({ place: { file, line }, term, value, failure }: RewardTestResult, json: boolean): void {
+function show(
+  { place: { file, line }, term, value, response, failure }: RewardTestResult,
+  json: boolean,
+): void {
   if (json)
     printJson({
       type: "test",
@@ -82,7 +86,9 @@ function show({ place: { file, line }, term, value, failure }: RewardTestResult,
       message: failure ?? null,
     });
   else if (failure !== undefined)
-    complain(visibleText(`${pathText(file)}:${line + 1}:1: error: ${failure} [reward-test]`));
+    complain(
+      visibleText(`${pathText(file)}:${line + 1}:1: error: ${failure} [reward-test]${quoted(response)}`),
+    );
 }
 
 async function run(words: readonly string[], { config, json }: Options): Promise<void> {

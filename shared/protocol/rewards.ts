@@ -52,6 +52,10 @@ export const rewardAttack = request<{
   readonly holes: readonly RewardHole[];
   /** Answers that were scored. */
   readonly answers: number;
+  /** Of these, the answers that made the reward fail. */
+  readonly failed?: number;
+  /** What the first of them says. */
+  readonly failure?: string;
   readonly seconds: number;
   /** Where the tests are; null where nothing was found. */
   readonly file: string | null;

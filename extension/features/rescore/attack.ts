@@ -122,10 +122,22 @@ export class RewardAttack implements CodeActionProvider, Disposable {
   }
 }
 
-async function show({ holes, answers, seconds, file }: ResultOf<typeof rewardAttack>): Promise<void> {
+async function show({
+  holes,
+  answers,
+  seconds,
+  file,
+  failed = 0,
+  failure = "",
+}: ResultOf<typeof rewardAttack>): Promise<void> {
   if (file === null) {
     const tried = `${answers.toLocaleString("en-US")} answers in ${Math.round(seconds)} s`;
     // Not awaited, here and below: a message stays until the person closes it.
+    if (failed > 0)
+      void window.showWarningMessage(
+        `${failed.toLocaleString("en-US")} of ${answers.toLocaleString("en-US")} answers made the reward fail: ${failure}`,
+      );
+    if (failed === answers) return;
     void window.showInformationMessage(`The search found no answer that the reward overpays (${tried}).`);
     return;
   }

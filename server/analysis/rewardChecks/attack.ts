@@ -6,7 +6,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
-import { AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
+import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { PiecePolicy, type Sequence } from "./piecePolicy.ts";
 import { piecesFor, written, type Piece } from "./pieces.ts";
 
@@ -42,7 +42,7 @@ export async function attackReward(
       for (const piece of found.decisive) banned.add(piece);
     }
   }
-  return { holes, answers: attack.answers, seconds: (performance.now() - began) / 1000 };
+  return { holes, ...attack.count.report, seconds: (performance.now() - began) / 1000 };
 }
 
 interface Round {
@@ -53,7 +53,7 @@ interface Round {
 }
 
 class Attack {
-  answers = 0;
+  readonly count = new AnswerCount();
 
   private constructor(
     private readonly scorer: AnswerScorer,
@@ -128,16 +128,14 @@ class Attack {
     };
   }
 
-  private async score(asked: readonly (readonly [Sequence, Task])[]): Promise<ScoredAnswer[]> {
-    this.answers += asked.length;
-    return this.scorer.score(
-      asked.map(([sequence, task]) => ({
+  private async score(asked: readonly (readonly [Sequence, Task])[]): Promise<readonly ScoredAnswer[]> {
+    const answers = asked.map(([sequence, task]) => ({
+      task,
+      response: written(
+        sequence.map((piece) => this.pieces[piece]!),
         task,
-        response: written(
-          sequence.map((piece) => this.pieces[piece]!),
-          task,
-        ),
-      })),
-    );
+      ),
+    }));
+    return this.count.of(await this.scorer.score(answers));
   }
 }

@@ -3,7 +3,9 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 import { checkedTasks, spread } from "./checkedTasks.ts";
-import { goldFormOf } from "./gold.ts";
+import { decidingValue, goldFormOf } from "./gold.ts";
+import { goldForms } from "./goldForms.ts";
+import { wrongAnswer } from "./probeAnswers.ts";
 
 /** A way to be rewarded without the answer. */
 export interface Hole {
@@ -21,12 +23,43 @@ export interface Hole {
 export interface HoleExample extends ScoredAnswer {
   /** The reference answer, which must beat it; undefined: there is none, or the answer counts as a success by itself. */
   readonly gold: string | undefined;
+  /** The most that the deciding term gives wrong answers in the right form, which may be earned on purpose; 0 where it gives none. */
+  readonly wrong: number;
 }
 
-export interface AttackReport {
+export interface AttackReport extends AnswersTried {
   readonly holes: readonly Hole[];
-  readonly answers: number;
   readonly seconds: number;
+}
+
+interface AnswersTried {
+  readonly answers: number;
+  /** Answers that made a term fail, so that nothing is known of what they would earn. */
+  readonly failed: number;
+  /** What the first of them says; null: none failed. */
+  readonly failure: string | null;
+}
+
+/** Counts the answers of an attack, and those on which the reward fails. */
+export class AnswerCount {
+  private answers = 0;
+  private failed = 0;
+  private failure: string | null = null;
+
+  of(scored: readonly ScoredAnswer[]): readonly ScoredAnswer[] {
+    this.answers += scored.length;
+    for (const { errors, reward } of scored) {
+      const [first] = Object.values(errors);
+      if (first === undefined || reward !== null) continue;
+      this.failed += 1;
+      this.failure ??= first;
+    }
+    return scored;
+  }
+
+  get report(): AnswersTried {
+    return { answers: this.answers, failed: this.failed, failure: this.failure };
+  }
 }
 
 const [trainTasks, heldOutTasks] = [32, 32];
@@ -40,6 +73,7 @@ export class AttackTasks {
     readonly heldOut: readonly Task[],
     /** What the reference answer of a task earns, where there is one. */
     private readonly gold: ReadonlyMap<Task, ScoredAnswer>,
+    private readonly wrong: number,
   ) {}
 
   static async of(config: RunConfig, scorer: AnswerScorer): Promise<AttackTasks> {
@@ -54,7 +88,7 @@ export class AttackTasks {
     const gold = new Map(scored.map((one) => [one.task, one]));
     const held = tasks.filter((_, i) => i % 2 === 1);
     const train = tasks.length < 4 ? tasks : tasks.filter((_, i) => i % 2 === 0);
-    return new AttackTasks(train, held.length === 0 ? tasks : held, gold);
+    return new AttackTasks(train, held.length === 0 ? tasks : held, gold, await wrongWorth(scorer, tasks));
   }
 
   /** 1 and more: a success, or as much as the reference answer; below it the reward's share of that. */
@@ -91,7 +125,26 @@ export class AttackTasks {
       examples: successes.slice(0, examples).map((one) => ({
         ...one,
         gold: one.success === true ? undefined : this.gold.get(one.task)?.response,
+        wrong: this.wrong,
       })),
     };
   }
+}
+
+/** Tasks on which wrong answers are tried. */
+const triedWrong = 8;
+
+/** What a form earns without the answer. A wrong answer that succeeds is a hole itself, and says nothing of that. */
+async function wrongWorth(scorer: AnswerScorer, tasks: readonly Task[]): Promise<number> {
+  const answers = spread(tasks, triedWrong).flatMap((task, i) => {
+    const wrong = wrongAnswer(task, [...tasks.slice(i + 1), ...tasks.slice(0, i)]);
+    return goldForms.flatMap((form) => {
+      const response = form.with(task, wrong);
+      return response === undefined ? [] : [{ task, response }];
+    });
+  });
+  const wrong = (await scorer.score(answers)).filter(({ success }) => success === false);
+  // Every one succeeds: what they earn once the hole is closed only the person knows.
+  if (wrong.length === 0 && answers.length > 0) return Math.max(0, scorer.body.reward.success.at_least / 2);
+  return Math.max(0, ...wrong.flatMap((one) => decidingValue(scorer, one) ?? []));
 }

@@ -97,7 +97,7 @@ const failure = ({ task, ...place }: CheckedTask, scored: ScoredAnswer): GoldFai
 });
 
 /** The first of the deciding terms that applies. */
-const decidingValue = ({ body }: AnswerScorer, { task, terms }: ScoredAnswer): number | null =>
+export const decidingValue = ({ body }: AnswerScorer, { task, terms }: ScoredAnswer): number | null =>
   decidingTerms(body, task.source)
     .map(({ name }) => terms[name] ?? null)
     .find((value) => value !== null) ?? null;

@@ -16,7 +16,7 @@ import {
 import { limits, readText } from "../../lib/inputFile.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
-import { AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
+import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { spread } from "./checkedTasks.ts";
 import { numbersOf } from "./pieces.ts";
 
@@ -73,7 +73,7 @@ export async function attackWithModel(
     empty = fresh.length === 0 ? empty + 1 : 0;
     for (const text of fresh) if (!over()) await attack.attempt(text);
   }
-  return { holes: attack.holes, answers: attack.answers, seconds: (performance.now() - began) / 1000 };
+  return { holes: attack.holes, ...attack.count.report, seconds: (performance.now() - began) / 1000 };
 }
 
 const how = { samples, max_tokens: 1024, temperature: 1 };
@@ -81,7 +81,7 @@ const how = { samples, max_tokens: 1024, temperature: 1 };
 class ModelAttack {
   readonly tried = new Map<string, Tried>();
   readonly holes: Hole[] = [];
-  answers = 0;
+  readonly count = new AnswerCount();
 
   constructor(
     private readonly tasks: AttackTasks,
@@ -126,9 +126,9 @@ class ModelAttack {
     ];
   }
 
-  private async score(text: string, tasks: readonly Task[]): Promise<ScoredAnswer[]> {
-    this.answers += tasks.length;
-    return this.scorer.score(tasks.map((task) => ({ task, response: filled(text, task) })));
+  private async score(text: string, tasks: readonly Task[]): Promise<readonly ScoredAnswer[]> {
+    const answers = tasks.map((task) => ({ task, response: filled(text, task) }));
+    return this.count.of(await this.scorer.score(answers));
   }
 }
 

@@ -34,6 +34,7 @@ export interface RewardTestResult {
   readonly place: RowPlace;
   readonly term: string | undefined;
   readonly value: number | null;
+  readonly response: string;
   /** What is wrong; undefined: it passed. */
   readonly failure: string | undefined;
 }
@@ -81,12 +82,12 @@ export const readRewardTests = (file: string): Promise<RewardTest[]> =>
   });
 
 /** A line of a test file that fails as long as an attack's answer pleases the reward. @param term that decides a success */
-export function testOf({ task, response, gold }: HoleExample, term: string | undefined): string {
+export function testOf({ task, response, gold, wrong }: HoleExample, term: string | undefined): string {
   const { id, env, prompt, answer, data } = task;
   const about = { prompt, task: { id, env, data: answer === undefined ? data : { answer, ...data } } };
   return JSON.stringify(
     gold === undefined
-      ? { ...about, response, expect: { ...(term !== undefined && { term }), at_most: 0 } }
+      ? { ...about, response, expect: { ...(term !== undefined && { term }), at_most: wrong } }
       : { ...about, response: gold, expect: { beats: response } },
   );
 }
@@ -116,13 +117,19 @@ const valueOf = ({ terms, reward }: ScoredAnswer, term: string | undefined): num
   term === undefined ? reward : (terms[term] ?? null);
 
 function result(
-  { place, expect }: RewardTest,
+  { place, row, expect }: RewardTest,
   scored: ScoredAnswer,
   rival: ScoredAnswer | undefined,
 ): RewardTestResult {
   const { term } = expect;
   const value = valueOf(scored, term);
-  return { place, term, value, failure: failureOf(expect, scored, value, rival) };
+  return {
+    place,
+    term,
+    value,
+    response: row.response ?? "",
+    failure: failureOf(expect, scored, value, rival),
+  };
 }
 
 const short = (value: number): string => String(Number(value.toPrecision(6)));

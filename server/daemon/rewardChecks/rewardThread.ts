@@ -27,9 +27,10 @@ function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: Run
 
 async function attacked(config: RunConfig, scorer: AnswerScorer, seconds: number): Promise<Attacked> {
   await scorer.prepare();
-  const { holes, ...summary } = await attackReward(config, scorer, { seconds });
+  const { holes, failure, ...summary } = await attackReward(config, scorer, { seconds });
   return {
     ...summary,
+    ...(failure !== null && { failure }),
     holes: holes.map((hole) => ({
       message: holeMessage(hole),
       share: hole.share,
