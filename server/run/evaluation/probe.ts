@@ -1,5 +1,6 @@
 /** What the reward gives answers that cost no thought: nothing at all, the prompt, the reference answer, filler. */
 import { meanOrNull } from "../../../shared/lib/mean.ts";
+import type { GoldForm } from "../../analysis/rewardChecks/goldForms.ts";
 import { valueAt } from "../../core/schedule.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { rewardsWrongAnswers, rolesOf } from "../../rules/reward/termRoles.ts";
@@ -26,10 +27,11 @@ export interface EvaluationProbe {
 
 const filler = "Let me think about this step by step.";
 
-const responses: Readonly<Record<ProbeName, (record: RolloutRecord) => string | undefined>> = {
+type Response = (record: RolloutRecord, form: GoldForm | undefined) => string | undefined;
+const responses: Readonly<Record<ProbeName, Response>> = {
   empty: () => "",
   prompt: ({ prompt }) => prompt,
-  gold: ({ task }) => task.solution ?? task.answer,
+  gold: ({ task }, form) => form?.of(task) ?? task.solution ?? task.answer,
   filler: () => filler,
 };
 const names: readonly ProbeName[] = ["empty", "prompt", "gold", "filler"];
@@ -40,12 +42,15 @@ interface ProbeBatch {
   readonly probes: readonly ProbeName[];
 }
 
-/** A row for each task that was rolled out and each answer; tasks without a reference answer have no row of it. */
-export function probeBatch({ records }: Batch, tokenizer: Tokenizer): ProbeBatch {
+/**
+ * A row for each task that was rolled out and each answer; tasks without a reference answer have no row of it.
+ * @param form in which the reward wants a reference answer; undefined: as the data has it
+ */
+export function probeBatch({ records }: Batch, tokenizer: Tokenizer, form: GoldForm | undefined): ProbeBatch {
   const byTask = [...new Map(records.map((record) => [record.task.id, record])).values()];
   const made = byTask.flatMap((record) =>
     names.flatMap((probe, index) => {
-      const response = responses[probe](record);
+      const response = responses[probe](record, form);
       return response === undefined ? [] : [{ probe, row: rowOf(record, index, response, tokenizer) }];
     }),
   );

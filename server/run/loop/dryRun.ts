@@ -1,4 +1,7 @@
 /** `gradus run --dry-run`: one step on two prompts, in the caller's process, kept nowhere. */
+import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
+import { goldFormOf } from "../../analysis/rewardChecks/gold.ts";
+import type { GoldForm } from "../../analysis/rewardChecks/goldForms.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import { admitMemory, planMemory } from "../../analysis/memory/estimate.ts";
@@ -7,6 +10,7 @@ import { randomStream } from "../../lib/random.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Clock } from "../../core/basics.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import { draftsOf, namedGroups, rollOut } from "../step/generate/generate.ts";
 import { decodeOptions } from "../step/generate/decoding.ts";
 import { dividedIn } from "../step/generate/divide.ts";
@@ -114,7 +118,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   );
   const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
   const batch = dividedIn({ session, stage }, written);
-  const probes = probeBatch(batch, session.policy.tokenizer);
+  const probes = probeBatch(batch, session.policy.tokenizer, await formOf(config, batch));
   const context = trainer.components.context(body);
   const timings: TermTiming[] = [];
   const scored: RewardColumn[] = [];
@@ -143,6 +147,18 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   }
   const found = probed(probes, scored, body, context, last);
   return { rewards: timings, probes: found, warnings: emptyAnswerWarnings(found, body, last) };
+}
+
+/** How the reward wants the reference answers of these rollouts' tasks: as `gradus reward --gold` finds it. */
+async function formOf(config: RunConfig, { records }: Batch): Promise<GoldForm | undefined> {
+  const scorer = new AnswerScorer(config);
+  try {
+    await scorer.prepare();
+    const tasks = new Map(records.map(({ task }) => [task.id, { task }]));
+    return await goldFormOf(scorer, [...tasks.values()]);
+  } finally {
+    await scorer.close();
+  }
 }
 
 /** @throws UserError for what would end a run at its start */
