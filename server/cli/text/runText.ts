@@ -62,7 +62,8 @@ export const warningLines = (warnings: readonly RunWarning[] = []): string[] =>
   warnings.map(({ message }) => `${colours.yellow("⚠ warning")} ${message}`);
 
 /** What has failed by its config would fail again. */
-const asItWas = ", with its original config; a changed config is a new run";
+const asItWas =
+  ", with its original config and the reward's files as they are now; a changed config is a new run";
 
 /** @param course what the steps came to, where somebody has followed them */
 export function summaryLines(line: LineOf<"summary">, course: readonly string[] = []): string[] {

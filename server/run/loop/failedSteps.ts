@@ -23,7 +23,7 @@ export class FailedSteps {
       {
         code: "reward-failed",
         action:
-          "Fix the reward, then resume the run: it continues from its last checkpoint. `reward.max_failed_steps` sets how many such steps a run bears.",
+          "Fix the reward's file, then resume the run: it continues from its last checkpoint with the file as it is then. `reward.max_failed_steps` sets how many such steps a run bears.",
       },
     );
   }

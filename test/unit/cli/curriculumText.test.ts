@@ -75,7 +75,7 @@ test("a run that failed says that resuming keeps its config", () => {
   } as const;
   assert.match(
     summaryLines(summary).at(-1)!,
-    /resume r, with its original config; a changed config is a new run$/,
+    /resume r, with its original config and the reward's files as they are now; a changed config is a new run$/,
   );
   assert.match(summaryLines({ ...summary, status: "stopped" }).at(-1)!, /resume r$/);
 });
