@@ -75,7 +75,7 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
     print(
       ok
         ? pc.green("Everything that a run needs is installed.")
-        : "Run the commands above, then `npm start`.",
+        : "Do what the arrows say, then run `gradus doctor` again.",
     );
   }
   process.exitCode = ok ? exit.ok : exit.failed;

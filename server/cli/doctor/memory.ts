@@ -16,6 +16,13 @@ const here = (): string => {
 export function checkMemory(file: string | undefined): Check {
   if (file === undefined) return { name, status: "ok", detail: here() };
   const { config } = loadFile(resolve(file));
+  if (config === undefined && loadFile(resolve(file), {}, { absent: ["model"] }).config !== undefined)
+    return {
+      name,
+      status: "optional",
+      detail: "unknown until model.base is a model on this machine",
+      fix: `gradus run ${file} --set model.base=tiny --dry-run tries it with a tiny model`,
+    };
   if (config === undefined)
     return {
       name,

@@ -5,7 +5,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
 import { interpreterFor } from "../../methods/reward/own/python/interpreter.ts";
 import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
-import { loadConfig } from "../../rules/load.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { run, type Check } from "./checks.ts";
 
 const paramsSchema = z.object({ file: z.string(), export: z.string(), python: z.string().optional() });
@@ -13,7 +13,7 @@ const importsSchema = z.object({ version: z.string(), found: z.record(z.string()
 
 /** None for a config that cannot be read: the check of its memory says so. */
 export function checkPythonRewards(file: string): Promise<Check[]> {
-  const { config } = loadConfig(resolve(file));
+  const { config } = loadFile(resolve(file), {}, { absent: ["data", "model"] });
   const terms = (config?.stages ?? []).flatMap(({ body }) => body.reward.terms);
   const own = new Map(
     terms.filter(({ term }) => term.declaration.name === "python").map((term) => [term.name, term]),
