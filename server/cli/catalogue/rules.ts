@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { InvalidArgumentError } from "commander";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { checkPages } from "../../analysis/rewardChecks/pages.ts";
 import { rulePageFile } from "../../config/text/rulePages.ts";
 import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
@@ -11,7 +12,7 @@ import { frameworkRules } from "../../frameworks/index.ts";
 import { colours as pc } from "../text/colours.ts";
 import { print, printJson, type Command } from "../command.ts";
 
-const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...frameworkRules];
+const every: readonly RulePage[] = [...rules, ...structural, ...keyRules, ...frameworkRules, ...checkPages];
 
 export const command: Command = {
   name: "rules",

@@ -1,6 +1,8 @@
 /** One page a rule: what it sees and why, and the very fixtures in which its test sees it fire and stay silent. */
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
+import { checkPages } from "../../analysis/rewardChecks/pages.ts";
+import { rulePageName } from "../../config/text/rulePages.ts";
 import { rules } from "../../rules/index.ts";
 import type { RulePage } from "../../rules/rule.ts";
 import { structural } from "../../rules/structural.ts";
@@ -9,11 +11,14 @@ import type { Framework } from "../../frameworks/document.ts";
 import { frameworkRules } from "../../frameworks/index.ts";
 import { code, page, prose, table } from "./markdown.ts";
 
-/** Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. */
+/**
+ * Rules of one kind, and where their fixtures lie: `<rule>.<ending>` with markers, `<rule>.ok.<ending>` without. What runs
+ * rewards has none: no file shows by itself what they report.
+ */
 interface RuleSource {
   readonly heading: string;
   readonly pages: readonly RulePage[];
-  readonly fixtures: string;
+  readonly fixtures?: string;
   /** What a rule's id begins with and its fixture's name does not. */
   readonly prefix?: string;
 }
@@ -41,6 +46,7 @@ const sources: readonly RuleSource[] = [
   ofFramework("verl", "verl"),
   ofFramework("trl", "TRL"),
   ofFramework("openrlhf", "OpenRLHF"),
+  { heading: "Rewards: gold answers, probes, attacks and tests", pages: checkPages },
 ];
 
 /** File name → text. Throws where a rule has no fixture. */
@@ -49,7 +55,7 @@ export function rulePages(): ReadonlyMap<string, string> {
   return new Map([
     ["README.md", indexPage(examples)],
     ...sources.flatMap(({ pages }) =>
-      pages.map((rule): [string, string] => [`${rule.id}.md`, rulePage(rule, examples.get(rule.id))]),
+      pages.map((rule): [string, string] => [rulePageName(rule.id), rulePage(rule, examples.get(rule.id))]),
     ),
   ]);
 }
@@ -66,7 +72,7 @@ const camel = (id: string): string => id.replaceAll(/-(\w)/g, (_, letter: string
 
 /** The fixture of the rule's own name, else the first in which it fires. */
 function examplesOf({ pages, fixtures: folder, prefix = "" }: RuleSource): [string, Example][] {
-  if (pages.length === 0) return [];
+  if (pages.length === 0 || folder === undefined) return [];
   const names = readdirSync(folder).filter(
     (name) => /\.(yaml|sh|py|txt)$/.test(name) && !/\.ok\./.test(name),
   );
@@ -96,7 +102,7 @@ function indexPage(examples: ReadonlyMap<string, Example>): string {
       table(
         ["rule", "severity", "reports"],
         pages.map(({ id, title }) => [
-          `[${id}](${id}.md)`,
+          `[${id}](${rulePageName(id)})`,
           examples.get(id)?.severities.join(", ") ?? "",
           title,
         ]),

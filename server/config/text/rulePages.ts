@@ -13,8 +13,11 @@ export function rulePageFile(id: string): string | undefined {
   return known.get(id);
 }
 
+/** Of `probe-value-[]` as well a name that links can hold. */
+export const rulePageName = (id: string): string => `${id.replace("[]", "list")}.md`;
+
 function find(id: string): string | undefined {
-  if (!/^[a-z][a-z0-9-]*$/.test(id)) return undefined;
-  const file = join(pagesFolder(), "rules", `${id}.md`);
+  if (!/^[a-z][a-z0-9-]*(\[\])?$/.test(id)) return undefined;
+  const file = join(pagesFolder(), "rules", rulePageName(id));
   return existsSync(file) ? file : undefined;
 }

@@ -4,6 +4,8 @@ import { posix } from "node:path";
 import { test } from "node:test";
 import { keyRules } from "../../../../server/frameworks/check/keyRules.ts";
 import { frameworkRules } from "../../../../server/frameworks/index.ts";
+import { checkPages } from "../../../../server/analysis/rewardChecks/pages.ts";
+import { rulePageName } from "../../../../server/config/text/rulePages.ts";
 import { rules } from "../../../../server/rules/index.ts";
 import { structural } from "../../../../server/rules/structural.ts";
 import { methods } from "../../../../server/methods/index.ts";
@@ -50,8 +52,8 @@ test("every slot and every rule has a page", () => {
   const pages = generatedPages();
   for (const { slot, name } of methods)
     assert.ok(anchors(pages.get(`methods/${slot}.md`) ?? "").has(name), `no page tells of ${slot} ${name}`);
-  for (const { id } of [...rules, ...structural, ...keyRules, ...frameworkRules])
-    assert.ok(pages.has(`rules/${id}.md`), `no page of ${id}`);
+  for (const { id } of [...rules, ...structural, ...keyRules, ...frameworkRules, ...checkPages])
+    assert.ok(pages.has(`rules/${rulePageName(id)}`), `no page of ${id}`);
 });
 
 test("docs/methods.md names every method in the row of its slot", () => {
