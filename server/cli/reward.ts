@@ -1,14 +1,17 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { randomStream } from "../lib/random.ts";
 import type { Command as Program } from "commander";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../analysis/rewardChecks/attack.ts";
 import { attackWithModel } from "../analysis/rewardChecks/modelAttack.ts";
 import { saveTests } from "../analysis/rewardChecks/saveTests.ts";
+import { groupedBy, probeGroups } from "../analysis/rewardChecks/findings.ts";
 import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
 import { placedHoles, withReturnLines } from "../analysis/rewardChecks/returnLines.ts";
-import { checkGold } from "../analysis/rewardChecks/gold.ts";
-import { checkedTasks } from "../analysis/rewardChecks/checkedTasks.ts";
+import { checkGold, type GoldReport } from "../analysis/rewardChecks/gold.ts";
+import { checkedTasks, withData } from "../analysis/rewardChecks/checkedTasks.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
 import { recordedAnswers } from "../analysis/rewardChecks/recordedProbes.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -20,7 +23,17 @@ import type { RolloutRow, WireNumber } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
-import { attackText, goldLine, holeLine, probeLine, probeText } from "./text/rewardChecksText.ts";
+import {
+  attackFailure,
+  attackText,
+  goldLine,
+  holeLine,
+  moreHoles,
+  moreProbes,
+  probeLine,
+  probeText,
+} from "./text/rewardChecksText.ts";
+import { evaluationFiles } from "../frameworks/asConfig/evaluationFiles.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { printCoverage } from "./rewardCoverage.ts";
 import { rolloutsOf, withRollouts } from "./rolloutsOf.ts";
@@ -116,15 +129,37 @@ async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Pro
       code: "gold-none",
       action: 'Name it with `answer` or `solution` of the task, e.g. `answer: "{answer}"`.',
     });
-  const { failures, ...summary } = report;
+  printGold(report, json);
+  for (const data of evaluationFiles(config.file)) await goldOf(data, config, scorer, json);
+}
+
+/** The rows that a script of another trainer evaluates on. @param data from the script's folder */
+async function goldOf(data: string, config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
+  const body = withData(scorer.body, data);
+  if (!existsSync(resolve(dirname(config.file), data)) || body === undefined) {
+    if (!json) print(`${data} is not checked: it is not on this machine`);
+    return;
+  }
+  const report = await checkGold(config, scorer, checkedTasks(config, body));
+  if (report !== undefined) printGold(report, json, data);
+  else if (!json) print(`${data} has no reference answer`);
+}
+
+/** @param data of evaluation */
+function printGold({ failures, ...summary }: GoldReport, json: boolean, data?: string): void {
   if (json) {
     for (const failure of failures) printJson({ type: "gold", ...failure });
-    printJson({ type: "gold-summary", ...summary, failed: failures.length });
+    printJson({
+      type: "gold-summary",
+      ...(data !== undefined && { data }),
+      ...summary,
+      failed: failures.length,
+    });
     return;
   }
   for (const failure of failures.slice(0, listed)) complain(goldLine(failure));
   if (failures.length > listed) complain(`… and ${failures.length - listed} more: --json lists them all`);
-  print(goldText(report));
+  print(`${data === undefined ? "" : `${data}: `}${goldText({ failures, ...summary })}`);
 }
 
 /** @param rollouts whose answers are changed and scored as well */
@@ -139,11 +174,16 @@ async function probe(
   const report = await probeReward(config, scorer, { all, recorded });
   const { findings: found, ...summary } = report;
   const findings = await withReturnLines(config, scorer, found, { all, recorded });
-  for (const finding of findings)
-    if (json) printJson({ type: "probe", ...finding });
-    else complain(probeLine(finding, () => pathText(config.file)));
-  if (json) printJson({ type: "probe-summary", ...summary, findings: findings.length });
-  else print(probeText(report));
+  if (json) {
+    for (const finding of findings) printJson({ type: "probe", ...finding });
+    printJson({ type: "probe-summary", ...summary, findings: findings.length });
+  } else {
+    for (const [first, ...others] of probeGroups(findings)) {
+      complain(probeLine(first, () => pathText(config.file)));
+      moreProbes(others).forEach(complain);
+    }
+    print(probeText(report));
+  }
   if (findings.some(({ severity }) => severity === "error")) process.exitCode = exit.failed;
 }
 
@@ -160,15 +200,25 @@ async function attack(config: RunConfig, scorer: AnswerScorer, options: Options)
           tries,
         });
   const holes = await placedHoles(config, scorer, found);
-  for (const hole of holes)
-    if (json) printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
-    else complain(holeLine(hole));
+  if (json)
+    for (const hole of holes)
+      printJson({ type: "attack", ...hole, examples: hole.examples.map(({ response }) => response) });
+  else
+    for (const [first, ...others] of groupedBy(holes, ({ place, pieces }) => place ?? pieces)) {
+      complain(holeLine(first));
+      moreHoles(others).forEach(complain);
+    }
   const saved = saveTests(config.file, scorer.body, holes);
   const file = saved === undefined || saved.added === 0 ? null : saved.file;
   if (json) printJson({ type: "attack-summary", ...summary, holes: holes.length, file });
-  else print(attackText(summary, holes.length));
+  else {
+    const failure = attackFailure(summary);
+    if (failure !== undefined) complain(failure);
+    print(attackText(summary, holes.length));
+  }
   if (!json && file !== null) print(`${pathText(file)} has a failing test of each: gradus test`);
-  if (holes.length > 0) process.exitCode = exit.failed;
+  if (holes.length > 0 || (summary.failed > 0 && summary.failed === summary.answers))
+    process.exitCode = exit.failed;
 }
 
 /** Those of the last step of a run, if any are named. */

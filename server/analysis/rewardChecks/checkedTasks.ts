@@ -30,6 +30,14 @@ export function checkedTasks({ seed }: RunConfig, body: StageBody): CheckedTask[
   });
 }
 
+/** `body` with other data in the place of its first file's; undefined: it has none. */
+export function withData(body: StageBody, dataset: string): StageBody | undefined {
+  const task = body.tasks.find(({ source }) => source.params["dataset"] !== undefined);
+  if (task === undefined) return undefined;
+  const { source } = task;
+  return { ...body, tasks: [{ ...task, source: { ...source, params: { ...source.params, dataset } } }] };
+}
+
 /** At most so many of a list, evenly spread over it. */
 export const spread = <Item>(items: readonly Item[], most: number): Item[] =>
   items.length <= most

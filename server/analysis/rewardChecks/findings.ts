@@ -97,16 +97,29 @@ export function goldFindings(report: GoldReport, places: FindingPlaces): RewardF
 
 const severities = ["error", "warning", "info"] as const;
 
+type Grouped<Item> = readonly [first: Item, ...others: readonly Item[]];
+
+/** In the order of their first items. */
+export function groupedBy<Item>(items: readonly Item[], keyOf: (item: Item) => unknown): Grouped<Item>[] {
+  const groups = new Map<string, [Item, ...Item[]]>();
+  for (const item of items) {
+    const key = JSON.stringify(keyOf(item));
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [item]);
+    else group.push(item);
+  }
+  return [...groups.values()];
+}
+
 /** Of each term and line one for each severity: what a careless function lets pass is seldom one kind of answer alone. */
+export const probeGroups = (findings: readonly ProbeFinding[]): Grouped<ProbeFinding>[] =>
+  groupedBy(
+    severities.flatMap((severity) => findings.filter((one) => one.severity === severity)),
+    ({ term, severity, place }) => [term, severity, place],
+  );
+
 export function probeFindings(findings: readonly ProbeFinding[], places: FindingPlaces): RewardFinding[] {
-  const groups = new Map<string, ProbeFinding[]>();
-  for (const severity of severities)
-    for (const finding of findings.filter((one) => one.severity === severity)) {
-      const key = JSON.stringify([finding.term, severity, finding.place]);
-      groups.set(key, [...(groups.get(key) ?? []), finding]);
-    }
-  return [...groups.values()].flatMap(([first, ...others]): RewardFinding[] => {
-    if (first === undefined) return [];
+  return probeGroups(findings).map(([first, ...others]): RewardFinding => {
     const { term, severity, place = places.term(term) } = first;
     const more = others.length - mostProbes;
     const lines = [
@@ -114,7 +127,7 @@ export function probeFindings(findings: readonly ProbeFinding[], places: Finding
       ...others.slice(0, mostProbes).map(({ message }) => sentence(message)),
       ...(more <= 0 ? [] : [`${more} more kinds of answer: \`gradus reward FILE --probe\` lists them.`]),
     ];
-    return [{ ...place, severity, check: "probe", term, message: lines.join("\n") }];
+    return { ...place, severity, check: "probe", term, message: lines.join("\n") };
   });
 }
 

@@ -9,6 +9,7 @@ import {
   quoted,
   thousands,
 } from "../../analysis/rewardChecks/sentences.ts";
+import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { pathText } from "./diagnostics.ts";
 
@@ -26,6 +27,41 @@ export function probeLine(finding: ProbeFinding, termPlace: (term: string) => st
   const where = place === undefined ? termPlace(term) : `${pathText(place.file)}:${place.line + 1}:1`;
   return visibleText(`${where}: ${severity}: ${probeMessage(finding)} [probe-${probe}]${quoted(response)}`);
 }
+
+/** Those of a group that its first line leaves unnamed: "… and 14 more kinds of answer score 1: an answer of white space, …". */
+export function moreProbes(others: readonly ProbeFinding[]): string[] {
+  const said = others.map(({ message }): Said => {
+    const [, title = message, does = ""] =
+      /^(.*?)((?: scores| earns| makes)\b.*?)(?: in \d+ of \d+ tasks)?$/s.exec(message) ?? [];
+    return { title, does };
+  });
+  return groupedBy(said, ({ does }) => does).map((alike) => {
+    const titles = alike.slice(0, mostNamed).map(({ title }) => title);
+    const more = alike.length === 1 ? `1 more kind of answer${alike[0].does}` : several(alike);
+    return visibleText(`    … and ${more}: ${some(titles, alike.length, ", ")}`);
+  });
+}
+
+interface Said {
+  readonly title: string;
+  /** " scores 1 and counts as a success". */
+  readonly does: string;
+}
+
+const several = (alike: readonly Said[]): string =>
+  `${alike.length} more kinds of answer${(alike[0]?.does ?? "").replace(/^ (score|earn|make)s\b/, " $1").replace(" and counts as a success", " and count as successes")}`;
+
+/** Ways that please the same line. */
+export function moreHoles(others: readonly Hole[]): string[] {
+  if (others.length === 0) return [];
+  const ways = others.length === 1 ? "way" : "ways";
+  const named = others.slice(0, fewNamed).map(({ pieces }) => pieces.join(" + ") || "the empty answer");
+  return [visibleText(`    … and ${others.length} more ${ways} there: ${some(named, others.length, "; ")}`)];
+}
+
+const [fewNamed, mostNamed] = [4, 8];
+const some = (named: readonly string[], count: number, comma: string): string =>
+  `${named.join(comma)}${count > named.length ? `${comma}… (--json lists all)` : ""}`;
 
 export function probeText({ tasks, probes, findings }: ProbeReport): string {
   const count = (severity: ProbeFinding["severity"]): number =>
@@ -45,5 +81,23 @@ export const holeLine = (hole: Hole): string => {
   return `${where}error: ${holeMessage(hole)} [attack]${quoted(examples[0]?.response ?? "")}`;
 };
 
-export const attackText = ({ answers, seconds }: Omit<AttackReport, "holes">, holes: number): string =>
-  `${holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`} in ${Math.round(seconds)} s and ${thousands(answers)} answers`;
+export const attackText = (
+  { answers, seconds, failed }: Omit<AttackReport, "holes">,
+  holes: number,
+): string => {
+  const found = holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`;
+  const sound = holes === 0 && failed === answers ? "nothing is known of the reward" : found;
+  return `${sound} in ${Math.round(seconds)} s and ${thousands(answers)} answers`;
+};
+
+/** undefined: the reward failed on none of the answers. */
+export const attackFailure = ({
+  answers,
+  failed,
+  failure,
+}: Omit<AttackReport, "holes">): string | undefined =>
+  failed === 0
+    ? undefined
+    : visibleText(
+        `${failed === answers ? "error" : "warning"}: ${thousands(failed)} of ${thousands(answers)} answers made it fail: ${failure ?? ""} [attack]`,
+      );

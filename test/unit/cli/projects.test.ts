@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { gradus } from "../../support/cli.ts";
+import { rewardHost } from "../../support/rewardHost.ts";
 import { temporary } from "../support.ts";
+
+before(() => rewardHost());
 
 /** A copy of a project, whose script is changed. */
 function project(
@@ -73,10 +76,82 @@ describe("a launch script as a config", () => {
     const folder = project("gsm", "run.sh", placeholder);
     const gold = await gradus(["reward", "run.sh", "--gold"], folder);
     assert.match(gold.stdout, /^50 of 50 gold answers score 1/, gold.stderr);
+    // What verl evaluates on is checked as well.
+    assert.match(gold.stdout, /^data\/test\.parquet: 10 of 10 gold answers score 1/m);
     const row = { response: "20", task: { data: { answer: "20" } }, expect: { term: "score", at_least: 1 } };
     writeFileSync(join(folder, "score.reward.test.jsonl"), `${JSON.stringify(row)}\n`);
     const { code, stdout, stderr } = await gradus(["test"], folder);
     assert.deepEqual([code, stderr], [0, ""], stdout);
+  });
+
+  it("whose reward pays the form alone gets tests that allow it", async () => {
+    const folder = project("gsm", "run.sh");
+    const reward = join(folder, "reward.py");
+    const sound = readFileSync(reward, "utf8");
+    writeFileSync(reward, sound.replace("ground_truth else", "ground_truth or len(solution_str) > 120 else"));
+    const attack = await gradus(["reward", "run.sh", "--attack", "--seconds", "60"], folder);
+    assert.equal(attack.code, 1, attack.stderr);
+    assert.match(attack.stderr, /^reward\.py:\d+:1: error: an answer .* \[attack\]$/m);
+    assert.match(attack.stderr, /^ {4}… and \d more ways? there: /m);
+    const failing = await gradus(["test"], folder);
+    assert.match(failing.stdout, /^0 passed, \d+ failed$/m);
+    assert.match(failing.stderr, /error: `score` is 1, above 0\.1 \[reward-test\]\n {4}"/);
+    writeFileSync(reward, sound);
+    const passing = await gradus(["test"], folder);
+    assert.match(passing.stdout, /^\d+ passed, 0 failed$/m, passing.stderr);
+  });
+
+  it("whose reward fails on every answer is not said to have no hole", async () => {
+    const folder = project("gsm", "run.sh");
+    writeFileSync(
+      join(folder, "reward.py"),
+      "def compute_score(data_source, solution_str, ground_truth, extra_info=None, **kw):\n    raise ValueError('no')\n",
+    );
+    const { code, stdout, stderr } = await gradus(["reward", "run.sh", "--attack", "--seconds", "1"], folder);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^error: ([\d,]+) of \1 answers made it fail: .*threw ValueError: no \(reward\.py:2\) \[attack\]$/m,
+    );
+    assert.doesNotMatch(stdout, /no hole/);
+  });
+
+  it("whose reward pays everything gets one line for all that pleases it", async () => {
+    const folder = project("gsm", "run.sh");
+    const reward = "def compute_score(data_source, solution_str, ground_truth, **kw):\n    return 1.0\n";
+    writeFileSync(join(folder, "reward.py"), reward);
+    const { stderr } = await gradus(["reward", "run.sh", "--probe"], folder);
+    const lines = stderr.split("\n").filter((line) => line.startsWith("reward.py:2:1: error"));
+    assert.deepEqual(lines, [
+      "reward.py:2:1: error: `score`: The empty answer scores 1 and counts as a success [probe-empty]",
+    ]);
+    assert.match(
+      stderr,
+      /^ {4}… and 28 more kinds of answer score 1 and count as successes: an answer of white space, /m,
+    );
+  });
+
+  it("that lists a reward it does not define, or data that is not there, stops with what validate says", async () => {
+    const typo = project("trl", "train.py", (text) => text.replace("[correct, brief", "[corect, brief"));
+    const stopped = await gradus(["reward", "train.py", "--gold"], typo);
+    assert.equal(stopped.code, 1);
+    assert.match(
+      stopped.stderr,
+      /^train\.py:39:19: error: This file neither defines nor imports `corect`\. Did you mean `correct`\? \[trl-reward-definition\]$/m,
+    );
+    assert.doesNotMatch(stopped.stderr, /\[gold-answer\]/);
+    const gone = project("trl", "train.py", (text) => text.replace("data/train", "data/gone"));
+    const absent = await gradus(["reward", "train.py", "--gold"], gone);
+    assert.equal(absent.code, 1);
+    assert.match(absent.stderr, /^train\.py:\d+:\d+: error: There is no file `data\/gone\.parquet`/m);
+    assert.doesNotMatch(absent.stderr, /hf download/);
+  });
+
+  it("gets its rewards' Pythons from doctor before its model is here", async () => {
+    const { stdout } = await gradus(["doctor", "run.sh"], project("gsm", "run.sh"));
+    assert.match(stdout, /^ok +reward score +Python 3/m);
+    assert.match(stdout, /^optional +memory +unknown until model\.base is a model on this machine$/m);
+    assert.doesNotMatch(stdout, /npm start/);
   });
 
   it("that trains a model of the Hub gets the two ways to go on", async () => {
