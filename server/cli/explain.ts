@@ -20,12 +20,14 @@ interface Options {
   readonly store?: string;
 }
 
+/** Below this an advantage, or what is computed of one, is 0 but for rounding. */
+const nothing = 1e-12;
 const short = (value: WireNumber | null | undefined): string =>
   value === null || value === undefined
     ? "–"
     : typeof value === "string"
       ? value
-      : String(Number(value.toPrecision(5)));
+      : String(Math.abs(value) < nothing ? 0 : Number(value.toPrecision(5)));
 const mean = (values: readonly WireNumber[], weights: readonly WireNumber[]): number | undefined => {
   const kept = values.filter((_, i) => weights[i] !== 0).map(Number);
   return kept.length === 0 ? undefined : kept.reduce((sum, value) => sum + value, 0) / kept.length;

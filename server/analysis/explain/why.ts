@@ -57,7 +57,7 @@ function find(rows: readonly RecordedRow[], wanted: WhichRollout): RecordedRow {
   );
   const found = inGroup.filter(({ row }) => row.index === which.index);
   const [first] = found;
-  if (first === undefined) throw notThere(rows, inGroup, which);
+  if (first === undefined) throw notThere(rows, inGroup, wanted);
   const steps = [...new Set(found.map(({ row }) => row.step))];
   if (steps.length > 1)
     throw new UserError(`${nameOf(which)} is in the steps ${steps.slice(0, 8).join(", ")}`, {
@@ -72,13 +72,41 @@ function find(rows: readonly RecordedRow[], wanted: WhichRollout): RecordedRow {
   return first;
 }
 
+/** "Step 5 has groups 0 to 3 of 4 rollouts: write 0#0 to 3#3"; undefined: of several steps, or groups whose names are numbers. */
+function numbersOf(rows: readonly RecordedRow[]): string | undefined {
+  const [first] = rows;
+  if (first === undefined || rows.some(({ row }) => !sameStep(row, first.row))) return undefined;
+  const sizes = new Map<string, number>();
+  for (const { row } of rows) sizes.set(String(row.group), (sizes.get(String(row.group)) ?? 0) + 1);
+  if ([...sizes.keys()].some((name) => /^\d+$/.test(name))) return undefined;
+  const each = [...sizes.values()];
+  const [least, most, last] = [Math.min(...each), Math.max(...each), sizes.size - 1];
+  const of = least === most ? String(most) : `${least} to ${most}`;
+  const groups = last === 0 ? "group 0" : `groups 0 to ${last}`;
+  return `Step ${first.row.step} has ${groups} of ${of} rollouts: write 0#0 to ${last}#${each.at(-1)! - 1}`;
+}
+
 function notThere(
   rows: readonly RecordedRow[],
   inGroup: readonly RecordedRow[],
   which: WhichRollout,
 ): UserError {
   const at = which.step === undefined ? "" : ` in step ${which.step}`;
-  const names = [...new Set((inGroup.length > 0 ? inGroup : rows).map(({ row }) => nameOf(row)))];
+  const own = rows.filter(({ row }) => which.step === undefined || row.step === which.step);
+  const byNumber = inGroup.length === 0 && /^\d+$/.test(which.group) ? numbersOf(own) : undefined;
+  if (byNumber !== undefined)
+    return new UserError(`there is no rollout ${nameOf(which)}${at}`, {
+      code: "explain-which",
+      action: `${byNumber}, or name another step: STEP/GROUP#INDEX.`,
+    });
+  // A group that was named by its number is listed by it.
+  const names = [
+    ...new Set(
+      inGroup.length > 0
+        ? inGroup.map(({ row }) => nameOf({ ...row, group: which.group }))
+        : rows.map(({ row }) => nameOf(row)),
+    ),
+  ];
   const listed = `${names.slice(0, 8).join(", ")}${names.length > 8 ? ` and ${names.length - 8} more` : ""}`;
   return new UserError(`there is no rollout ${nameOf(which)}${at}`, {
     code: "explain-which",

@@ -229,6 +229,18 @@ test("tokens: who masked them, and which the clip held", () => {
   );
 });
 
+test("what is 0 but for rounding is 0, by every baseline and scale", () => {
+  const rows = [0, 1, 2].map((index) => row(index, { right: 0.1 }));
+  const { advantage, siblings, alternatives } = explained(two, rows);
+  const all = [
+    advantage,
+    ...siblings.map((one) => one.advantage),
+    ...alternatives.map((one) => one.advantage),
+  ];
+  const sizes = all.flatMap((value) => (value === null ? [] : [Math.abs(Number(value))]));
+  assert.ok(sizes.length > 20 && sizes.every((size) => size === 0 || size > 1e-9), String(sizes));
+});
+
 test("a rollout that is not there, or in several steps, or in none that trains: what to write instead", () => {
   const rows = [row(0, { right: 1 }), row(1, { right: 0 })];
   const refuses = (which: string, given: readonly RolloutRow[], message: RegExp, action: RegExp): void => {
@@ -241,6 +253,14 @@ test("a rollout that is not there, or in several steps, or in none that trains: 
   refuses("g#7", rows, /no rollout g#7/, /The group has g#0, g#1/);
   refuses("x#0", rows, /no rollout x#0/, /The rollouts are g#0, g#1/);
   refuses("x", rows, /does not name a rollout/, /GROUP#INDEX/);
+  const other = { ...rows[0]!, group: "h" };
+  refuses(
+    "4#2",
+    [...rows, other],
+    /no rollout 4#2/,
+    /^Step 0 has groups 0 to 1 of 1 to 2 rollouts: write 0#0 to 1#0, or /,
+  );
+  refuses("0#9", rows, /no rollout 0#9/, /The group has 0#0, 0#1/);
   const later = rows.map((one) => ({ ...one, step: 4 }));
   refuses("g#0", [...rows, ...later], /steps 0, 4/, /0\/g#0/);
   assert.equal(explained(two, [...rows, ...later], "4/g#0").step, 4);
