@@ -8,7 +8,10 @@ import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { readRollouts, type RecordedRow } from "../analysis/recorded.ts";
 import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { findRun, withDaemon } from "./runs/store.ts";
+import { trainerNames } from "../../shared/run/origin.ts";
+import { dumpOf } from "../store/imported/findOutput.ts";
+import { pathText } from "./text/diagnostics.ts";
+import { findRun, storeOf, withDaemon } from "./runs/store.ts";
 import { UnreadSteps } from "./text/unreadSteps.ts";
 
 export interface RolloutsOptions {
@@ -35,8 +38,11 @@ export async function withRollouts(
   use: (rows: readonly RecordedRow[]) => void | Promise<void>,
 ): Promise<void> {
   // A path with a separator or an ending is meant as one, whether it is there or not.
-  if (existsSync(words) || /[./\\]/.test(words)) return use(await readRollouts(words));
-  return withDaemon(options.store, async (connection) => {
+  if (existsSync(words) || /[./\\]/.test(words)) {
+    refuseDump(words, config);
+    return use(await readRollouts(words));
+  }
+  return withDaemon(options.store ?? storeNear(config.file), async (connection) => {
     const runs = words === "last" ? await lastRuns(connection, config) : [await findRun(connection, words)];
     for (const run of runs) {
       let found = false;
@@ -66,6 +72,23 @@ async function lastRuns(connection: Requester, { file }: RunConfig): Promise<rea
   if (begun.length === 0) return [await findRun(connection, "last")];
   const own = (run: RunSummary): boolean => resolve(run.file) === resolve(file);
   return [...begun.filter(own), ...begun.filter((run) => !own(run))];
+}
+
+/** The store of the config's folder, where the current one has none. */
+const storeNear = (file: string): string | undefined =>
+  existsSync(storeOf(undefined)) || !existsSync(storeOf(undefined, file))
+    ? undefined
+    : storeOf(undefined, file);
+
+/** What another trainer wrote becomes a run first: its rows have neither groups nor names of terms. */
+function refuseDump(words: string, { file }: RunConfig): void {
+  const dump = existsSync(words) ? dumpOf(words) : undefined;
+  if (dump === undefined) return;
+  throw new UserError(`this is a dump of ${trainerNames[dump.trainer]}`, {
+    file: words,
+    code: "rollouts-dump",
+    action: `\`gradus runs import ${pathText(dump.folder)} --config ${pathText(file)}\` makes a run of it, which \`--rollouts last\` names.`,
+  });
 }
 
 /** All at once. */

@@ -1,6 +1,6 @@
 /** What verl or TRL left in a folder: files with rollouts by step, and where their metrics are. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import { parseJson } from "../../../shared/rollouts/rollouts.ts";
@@ -55,6 +55,39 @@ export function findOutput(root: string): TrainerOutput {
   const metrics =
     chosen.trainer === "verl" ? verlMetrics(folders, root) : trainerState(folders, chosen.folder);
   return { trainer: chosen.trainer, folder: chosen.folder, files, metrics };
+}
+
+/**
+ * The trainer whose dump a file or folder is, and the folder to import; undefined: it is none.
+ * @param path as a person named it
+ */
+export function dumpOf(path: string): { readonly trainer: Trainer; readonly folder: string } | undefined {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  const named = isFolder ? path : dirname(path);
+  if (!isFolder && trainerOf(path) === undefined) return undefined;
+  try {
+    const { trainer, folder } = findOutput(named);
+    // The folder above has the metrics; a project's own folder may have much else.
+    const above = dirname(named);
+    const isOutput =
+      /rollout|completions/i.test(basename(named)) && above !== "." && resolve(above) !== process.cwd();
+    return resolve(folder) === resolve(named) && isOutput
+      ? { trainer, folder: above }
+      : { trainer, folder: named };
+  } catch (error) {
+    if (error instanceof UserError) return undefined;
+    throw error;
+  }
+}
+
+/** By the file's name, and what verl's first line has: rollouts of Gradus may be called by a number, too. */
+function trainerOf(file: string): Trainer | undefined {
+  if (patterns.trl.test(basename(file))) return "trl";
+  if (!patterns.verl.test(basename(file))) return undefined;
+  const first = firstLine(file);
+  return typeof first === "object" && first !== null && "output" in first && !("group" in first)
+    ? "verl"
+    : undefined;
 }
 
 function* listed(folder: string, levels: number): Generator<Listed> {
@@ -116,14 +149,19 @@ function siblings(root: string): string[] {
 const firstBytes = 256 * 1024;
 
 function isMetrics(file: string): boolean {
+  const value = firstLine(file);
+  return typeof value === "object" && value !== null && "step" in value && "data" in value;
+}
+
+/** undefined: it is no JSON. */
+function firstLine(file: string): unknown {
   const descriptor = openSync(file, "r");
   try {
     const bytes = Buffer.alloc(firstBytes);
     const [line] = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, firstBytes, 0)).split("\n");
-    const value: unknown = parseJson(line ?? "");
-    return typeof value === "object" && value !== null && "step" in value && "data" in value;
+    return parseJson(line ?? "");
   } catch {
-    return false; // whatever it is, it is none of the logger's
+    return undefined; // whatever it is, it is none of a trainer's
   } finally {
     closeSync(descriptor);
   }

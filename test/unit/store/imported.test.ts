@@ -17,7 +17,7 @@ import { explain, type ExplainedRollout } from "../../../server/analysis/explain
 import { readStep } from "../../../server/analysis/rescore/storedStep.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { runFolder } from "../../../server/store/files.ts";
-import { findOutput } from "../../../server/store/imported/findOutput.ts";
+import { dumpOf, findOutput } from "../../../server/store/imported/findOutput.ts";
 import { loadReaders } from "../../../server/store/imported/readers.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
 import { summaryText } from "../../../server/store/imported/importSummary.ts";
@@ -293,6 +293,10 @@ test("folders: validation dumps are no rollouts of a step, two sets of rollouts 
   const { output } = project("verl");
   cpSync(join(output, "rollouts"), join(output, "validation"), { recursive: true });
   assert.equal(findOutput(output).folder, join(output, "rollouts"));
+  const dump = { trainer: "verl", folder: output };
+  for (const path of [output, join(output, "rollouts"), join(output, "rollouts", "3.jsonl")])
+    assert.deepEqual(dumpOf(path), dump, path);
+  assert.equal(dumpOf(join(output, "metrics.jsonl")), undefined);
   assert.equal(findOutput(join(output, "rollouts")).metrics, join(output, "metrics.jsonl"));
   cpSync(join(output, "rollouts"), join(output, "second", "rollouts"), { recursive: true });
   assert.throws(() => findOutput(output), /Several folders/);
