@@ -1,11 +1,15 @@
 /** Loads whatever a command is given: a config, or a configuration of verl, TRL or OpenRLHF, converted in memory. */
-import { basename, resolve } from "node:path";
+import { statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
 import type { Diagnostic } from "../../config/check/diagnostic.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { loadConfig, type LoadedConfig, type LoadOptions, type ValueOrigin } from "../../rules/load.ts";
 import type { Converted } from "../convert/index.ts";
 import { checkFrameworkDocument, readFrameworkDocument } from "../index.ts";
+import { orFrom } from "../convert/read.ts";
+import { configsIn } from "../project/configNear.ts";
 import { asConfig } from "./convertFile.ts";
 import { placeOf } from "./places.ts";
 
@@ -16,19 +20,20 @@ export interface LoadedFile extends LoadedConfig {
 
 /**
  * As `loadConfig`. What is wrong with a converted config is said at the line of the file's own setting.
- * @param converted options that count for a converted file alone
+ * @param forConverted options that count for a converted file alone
  * @throws UserError as `loadConfig`, and as `convert` where the file has no counterpart
  */
 export function loadFile(
   file: string,
   options: LoadOptions = {},
-  converted: Pick<LoadOptions, "absent"> = {},
+  forConverted: Pick<LoadOptions, "absent"> = {},
 ): LoadedFile {
   const path = resolve(file);
   const text = options.text ?? textOf(path);
-  const made = text === undefined ? undefined : asConfig(path, text, options.set);
+  if (text === undefined) refuseFolder(file);
+  const made = text === undefined ? undefined : converted(file, () => asConfig(path, text, options.set));
   if (made === undefined) return loadConfig(file, options);
-  const loaded = loadConfig(path, { ...options, ...converted, text: made.config });
+  const loaded = loadConfig(path, { ...options, ...forConverted, text: made.config });
   const refused = text === undefined ? [] : refusals(path, text);
   return {
     ...loaded,
@@ -61,6 +66,33 @@ function textOf(path: string): string | undefined {
     return readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
   } catch {
     return undefined;
+  }
+}
+
+/** @throws UserError that names the configs in it */
+function refuseFolder(file: string): void {
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true || isConfigName(file)) return;
+  const names = configsIn(file).map((name) => join(file, name));
+  if (names.length === 0) return;
+  throw new UserError("the config cannot be read: it is a folder", {
+    file: resolve(file),
+    code: "missing-file",
+    action: `Name ${names.length === 1 ? "the config" : "one of the configs"} in it: ${names.slice(0, 5).join(", ")}.`,
+  });
+}
+
+/** A script that is no configuration is often one that a configuration names: that one is named. */
+function converted(file: string, make: () => Converted | undefined): Converted | undefined {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof UserError) || error.detail.action?.endsWith(orFrom) !== true) throw error;
+    const names = configsIn(dirname(file)).map((name) => join(dirname(file), name));
+    const action =
+      names.length === 0
+        ? error.detail.action.replace(orFrom, ".")
+        : `Name the config next to it: ${names.slice(0, 5).join(", ")}.`;
+    throw new UserError(error.message, { ...error.detail, action });
   }
 }
 

@@ -23,6 +23,9 @@ import type { FrameworkSettings } from "./types.ts";
 /** Programs that practise with rewards, and TRL's DPO. */
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
+/** Of `convert` alone. */
+export const orFrom = "; `--from verl|trl|openrlhf` names its framework.";
+
 /** @throws UserError if the text is not a configuration of verl, TRL or OpenRLHF, or is one of a program without a counterpart */
 export function readFramework(file: string, text: string, asked?: Framework): FrameworkSettings {
   refuseBroken(file, text);
@@ -36,7 +39,8 @@ export function readFramework(file: string, text: string, asked?: Framework): Fr
       file,
       code: "unknown-config",
       action:
-        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line; `--from verl|trl|openrlhf` names its framework.",
+        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line" +
+        orFrom,
     });
   if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
     throw new UserError(

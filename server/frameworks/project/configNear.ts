@@ -1,6 +1,7 @@
 /** The configuration that a folder of a trainer's output came from, as far as what lies near it says. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import { isConfigName } from "../../config/configKind.ts";
 import { converts } from "../asConfig/convertFile.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
@@ -32,6 +33,16 @@ export function configNear(folder: string, trainer: "verl" | "trl"): ConfigNear 
     if (dirname(at) === at || existsSync(join(at, ".git"))) break;
   }
   return { kind: "none" };
+}
+
+/** Names of the configs in a folder: those of Gradus, else those that have a counterpart. */
+export function configsIn(folder: string): string[] {
+  const own = readdirSync(folder).filter(isConfigName);
+  return own.length > 0
+    ? own
+    : candidates(folder)
+        .filter(converts)
+        .map((file) => basename(file));
 }
 
 const candidates = (folder: string): string[] =>
