@@ -7,7 +7,8 @@ import { withResponse } from "../analysis/rescore/rescore.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { limits, readText } from "../lib/inputFile.ts";
 import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
-import { complain, print, printJson } from "./command.ts";
+import { complain, exit, print, printJson } from "./command.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { withRollouts, type RolloutsOptions } from "./rolloutsOf.ts";
 import { coverageText, missedLines } from "./text/coverageText.ts";
 
@@ -33,7 +34,8 @@ export async function printCoverage(
     const { notes } = measure;
     if (json)
       printJson({ type: "coverage-summary", rollouts: measure.rollouts, files: measure.files.length, notes });
-    else for (const note of notes) complain(note);
+    else for (const note of notes) complain(visibleText(note));
+    if (measure.failsOnAll) process.exitCode = exit.failed;
   } finally {
     await measure.close();
   }

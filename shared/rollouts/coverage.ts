@@ -44,7 +44,7 @@ export interface RewardCoverage {
   readonly of: number;
   readonly rollouts: number;
   readonly files: readonly FileCoverage[];
-  /** Terms that could not be scored, and why. */
+  /** Terms that could not be scored, and why; terms that failed, and where first. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
