@@ -15,8 +15,10 @@ interface TermChange extends BeforeNow {
 export interface RewardChange {
   readonly rollouts: number;
   readonly groups: number;
-  /** Mean combined reward. */
+  /** Mean combined reward of the rollouts that have one both times; where none has, of those that have one. */
   readonly mean: BeforeNow;
+  /** Rollouts on which a term fails now; absent: none. */
+  readonly failed?: number;
   /** Pairs of siblings of which the other one is better now, and the number of pairs. */
   readonly rankFlips: number;
   readonly pairs: number;

@@ -9,10 +9,11 @@ const fromTo = ({ before, now }: BeforeNow): string => `${number(before)} → ${
 
 /** Everything in one line: what a person decides by. */
 export function changeLabel({ change }: Rescored): string {
-  const { mean, rankFlips, signFlips, gained, lost } = change;
+  const { mean, failed = 0, rankFlips, signFlips, gained, lost } = change;
   const groups = [gained > 0 ? `+${gained}` : "", lost > 0 ? `−${lost}` : ""].filter((part) => part !== "");
   return [
     `reward ${fromTo(mean)}`,
+    ...(failed > 0 ? [`${failed.toLocaleString("en-US")} failed`] : []),
     `${plural(rankFlips, "rank")}, ${plural(signFlips, "sign")} flipped`,
     ...(groups.length === 0 ? [] : [`${groups.join(" ")} groups`]),
   ].join(" · ");
@@ -23,7 +24,8 @@ export const overLabel = (rescored: Rescored): string =>
   `${plural(rescored.change.rollouts, "rollout")} of ${rescored.name}, ${stepsText(rescored)}`;
 
 /** As much of it as fits after a line of any language, where editors cut hints off at 43 characters. */
-export function shortLabel({ change: { mean, signFlips } }: Rescored): string {
+export function shortLabel({ change: { mean, failed = 0, signFlips } }: Rescored): string {
+  if (failed > 0) return `reward ${fromTo(mean)} · ${failed.toLocaleString("en-US")} failed`;
   const flips = signFlips === 0 ? "no sign flips" : `${plural(signFlips, "sign")} flip`;
   return `reward ${fromTo(mean)} · ${flips}`;
 }

@@ -1,5 +1,10 @@
 /** What differs between two rewards of the same rollouts: means, ranks within groups, signs of advantages, groups that teach. */
-import { mostChanged, type ChangedRollout, type RewardChange } from "../../../shared/rollouts/rescore.ts";
+import {
+  mostChanged,
+  type BeforeNow,
+  type ChangedRollout,
+  type RewardChange,
+} from "../../../shared/rollouts/rescore.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
@@ -19,14 +24,32 @@ export interface Compared {
   readonly now: StepScores;
 }
 
-interface TermSums {
+interface Sums {
   before: number;
   befores: number;
   now: number;
   nows: number;
+  /** Of the rollouts that have a value both times. */
+  readonly both: { rollouts: number; before: number; now: number };
+}
+interface TermSums extends Sums {
   changed: number;
   errors: number;
 }
+
+const noSums = (): Sums => ({
+  ...{ before: 0, befores: 0, now: 0, nows: 0 },
+  both: { rollouts: 0, before: 0, now: 0 },
+});
+
+/**
+ * Over the rollouts that have a value both times: those that fail now would else seem to raise the mean. Where none has,
+ * each mean for itself.
+ */
+const means = ({ before, befores, now, nows, both }: Sums): BeforeNow =>
+  both.rollouts === 0
+    ? { before: wire(before / befores), now: wire(now / nows) }
+    : { before: wire(both.before / both.rollouts), now: wire(both.now / both.rollouts) };
 
 const wire = (value: number): MaybeNumber => (Number.isNaN(value) ? null : toWire(value));
 /** Below this an advantage is 0 but for rounding. */
@@ -38,7 +61,8 @@ const opposite = (one: number, other: number): boolean =>
 export class ComparisonTally {
   private rollouts = 0;
   private groups = 0;
-  private readonly sums = { before: 0, befores: 0, now: 0, nows: 0 };
+  private readonly sums = noSums();
+  private failed = 0;
   private readonly counts = { rankFlips: 0, pairs: 0, signFlips: 0, signed: 0, gained: 0, lost: 0 };
   private readonly terms = new Map<string, TermSums>();
   private most: { readonly size: number; readonly second: number; readonly rollout: ChangedRollout }[] = [];
@@ -49,6 +73,7 @@ export class ComparisonTally {
     this.groups += step.groups;
     rows.forEach((_, row) => {
       this.sum(this.sums, before.totals[row]!, now.totals[row]!);
+      if (now.columns.some((column) => column.status[row] === status.error)) this.failed += 1;
       const [was, is] = [before.advantages[row]!, now.advantages[row]!];
       if (Number.isNaN(was) || Number.isNaN(is)) return;
       this.counts.signed += 1;
@@ -60,16 +85,15 @@ export class ComparisonTally {
   }
 
   get change(): RewardChange {
-    const { before, befores, now, nows } = this.sums;
     return {
       rollouts: this.rollouts,
       groups: this.groups,
-      mean: { before: wire(before / befores), now: wire(now / nows) },
+      mean: means(this.sums),
+      ...(this.failed > 0 && { failed: this.failed }),
       ...this.counts,
       terms: [...this.terms].map(([term, sums]) => ({
         term,
-        before: wire(sums.before / sums.befores),
-        now: wire(sums.now / sums.nows),
+        ...means(sums),
         changed: sums.changed,
         errors: sums.errors,
       })),
@@ -80,13 +104,13 @@ export class ComparisonTally {
     return this.most.map(({ rollout }) => rollout);
   }
 
-  private sum(
-    sums: Pick<TermSums, "before" | "befores" | "now" | "nows">,
-    before: number,
-    now: number,
-  ): void {
+  private sum(sums: Sums, before: number, now: number): void {
     if (!Number.isNaN(before)) [sums.before, sums.befores] = [sums.before + before, sums.befores + 1];
     if (!Number.isNaN(now)) [sums.now, sums.nows] = [sums.now + now, sums.nows + 1];
+    if (Number.isNaN(before) || Number.isNaN(now)) return;
+    sums.both.rollouts += 1;
+    sums.both.before += before;
+    sums.both.now += now;
   }
 
   private addGroup(members: readonly number[], before: Float64Array, now: Float64Array): void {
@@ -106,7 +130,7 @@ export class ComparisonTally {
   private addTerms({ rows, before, now }: Compared): void {
     const names = new Set([...before.columns, ...now.columns].map(({ name }) => name));
     for (const name of names) {
-      const sums = this.terms.get(name) ?? { before: 0, befores: 0, now: 0, nows: 0, changed: 0, errors: 0 };
+      const sums = this.terms.get(name) ?? { ...noSums(), changed: 0, errors: 0 };
       this.terms.set(name, sums);
       const [old, fresh] = [named(before, name), named(now, name)];
       rows.forEach((_, row) => {

@@ -116,6 +116,14 @@ describe("a run with a Python reward", { skip: withoutPython, timeout: 120_000 }
     assert.ok(Math.abs(Number(mine?.now) - 2 * Number(mine?.before)) < 1e-9, JSON.stringify(mine));
     const failing = await last({ unsaved: { [file]: reward.replace("/ 8", "/ 0") } });
     assert.equal(failing.change.terms.find(({ term }) => term === "mine")?.errors, rows().length);
+    assert.equal(failing.change.failed, rows().length);
+    // Halved where it does not fail: what fails now counts on neither side.
+    const half = await last({
+      unsaved: { [file]: reward.replace("/ 8", '/ (16 if len(solution_str) % 2 else "none")') },
+    });
+    const { mean } = half.change;
+    assert.ok(half.change.failed !== undefined && half.change.failed < rows().length);
+    assert.ok(Math.abs(2 * Number(mean.now) - Number(mean.before)) < 1e-9, JSON.stringify(mean));
     const broken = await last({ unsaved: { [file]: "def compute_score(" } });
     assert.match(broken.notes.join(), /`mine` keeps its recorded values: .*does not parse: .*\(mine\.py:1\)/);
     const distrusted = await last({ trusted: false, unsaved: { [file]: "raise SystemExit" } });
