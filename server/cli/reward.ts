@@ -17,9 +17,7 @@ import { recordedAnswers } from "../analysis/rewardChecks/recordedProbes.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { Rescoring, type Rescored } from "../analysis/rescore/rescore.ts";
-import type { RescoredSummary } from "../analysis/rescore/rescoreTally.ts";
-import { formatFraction } from "../../shared/lib/format.ts";
-import type { RolloutRow, WireNumber } from "../../shared/rollouts/rollouts.ts";
+import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { collect, pathText } from "./text/diagnostics.ts";
@@ -34,13 +32,22 @@ import {
   probeText,
 } from "./text/rewardChecksText.ts";
 import { evaluationFiles } from "../frameworks/asConfig/evaluationFiles.ts";
+import { ChangedRollouts, rolloutLines, summaryLines } from "./text/rescoredText.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { printCoverage } from "./rewardCoverage.ts";
 import { rolloutsOf, withRollouts } from "./rolloutsOf.ts";
 
+interface FailedTerm {
+  readonly term: string;
+  readonly asked: number;
+  readonly failed: number;
+  readonly what: string;
+}
+
 interface Options {
   readonly rollouts?: string;
   readonly coverage?: boolean;
+  readonly all?: boolean;
   readonly gold?: boolean;
   readonly probe?: boolean;
   readonly attack?: boolean;
@@ -54,65 +61,34 @@ interface Options {
   readonly store?: string;
 }
 
-const short = (value: WireNumber | null): string =>
-  value === null ? "–" : typeof value === "string" ? value : String(Number(value.toPrecision(5)));
-
-const count = (number: number, word: string): string => `${number} ${word}${number === 1 ? "" : "s"}`;
-
-/** "0.5 → 0.625 (+0.125)", the recorded mean first. */
-function moved(before: WireNumber | null, now: WireNumber | null): string {
-  if (typeof before !== "number" || typeof now !== "number") return `${short(before)} → ${short(now)}`;
-  const change = now - before;
-  return `${short(before)} → ${short(now)} (${change < 0 ? "−" : "+"}${short(Math.abs(change))})`;
-}
-
-/** A few of the groups by name: a long list says less than its number. */
-const few = (names: readonly string[]): string =>
-  names.length === 0 ? "" : ` (${visibleText(names.slice(0, 5).join(", "))}${names.length > 5 ? ", …" : ""})`;
-
-function printSummary({ rollouts, terms, total, groups }: RescoredSummary): void {
-  print(`\n${count(rollouts, "rollout")} in ${count(groups.total, "group")}, means recorded → now`);
-  print(
-    `  reward: ${moved(total.before, total.mean)}; ${total.changed} changed, ${count(total.flips, "sign flip")}, ${count(total.errors, "error")}`,
-  );
-  for (const [name, { mean, before, errors, changed, criteria = {} }] of Object.entries(terms)) {
-    print(`  ${visibleText(name)}: ${moved(before, mean)}; ${changed} changed, ${count(errors, "error")}`);
-    for (const [criterion, { met, before: was, gained, lost }] of Object.entries(criteria))
-      print(
-        `    ${visibleText(criterion)}: met ${formatFraction(met)}, was ${formatFraction(was)}; ${gained} gained, ${lost} lost`,
-      );
-  }
-  print(
-    `  groups whose rewards differ now but did not before (signal gained): ${groups.gained.length}${few(groups.gained)}`,
-  );
-  print(
-    `  groups whose rewards differed before but do not now (signal lost): ${groups.lost.length}${few(groups.lost)}`,
-  );
-}
-
-function text(scored: Rescored): void {
-  if (scored.type === "summary") {
-    printSummary(scored);
-    return;
-  }
-  const { step, group, index, rewards, errors, reward, before } = scored;
-  const terms = Object.entries(rewards)
-    .map(([name, value]) => `${name} ${short(value)}`)
-    .join("  ");
-  print(`${step}/${visibleText(group)} #${index}  reward ${short(reward)} (was ${short(before)})  ${terms}`);
-  for (const [name, message] of Object.entries(errors)) print(`  ${visibleText(`${name}: ${message}`)}`);
+/** A term that fails wherever it is asked is broken: whatever else was found is no success. */
+function failedOnAll({ term, asked, failed, what }: FailedTerm): void {
+  if (asked === 0 || failed < asked) return;
+  complain(visibleText(`\`${term}\` failed on all ${asked} ${what}`));
+  process.exitCode = exit.failed;
 }
 
 async function rescored(config: RunConfig, rollouts: string, options: Options): Promise<void> {
-  const { step, store, json } = options;
-  const say = (scored: Rescored): void => (json === true ? printJson(scored) : text(scored));
+  const { step, store, json, all } = options;
+  const changed = new ChangedRollouts();
+  const say = (scored: Rescored): void => {
+    if (json === true) printJson(scored);
+    else if (scored.type === "summary")
+      for (const line of [...changed.lines, ...summaryLines(scored)]) print(line);
+    else if (all === true) for (const line of rolloutLines(scored)) print(line);
+    else changed.add(scored);
+  };
   const rescoring = new Rescoring(config, randomStream(config.seed, "rescore"));
   try {
     // A run's rollouts come step by step: all of a long run do not fit in memory.
     await withRollouts(rollouts, config, { step, store }, async (rows) => {
       for await (const scored of rescoring.rollouts(rows)) say(scored);
     });
-    say(rescoring.summary);
+    const { summary } = rescoring;
+    say(summary);
+    for (const note of rescoring.notes) complain(note);
+    for (const [term, { asked, errors }] of Object.entries(summary.terms))
+      failedOnAll({ term, asked, failed: errors, what: "rollouts" });
   } finally {
     await rescoring.close();
   }
@@ -238,6 +214,8 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
     if (options.gold === true) await gold(config, scorer, json);
     if (options.probe === true) await probe(config, scorer, await probedRollouts(config, options), json);
     if (options.attack === true) await attack(config, scorer, options);
+    for (const [term, { asked, failed, message }] of scorer.asked)
+      failedOnAll({ term, asked, failed, what: `answers: ${message}` });
     for (const { term, reason } of scorer.skipped) complain(`${term} was left out: ${reason}`);
   } finally {
     await scorer.close();
@@ -247,12 +225,10 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
 async function run(file: string, options: Options, program: Program): Promise<void> {
   const { rollouts, gold: asksGold, probe: asksProbe, set } = options;
   const draws = asksGold === true || asksProbe === true || options.attack === true;
+  if (rollouts === undefined && options.coverage === true)
+    program.error("error: --coverage needs --rollouts", { exitCode: exit.usage });
   if (rollouts === undefined && !draws)
     program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
-      exitCode: exit.usage,
-    });
-  if (rollouts === undefined && options.coverage === true)
-    program.error("error: say what is to reach the reward's lines: --rollouts FILE", {
       exitCode: exit.usage,
     });
   if (options.endpoint !== undefined && options.attack !== true)
@@ -274,6 +250,7 @@ export const command: Command = {
         "--rollouts <file>",
         "recorded rollouts: a file with one JSON object per line, `last`, or a run",
       )
+      .option("--all", "with --rollouts: print every rollout, not only those that changed most")
       .option("--coverage", "of these rollouts: which lines and branches of the reward they reach")
       .option("--step <n>", "of a run: only this step", whole(0))
       .option("--store <folder>", "the store of a run, or a folder in its workspace")

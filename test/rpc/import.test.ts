@@ -1,6 +1,7 @@
 /** A run of another trainer in a real daemon's store: imported while it serves, listed, explained, scored again, rebuilt. */
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
@@ -98,6 +99,12 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     );
     const numbered = JSON.parse(await told("explain", file, "--rollouts", run, "--why", "5/2#1", "--json"));
     assert.deepEqual([named.step, named.advantage, numbered], [5, advantage, named]);
+    // From a folder without a store: the config's is used.
+    const gone = await gradus(["explain", file, "--rollouts", "last", "--why", "4#2"], tmpdir());
+    assert.match(
+      gone.stderr,
+      /no rollout 4#2 .*\n +Step 5 has groups 0 to 3 of 4 rollouts: write 0#0 to 3#3, or/,
+    );
     const lines = (await told("explain", file, "--rollouts", "last", "--json")).trim().split("\n");
     assert.equal(lines.length, 85);
     const other = await gradus(["explain", box.file, "--rollouts", "last", "--step", "5"], dirname(file));
@@ -206,7 +213,7 @@ describe("a project of verl that is used as it is", { timeout: 60_000 }, () => {
     // float32 is what verl records: 0.1 is no change. One rollout was NaN.
     assert.match(
       (await command("reward", "run.sh", "--rollouts", "last")).stdout,
-      /^ {2}score: .*; 1 changed, 0 errors$/m,
+      /^ {2}score: .*; 0 changed, 0 failed, 1 had no recorded value$/m,
     );
   });
 

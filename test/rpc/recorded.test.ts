@@ -234,14 +234,23 @@ test("reward scores recorded rollouts again: values, changes, groups gained and 
     reward: -0.1,
     before: 1,
   });
+  const compared = { rollouts: 4, gained: 0, lost: 0 };
+  const [correct, brevity, total] = [
+    { mean: 0.25, before: 0.25, changed: 2 },
+    { mean: -3, before: 0, changed: 4 },
+    { mean: -0.05, before: 0.25, changed: 4 },
+  ];
   assert.deepEqual(summary, {
     type: "summary",
     rollouts: 4,
     terms: {
-      correct: { mean: 0.25, before: 0.25, errors: 0, changed: 2 },
-      brevity: { mean: -3, before: 0, errors: 0, changed: 4 },
+      correct: { ...correct, errors: 0, asked: 4, compared: { ...compared, ...correct } },
+      brevity: { ...brevity, errors: 0, asked: 4, compared: { ...compared, ...brevity } },
     },
-    total: { mean: -0.05, before: 0.25, changed: 4, errors: 0, flips: 0 },
+    total: {
+      ...{ ...total, errors: 0, flips: 0, compared: { ...compared, ...total } },
+      unrecorded: { count: 0, nan: 0, first: [] },
+    },
     groups: { total: 2, gained: ["0/a"], lost: ["1/b"] },
   });
 });

@@ -1,10 +1,10 @@
 /** Recorded rollouts scored again by the config's reward as it is now. Needs neither daemon nor store nor model. */
-import { resolve } from "node:path";
-import { signatureOf } from "../../config/check/signatures/index.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { CreateContext } from "../../core/declaration.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import type { StageBody } from "../../core/config/resolved.ts";
 import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
 import { batchWithData } from "../imported/withData.ts";
@@ -15,12 +15,13 @@ import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import { stageAt } from "../explain/stageAt.ts";
 import type { TermDetails } from "../../../shared/rollouts/criteria.ts";
 import { noModels, noTokenizer } from "./noModels.ts";
+import { keeps } from "./terms.ts";
 import { RescoreTally, wireOrNull, type RescoredPart, type RescoredSummary } from "./rescoreTally.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 
-interface RescoredRollout {
+export interface RescoredRollout {
   readonly type: "rollout";
   readonly step: number;
   readonly group: string;
@@ -55,27 +56,52 @@ function recordedTotals(rows: readonly RolloutRow[], scored: Scores): number[] {
   });
 }
 
+/** By term. */
+type TermScorers = ReadonlyMap<string, Scorer>;
+
+const termScorers = ({ reward }: StageBody, context: CreateContext): TermScorers =>
+  new Map(
+    reward.terms.map((term) => [term.name, new Scorer({ ...reward, terms: [term] }, context)] as const),
+  );
+
+/** A term that is computed from tokens keeps its recorded values where no tokens were recorded. */
+async function scoredOrKept(
+  scorer: Scorer,
+  recorded: RewardColumn,
+  batch: Batch,
+  clock: Clock,
+  notes: Set<string>,
+): Promise<RewardColumn> {
+  try {
+    const [column] = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
+    return column ?? recorded;
+  } catch (error) {
+    if (!(error instanceof UserError) || error.detail.code !== "rescore-tokens") throw error;
+    notes.add(keeps(recorded.name, error.message));
+    return recorded;
+  }
+}
+
 async function rescorePart(
   config: RunConfig,
   rows: readonly RolloutRow[],
-  scorers: Map<StageBody, Scorer>,
+  scorers: Map<StageBody, TermScorers>,
   random: Random,
+  notes: Set<string>,
 ): Promise<RescoredPart> {
   const { body, clock } = stageAt(config, rows[0]!.step);
   const context = contextOf(body, { random, models: noModels });
-  const scorer = scorers.get(body) ?? new Scorer(body.reward, context);
+  const own = scorers.get(body) ?? termScorers(body, context);
   if (!scorers.has(body)) {
-    scorers.set(body, scorer);
-    await scorer.prepare();
+    scorers.set(body, own);
+    for (const scorer of own.values()) await scorer.prepare();
   }
   const batch = batchWithData(batchOfRows(rows, body.tasks), body.tasks);
-  const made = await scorer.score(batch, { models: noModels, tokenizer: noTokenizer, clock });
-  const algorithm = new Algorithm(body, context);
   const recorded = recordedTerms(body, rows, batch);
-  const tokens = batch.tokens.length > 0;
-  const columns = made.map((column, at) =>
-    tokens || !takesTokens(body.reward.terms[at]!) ? column : recorded[at]!,
+  const columns = await Promise.all(
+    recorded.map((was) => scoredOrKept(own.get(was.name)!, was, batch, clock, notes)),
   );
+  const algorithm = new Algorithm(body, context);
   const scored = algorithm.rewards(columns, batch, clock);
   const now = Array.from(scored.combined.total, (total, i) =>
     scored.combined.errored[i] === 1 ? Number.NaN : total,
@@ -87,14 +113,6 @@ async function rescorePart(
     now,
     before: recordedTotals(rows, algorithm.rewards(recorded, batch, clock)),
   };
-}
-
-/** What takes a response's ids makes nothing of a rollout without them: its recorded values stay. */
-function takesTokens({ term: { declaration, params, folder } }: RewardTermConfig): boolean {
-  const { file, export: name } = params;
-  if (declaration.name !== "python" || typeof file !== "string" || typeof name !== "string") return false;
-  const { parameters = [] } = signatureOf(resolve(folder, file), name) ?? {};
-  return parameters.some((one) => one.name === "completion_ids" && one.usual === undefined);
 }
 
 const rollout = ({ rows, columns, now, before }: RescoredPart, i: number): RescoredRollout => ({
@@ -129,7 +147,8 @@ export function withResponse({ row, place }: RecordedRow): RolloutRow {
 
 /** Scores steps again as they come, and sums up what has changed: only the sums are kept. */
 export class Rescoring {
-  private readonly scorers = new Map<StageBody, Scorer>();
+  private readonly scorers = new Map<StageBody, TermScorers>();
+  private readonly found = new Set<string>();
   private readonly tally = new RescoreTally();
 
   constructor(
@@ -140,19 +159,27 @@ export class Rescoring {
   /** Every rollout of `recorded`, in order of the steps. @throws UserError where one has no response */
   async *rollouts(recorded: readonly RecordedRow[]): AsyncGenerator<RescoredRollout> {
     for (const rows of stepsOf(recorded)) {
-      const part = await rescorePart(this.config, rows, this.scorers, this.random);
+      const part = await rescorePart(this.config, rows, this.scorers, this.random, this.found);
       this.tally.add(part);
       for (let i = 0; i < rows.length; i++) yield rollout(part, i);
     }
   }
 
+  /** Terms that keep their recorded values, and why. */
+  get notes(): readonly string[] {
+    return [...this.found];
+  }
+
   get summary(): RescoredSummary {
-    return this.tally.summary;
+    const { notes } = this;
+    return { ...this.tally.summary, ...(notes.length > 0 && { notes }) };
   }
 
   /** Ends the processes that it started. */
   async close(): Promise<void> {
-    await Promise.all([...this.scorers.values()].map((scorer) => scorer.close()));
+    await Promise.all(
+      [...this.scorers.values()].flatMap((own) => [...own.values()].map((scorer) => scorer.close())),
+    );
   }
 }
 

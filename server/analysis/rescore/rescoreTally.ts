@@ -2,9 +2,29 @@
 import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { toWire, type RolloutRow, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { rowValue } from "../../algorithm/rewards/rewards.ts";
-import type { RewardColumn } from "../../core/reward.ts";
+import { status, type RewardColumn } from "../../core/reward.ts";
 import { groupKey } from "../recorded.ts";
 import { CriteriaTally, type CriterionChange } from "./criteriaChanges.ts";
+
+/** Means over the rollouts that have a value both times: what fails now would else seem to raise the mean. */
+interface ComparedMeans {
+  readonly rollouts: number;
+  readonly before: WireNumber | null;
+  readonly mean: WireNumber | null;
+  /** Of these, those whose value is another. */
+  readonly changed: number;
+  /** Rollouts that have a value only now, and those that had one. */
+  readonly gained: number;
+  readonly lost: number;
+}
+
+interface UnrecordedRollout {
+  readonly step: number;
+  readonly group: string;
+  /** The group's number in its step, from 0. */
+  readonly number: number;
+  readonly index: number;
+}
 
 export interface RescoredSummary {
   readonly type: "summary";
@@ -17,6 +37,9 @@ export interface RescoredSummary {
         readonly before: WireNumber | null;
         readonly errors: number;
         readonly changed: number;
+        /** Rollouts that the term applies to; where it failed on all of them it is broken. */
+        readonly asked: number;
+        readonly compared: ComparedMeans;
         /** By criterion, where the term judges by such. */
         readonly criteria?: Readonly<Record<string, CriterionChange>>;
       }
@@ -31,7 +54,17 @@ export interface RescoredSummary {
     readonly errors: number;
     /** Rollouts that were above their group's mean and are below it now, or the other way round. */
     readonly flips: number;
+    readonly compared: ComparedMeans;
+    /** Rollouts without a recorded reward that have one now: an edit has not changed them. */
+    readonly unrecorded: {
+      readonly count: number;
+      /** Of these, those that were recorded as NaN. */
+      readonly nan: number;
+      readonly first: readonly UnrecordedRollout[];
+    };
   };
+  /** Terms that keep their recorded values, and why. */
+  readonly notes?: readonly string[];
   readonly groups: {
     readonly total: number;
     /** Groups whose rewards differ now and did not before, and the other way round: what training gains and loses. */
@@ -68,11 +101,14 @@ function membersOf(rows: readonly RolloutRow[]): Map<string, number[]> {
   return members;
 }
 
+/** What rounding alone has moved has not changed. */
+const rounding = 1e-9;
+
 /** Differences as small as rounding makes them have no side. */
 function sides(values: readonly number[]): number[] {
   const known = values.filter((value) => !Number.isNaN(value));
   const centre = meanOrNull(known) ?? 0;
-  const least = 1e-9 * Math.max(1, ...known.map(Math.abs));
+  const least = rounding * Math.max(1, ...known.map(Math.abs));
   return values.map((value) => (Math.abs(value - centre) > least ? Math.sign(value - centre) : 0));
 }
 
@@ -94,7 +130,64 @@ class KnownMean {
   }
 }
 
+class ComparedTally {
+  private readonly before = new KnownMean();
+  private readonly now = new KnownMean();
+  private rollouts = 0;
+  private changed = 0;
+  private gained = 0;
+  private lost = 0;
+
+  add(now: readonly number[], before: readonly number[]): void {
+    const both = now.flatMap((value, i) =>
+      Number.isNaN(value) || Number.isNaN(before[i]!) ? [] : [[before[i]!, value] as const],
+    );
+    this.before.add(both.map(([was]) => was));
+    this.now.add(both.map(([, is]) => is));
+    this.rollouts += both.length;
+    const had = before.filter((value) => !Number.isNaN(value)).length;
+    const has = now.filter((value) => !Number.isNaN(value)).length;
+    this.gained += has - both.length;
+    this.lost += had - both.length;
+    this.changed += both.filter(
+      ([was, is]) => Math.abs(is - was) > rounding * Math.max(1, Math.abs(was)),
+    ).length;
+  }
+
+  get means(): ComparedMeans {
+    const { rollouts, before, now, changed, gained, lost } = this;
+    return { rollouts, before: before.value, mean: now.value, changed, gained, lost };
+  }
+}
+
+/** Unrecorded rollouts that a summary names. */
+const named = 5;
+
+class UnrecordedTally {
+  private count = 0;
+  private nan = 0;
+  private readonly first: UnrecordedRollout[] = [];
+
+  add({ rows, now, before }: RescoredPart): void {
+    const groups = [...new Set(rows.map(groupKey))];
+    rows.forEach((row, i) => {
+      if (!Number.isNaN(before[i]!) || Number.isNaN(now[i]!)) return;
+      this.count += 1;
+      const { step, group, index, reward } = row;
+      if (typeof reward === "string") this.nan += 1;
+      const number = groups.indexOf(groupKey(row));
+      if (this.first.length < named) this.first.push({ step, group: String(group), number, index });
+    });
+  }
+
+  get found(): RescoredSummary["total"]["unrecorded"] {
+    return { count: this.count, nan: this.nan, first: this.first };
+  }
+}
+
 class TermTally {
+  readonly compared = new ComparedTally();
+  asked = 0;
   readonly now = new KnownMean();
   readonly before = new KnownMean();
   readonly criteria = new CriteriaTally();
@@ -109,6 +202,8 @@ export class RescoreTally {
   private rollouts = 0;
   private readonly terms = new Map<string, TermTally>();
   private readonly total = { now: new KnownMean(), before: new KnownMean(), changed: 0, errors: 0, flips: 0 };
+  private readonly compared = new ComparedTally();
+  private readonly unrecorded = new UnrecordedTally();
   private readonly groups = { total: 0, gained: [] as string[], lost: [] as string[] };
 
   add(part: RescoredPart): void {
@@ -118,6 +213,8 @@ export class RescoreTally {
     this.total.now.add(now);
     this.total.before.add(before);
     this.total.changed += differing(now, before);
+    this.compared.add(now, before);
+    this.unrecorded.add(part);
     this.total.errors += now.filter((value, i) => Number.isNaN(value) && !Number.isNaN(before[i]!)).length;
     for (const indices of membersOf(rows).values())
       this.addGroup(
@@ -133,7 +230,11 @@ export class RescoreTally {
       type: "summary",
       rollouts: this.rollouts,
       terms: Object.fromEntries([...this.terms].map(([name, tally]) => [name, termSummary(tally)])),
-      total: { mean: now.value, before: before.value, changed, errors, flips },
+      total: {
+        ...{ mean: now.value, before: before.value, changed, errors, flips },
+        compared: this.compared.means,
+        unrecorded: this.unrecorded.found,
+      },
       groups: this.groups,
     };
   }
@@ -147,6 +248,8 @@ export class RescoreTally {
     tally.now.add(now);
     tally.before.add(before);
     tally.changed += differing(now, before);
+    tally.compared.add(now, before);
+    tally.asked += column.status.filter((one) => one !== status.none).length;
     tally.errors += column.errors.size;
     tally.criteria.add(column, was);
   }
@@ -165,8 +268,13 @@ function termSummary({
   before,
   errors,
   changed,
+  asked,
+  compared,
   criteria,
 }: TermTally): RescoredSummary["terms"][string] {
   const changes = criteria.changes;
-  return { mean: now.value, before: before.value, errors, changed, ...(changes && { criteria: changes }) };
+  return {
+    ...{ mean: now.value, before: before.value, errors, changed, asked, compared: compared.means },
+    ...(changes && { criteria: changes }),
+  };
 }

@@ -13,7 +13,7 @@ import type { RewardColumn } from "../../core/reward.ts";
 import { ComparisonTally, type Compared } from "./compare.ts";
 import { scoreStep, type ScoredStep } from "./scoreStep.ts";
 import { readStep, type StoredStep } from "./storedStep.ts";
-import { computedColumn, keyOf, recordedColumn, sameTerm, type TermSource } from "./terms.ts";
+import { computedColumn, keeps, keyOf, recordedColumn, sameTerm, type TermSource } from "./terms.ts";
 import { PythonTerms } from "./pythonTerm.ts";
 import { UserTerms } from "./userTerm.ts";
 
@@ -299,9 +299,6 @@ function termsOf({ stages }: RunConfig): Map<string, RewardTermConfig> {
       .flatMap(({ body }) => body.reward.terms.map((term) => [term.name, term] as const)),
   );
 }
-
-const keeps = (term: string, reason: string): string =>
-  `\`${term}\` keeps its recorded values: ${reason.replace(/\.$/, "")}.`;
 
 const timeoutOf = ({ top }: RunConfig): number => top.reward.timeout;
 

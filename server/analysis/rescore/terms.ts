@@ -16,6 +16,9 @@ import { noModels, noTokenizer } from "./noModels.ts";
 import type { StoredStep } from "./storedStep.ts";
 import type { UserTerm } from "./userTerm.ts";
 
+export const keeps = (term: string, reason: string): string =>
+  `\`${term}\` keeps its recorded values: ${reason.replace(/\.$/, "")}.`;
+
 const none: TermValue = { kind: "none" };
 
 /** A term of the config as it is now. */

@@ -8,7 +8,7 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { CreateContext } from "../../core/declaration.ts";
 import type { Clock, Finish } from "../../core/basics.ts";
-import type { RewardColumn, RewardContext } from "../../core/reward.ts";
+import { status, type RewardColumn, type RewardContext } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { batchOfSamples, writtenRow } from "../../core/rows/sampledRows.ts";
 import type { Task } from "../../core/task.ts";
@@ -23,6 +23,13 @@ export interface Answer {
   readonly finish?: Finish;
   /** Default: all answers to a task are one group. */
   readonly group?: string;
+}
+
+interface AskedTerm {
+  readonly asked: number;
+  readonly failed: number;
+  /** Of the first failure. */
+  readonly message: string;
 }
 
 export interface ScoredAnswer extends Answer {
@@ -91,6 +98,8 @@ export class AnswerScorer {
   readonly skipped: SkippedTerm[] = [];
   /** Seconds that each term has taken so far. */
   readonly seconds = new Map<string, number>();
+  /** How many answers each term was asked, and on how many it failed. */
+  readonly asked = new Map<string, AskedTerm>();
   private readonly clock: Clock;
   private readonly context: CreateContext;
   private readonly scorers: ReadonlyMap<string, TermScorer>;
@@ -132,6 +141,7 @@ export class AnswerScorer {
     const batch = batchOf(answers);
     const columns: RewardColumn[] = [];
     for (const [name, scorer] of this.scorers) columns.push(await this.column(name, scorer, batch));
+    for (const column of columns) this.count(column);
     const { combined, success } = this.chain.rewards(columns, batch, this.clock);
     return answers.map((answer, row) => ({
       ...answer,
@@ -142,6 +152,15 @@ export class AnswerScorer {
         columns.flatMap(({ name, errors }) => (errors.has(row) ? [[name, errors.get(row)!]] : [])),
       ),
     }));
+  }
+
+  private count({ name, status: each, errors }: RewardColumn): void {
+    const { asked = 0, failed = 0, message = "" } = this.asked.get(name) ?? {};
+    this.asked.set(name, {
+      asked: asked + each.filter((one) => one !== status.none).length,
+      failed: failed + errors.size,
+      message: message === "" ? (errors.values().next().value ?? "") : message,
+    });
   }
 
   private async column(name: string, scorer: TermScorer, batch: Batch): Promise<RewardColumn> {

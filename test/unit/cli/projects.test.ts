@@ -26,7 +26,7 @@ const placeholder = (text: string): string => text.replace(/^.*custom_reward_fun
 const rollouts = [1, 0]
   .map((reward, index) => ({
     ...{ run: "r", step: 3, group: "a", index, prompt: "p", response: "#### 20", reward },
-    ...{ rewards: { score: reward }, tokens: [1, 2], task: { answer: "#### 20" } },
+    ...{ rewards: { score: reward }, tokens: [1, 2], task: { answer: "#### 20", data: { answer: "20" } } },
   }))
   .map((row) => `${JSON.stringify(row)}\n`)
   .join("");
@@ -174,6 +174,27 @@ describe("a launch script as a config", () => {
     assert.equal(
       stderr,
       "grpo.yaml: not checked: it is a configuration of NeMo RL, which Gradus does not read.\n",
+    );
+  });
+});
+
+describe("what is named in the place of a config, or of rollouts", () => {
+  it("a folder, and a script that a config names, get the config's name", async () => {
+    const folder = project("gsm", "run.sh");
+    const whole = await gradus(["reward", ".", "--gold"], folder);
+    assert.match(whole.stderr, /it is a folder \[missing-file\]\n {2}Name the config in it: run\.sh\.$/m);
+    const script = await gradus(["explain", "reward.py", "--rollouts", "last"], folder);
+    assert.match(script.stderr, /\[unknown-config\]\n {2}Name the config next to it: run\.sh\.$/m);
+  });
+
+  it("a trainer's dump gets the command that makes a run of it", async () => {
+    const folder = project("gsm", "run.sh");
+    cpSync("test/fixtures/imported/verl", join(folder, "out"), { recursive: true });
+    const { code, stderr } = await gradus(["reward", "run.sh", "--rollouts", "out/rollouts/3.jsonl"], folder);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /3\.jsonl: error: this is a dump of verl \[rollouts-dump\]\n {2}`gradus runs import out --config run\.sh` makes/,
     );
   });
 });

@@ -43,9 +43,9 @@ test("gradus reward ends with what changed, as text and as the last JSON object"
     text.slice(text.indexOf("\n\n") + 2),
     [
       "6 rollouts in 3 groups, means recorded → now",
-      "  reward: 0.41667 → 0.5 (+0.083333); 4 changed, 2 sign flips, 0 errors",
-      "  correct: 0.33333 → 0.33333 (+0); 4 changed, 0 errors",
-      "  tidy: 0.16667 → 0.33333 (+0.16667); 3 changed, 0 errors",
+      "  reward: 0.41667 → 0.5 (+0.083333); 4 changed, 2 sign flips, 0 failed",
+      "  correct: 0.33333 → 0.33333 (+0); 4 changed, 0 failed",
+      "  tidy: 0.16667 → 0.33333 (+0.16667); 3 changed, 0 failed",
       "  groups whose rewards differ now but did not before (signal gained): 1 (0/b)",
       "  groups whose rewards differed before but do not now (signal lost): 1 (0/c)",
       "",
@@ -60,7 +60,11 @@ test("gradus reward ends with what changed, as text and as the last JSON object"
     lines.map(({ type }) => type),
     [...Array.from({ length: 6 }, () => "rollout"), "summary"],
   );
-  assert.deepEqual(lines.at(-1).total, { mean: 0.5, before: 2.5 / 6, changed: 4, errors: 0, flips: 2 });
+  assert.deepEqual(lines.at(-1).total, {
+    ...{ mean: 0.5, before: 2.5 / 6, changed: 4, errors: 0, flips: 2 },
+    compared: { rollouts: 6, before: 2.5 / 6, mean: 0.5, changed: 4, gained: 0, lost: 0 },
+    unrecorded: { count: 0, nan: 0, first: [] },
+  });
   assert.deepEqual(lines.at(-1).groups, { total: 3, gained: ["0/b"], lost: ["0/c"] });
 });
 
