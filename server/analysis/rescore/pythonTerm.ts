@@ -1,7 +1,6 @@
 /** Python rewards while they are being written: each keeps its process, which loads a new text before the next call. */
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "../../../shared/lib/errors.ts";
 import type { Choice } from "../../core/declaration.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import { PythonReward, type PythonRewardOptions } from "../../methods/reward/own/python/pythonReward.ts";
@@ -31,19 +30,6 @@ export function pythonOptions(
   return { ...params, file, folder, term, args, timeout, python, messages, environment };
 }
 
-/** TRL's functions of a response's length take its ids, which its dumps lack. */
-const takesTokens = async (reward: PythonReward): Promise<boolean> =>
-  (await reward.function.ready()).bound.parameters.some(
-    ({ name, optional }) => name === "completion_ids" && !optional,
-  );
-
-const noTokens = (file: string): UserError =>
-  new UserError("it takes `completion_ids`, and the rollouts have no tokens", {
-    file,
-    code: "rescore-tokenizer",
-    action: "Score such a term in a run.",
-  });
-
 /** Terms whose processes are kept. */
 const mostKept = 4;
 
@@ -67,7 +53,6 @@ export class PythonTerms {
       sha256,
       score: async (batch, rows, step, signal) => {
         if (rows.some((row) => batch.records[row]?.steps !== undefined)) throw divided(file);
-        if (batch.tokens.length === 0 && (await takesTokens(reward))) throw noTokens(file);
         const inputs = rows.map((row) => inputOf(batch, row, { step, args }));
         const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
         return [...(await reward.scoreRows({ batch: own, inputs, step, signal }))];

@@ -4,6 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { gradus } from "../../support/cli.ts";
+import { rewardHost } from "../../support/rewardHost.ts";
+import { withoutPython } from "../../support/pythonReward.ts";
 import { temporary } from "../support.ts";
 
 const score = (body: string): string =>
@@ -107,5 +109,58 @@ describe("gradus reward --rollouts", () => {
       all.findIndex((line) => line === ""),
       30,
     );
+  });
+});
+
+const brief = `def brief(completion_ids, **kwargs):
+    return [1 - len(ids) / 64 for ids in completion_ids]
+
+def any_name(completions, **kwargs):
+    return [1.0 if "completion_ids" in kwargs else 0.5 for _ in completions]
+`;
+
+describe("a TRL reward of rollouts without tokens", { skip: withoutPython }, () => {
+  const rows = (tokens: object): string =>
+    [0, 1]
+      .map((index) =>
+        JSON.stringify({
+          ...{ step: 1, group: "a", index, prompt: "p", response: "text", reward: 0.25, ...tokens },
+          ...{ rewards: { brief: 0.25, any: 0.5 }, task: { env: "countdown", data: { target: 3 } } },
+        }),
+      )
+      .join("\n");
+  const made = (tokens: object): string => {
+    const folder = project([]);
+    writeFileSync(join(folder, "t.py"), brief);
+    writeFileSync(
+      join(folder, "s.gradus.yaml"),
+      "tasks: [{ env: countdown }]\nreward: { terms: { brief: { use: './t.py:brief' }, any: { use: './t.py:any_name', weight: 0 } } }\n",
+    );
+    writeFileSync(join(folder, "r.jsonl"), `${rows(tokens)}\n`);
+    return folder;
+  };
+
+  it("keeps its recorded values, and says why", async () => {
+    await rewardHost();
+    const folder = made({});
+    const { stdout, stderr, code } = await gradus(words, folder);
+    assert.deepEqual(
+      [code, stderr],
+      [0, "`brief` keeps its recorded values: it takes `completion_ids`, which were not recorded.\n"],
+    );
+    assert.match(stdout, /^ {2}brief: 0\.25 → 0\.25 \(\+0\); 0 changed, 0 failed$/m);
+    assert.match(stdout, /^ {2}any: 0\.5 → 0\.5 \(\+0\); 0 changed, 0 failed$/m, "any name is not that one");
+    const covered = await gradus([...words, "--coverage"], folder);
+    assert.match(
+      covered.stderr,
+      /^`brief` was left out: it takes `completion_ids`, which were not recorded\.$/m,
+    );
+  });
+
+  it("is computed where tokens were recorded", async () => {
+    await rewardHost();
+    const { stdout } = await gradus(words, made({ tokens: [1, 2, 3, 4] }));
+    assert.match(stdout, /^ {2}brief: 0\.25 → 0\.9375 .*; 2 changed, 0 failed$/m);
+    assert.match(stdout, /^ {2}any: 0\.5 → 1 /m);
   });
 });

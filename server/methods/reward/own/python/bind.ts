@@ -1,4 +1,5 @@
 /** The arguments of a Python reward function: what each of its parameters is given of a rollout, by convention. */
+import { UserError } from "../../../../../shared/lib/errors.ts";
 import type { Json, JsonObject } from "../../../../../shared/lib/json.ts";
 import type { ScoreInput } from "../wire.ts";
 import { inputNames, type Convention, type TakenParameter } from "./convention.ts";
@@ -102,12 +103,13 @@ export const truths: ReadonlySet<string> = new Set([
 
 /**
  * The one call of a batch, or why there is none.
- * @param tokens of the response of an input
+ * @param tokens of the response of an input; undefined: they were not recorded
+ * @throws UserError where the function takes tokens that were not recorded
  */
 export function batchCall(
   bound: Bound,
   inputs: readonly ScoreInput[],
-  tokens: (at: number) => readonly number[],
+  tokens: (at: number) => readonly number[] | undefined,
 ): BatchCall | string {
   const { convention } = bound;
   const columns: Record<string, readonly (Json | undefined)[]> = {};
@@ -120,7 +122,7 @@ export function batchCall(
   const missing = addColumns(bound, inputs, columns);
   if (missing !== undefined) return missing;
   addConversations(bound, inputs, columns);
-  if (takes(bound, "completion_ids")) columns["completion_ids"] = inputs.map((_, at) => tokens(at));
+  addTokens(bound, inputs, columns, tokens);
   const made: Readonly<Record<string, Json>> = {
     trainer_state: { global_step: inputs[0]?.step ?? 0 },
     log_extra: "log_extra",
@@ -155,6 +157,26 @@ function addColumns(
 /** TRL's dumps have no columns of the data but those that a reward logs. */
 const unlogged = (name: string): string =>
   `: log it with \`log_extra("${name}", ${name})\` in the reward, or keep the data that the run was trained on where the config names them`;
+
+/** From an empty list a reward would compute nonsense; one that takes any name may not look at them. */
+function addTokens(
+  bound: Bound,
+  inputs: readonly ScoreInput[],
+  columns: Record<string, readonly (Json | undefined)[]>,
+  tokens: (at: number) => readonly number[] | undefined,
+): void {
+  if (!takes(bound, "completion_ids")) return;
+  const ids = inputs.flatMap((_, at) => {
+    const own = tokens(at);
+    return own === undefined ? [] : [own];
+  });
+  if (ids.length === inputs.length) columns["completion_ids"] = ids;
+  else if (bound.parameters.some(({ name }) => name === "completion_ids"))
+    throw new UserError("it takes `completion_ids`, which were not recorded", {
+      code: "rescore-tokens",
+      action: "Score such a term in a run.",
+    });
+}
 
 function addConversations(
   bound: Bound,

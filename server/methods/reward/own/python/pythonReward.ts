@@ -235,8 +235,11 @@ export class PythonReward implements CoveredReward {
   }
 }
 
-const tokensOf = ({ tokens, offsets }: Batch, row: number): number[] =>
-  Array.from(tokens.subarray(offsets[row], offsets[row + 1]));
+/** undefined: the response has text, but its tokens were not recorded. */
+function tokensOf({ tokens, offsets, records }: Batch, row: number): readonly number[] | undefined {
+  const own = Array.from(tokens.subarray(offsets[row], offsets[row + 1]));
+  return own.length === 0 && records[row]!.response !== "" ? undefined : own;
+}
 
 /** TRL's own rewards read messages; a task of plain text has none. The place stays at the end, where it is looked for. */
 const withHint = (error: string, { convention, messages }: Bound, term: string): string =>
