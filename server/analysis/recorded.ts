@@ -66,7 +66,7 @@ export const groupKey = ({ run, step, group }: RolloutRow): string =>
 export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
   const { task, prompt = "", turns, tries, steps, spans, parent, pair, help, mixture, shown } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
-  const answer = task?.data?.["answer"];
+  const answer = task?.answer ?? task?.data?.["answer"];
   return {
     task: {
       id: task?.id ?? String(row.group),

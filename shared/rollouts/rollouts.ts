@@ -52,6 +52,8 @@ export interface RolloutRow extends RowLists {
     readonly arm?: string;
     readonly id?: string;
     readonly data?: JsonObject;
+    /** The reference answer, where `data` has none of that name. */
+    readonly answer?: string;
   };
   readonly prompt?: string;
   readonly response?: string;

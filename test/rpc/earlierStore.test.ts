@@ -128,15 +128,23 @@ test("every command answers in the shape that programs rely on", () => {
   assertFrozen("json/validate-errors", valueLines(JSON.parse(wrong.stdout), ""));
 });
 
+/** What is logged since these runs were made. */
+const isNew = (path: string, key: string): boolean => path.endsWith("/task") && key === "answer";
+
 /** Processors differ in the last bits of a sum. */
 function assertAlike(found: unknown, wanted: unknown, path: string): void {
   if (typeof found === "number" && typeof wanted === "number") {
     const scatter = 1e-4 * Math.max(1e-2, Math.abs(wanted));
     assert.ok(Math.abs(found - wanted) <= scatter, `${path}: ${found}, not ${wanted}`);
   } else if (typeof found === "object" && typeof wanted === "object" && found !== null && wanted !== null) {
-    assert.deepEqual(Object.keys(found), Object.keys(wanted), path);
+    const own = Object.entries(found).filter(([key]) => !isNew(path, key));
+    assert.deepEqual(
+      own.map(([key]) => key),
+      Object.keys(wanted),
+      path,
+    );
     const other = Object.entries(wanted);
-    Object.entries(found).forEach(([key, value], i) => assertAlike(value, other[i]?.[1], `${path}/${key}`));
+    own.forEach(([key, value], i) => assertAlike(value, other[i]?.[1], `${path}/${key}`));
   } else assert.equal(found, wanted, path);
 }
 

@@ -81,7 +81,10 @@ function divisions(batch: Batch, row: number): Partial<RolloutRow> {
 /** What a rollout is, whatever it earned. */
 function identityOf(step: number, record: RolloutRecord) {
   const { task, arm, group, index, prompt, response, finish, source, use } = record;
-  const asked = { env: task.env, arm, id: task.id, data: task.data };
+  const { answer, data } = task;
+  // Without it, rewards that compare could not score the rollout again.
+  const own = answer === undefined || data["answer"] === answer ? {} : { answer };
+  const asked = { env: task.env, arm, id: task.id, data, ...own };
   return { step, group, index, task: asked, prompt, response, finish, source, use };
 }
 
