@@ -4,12 +4,11 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { loadConfig } from "../server/rules/load.ts";
-import { importRun } from "../server/store/imported/importRun.ts";
 import { Store } from "../server/store/store.ts";
 import { measured, median, option } from "./report.ts";
+import { formScore, group, importWith, verlLine } from "./verlDump.ts";
 
-const [group, prompts] = [8, 128];
+const prompts = 128;
 /** 5 KB a rollout, 5 MB a step. */
 const words = "so the answer follows from what is given, ".repeat(118);
 const megabyte = 1e6;
@@ -29,16 +28,8 @@ function written(folder: string, megabytes: number): void {
   for (let step = 1; bytes < megabytes * megabyte; step++) {
     const file = openSync(join(rollouts, `${step}.jsonl`), "w");
     for (let row = 0; row < prompts * group; row++) {
-      const prompt = Math.floor(row / group);
-      const line = {
-        input: `user\nWhat is ${prompt} + ${step}?\nassistant\n`,
-        output: `${words}${row}\n#### ${prompt + step}`,
-        gts: String(prompt + step),
-        score: (row * 7) % 3 === 0 ? 1 : 0.10000000149011612,
-        step,
-        uid: `${String(prompt).padStart(8, "0")}-${step}_${row % group}_0`,
-      };
-      bytes += writeSync(file, `${JSON.stringify(line)}\n`);
+      const score = (row * 7) % 3 === 0 ? 1 : formScore;
+      bytes += writeSync(file, verlLine(words, { step, row, off: 0, score }));
     }
     closeSync(file);
   }
@@ -64,21 +55,10 @@ function imported(folder: string): Promise<Imported> {
 async function importHere(folder: string): Promise<void> {
   const file = join(folder, "sums.gradus.yaml");
   const began = performance.now();
-  const { run, bytes } = await importRun({
-    store: join(folder, ".gradus"),
-    folder,
-    name: undefined,
-    copy: false,
-    config: {
-      file,
-      text: config,
-      set: [],
-      loaded: loadConfig(file, { recorded: true }).config!,
-      version: null,
-    },
-    version: "bench",
-    progress: () => undefined,
-  });
+  const { run, bytes } = await importWith(
+    { store: join(folder, ".gradus"), from: folder },
+    { file, text: config },
+  );
   const seconds = (performance.now() - began) / 1000;
   const peak = (process.resourceUsage().maxRSS * 1024) / megabyte;
   process.send?.({ run, rate: bytes / megabyte / seconds, peak } satisfies Imported);

@@ -4,13 +4,12 @@ import { dirname, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { ask } from "../shared/daemon/request.ts";
 import { rescore } from "../shared/protocol/protocol.ts";
-import { loadConfig } from "../server/rules/load.ts";
-import { importRun } from "../server/store/imported/importRun.ts";
 import { withoutPython } from "../test/support/pythonReward.ts";
 import { Sandbox } from "../test/rpc/daemon.ts";
 import { measured, median, option, skipped } from "./report.ts";
+import { formScore, group, importWith, verlLine } from "./verlDump.ts";
 
-const [steps, perStep, group] = [option("steps", 20), option("rollouts", 1024), 8];
+const [steps, perStep] = [option("steps", 20), option("rollouts", 1024)];
 const edits = option("edits", 6);
 const setting = `${steps * perStep} rollouts of 1,000 characters in ${steps} steps, a regular expression`;
 
@@ -36,18 +35,10 @@ function write(folder: string): void {
   mkdirSync(rollouts, { recursive: true });
   for (let step = 1; step <= steps; step++) {
     const lines = Array.from({ length: perStep }, (_, row) => {
-      const prompt = Math.floor(row / group);
       const right = (row * 7 + step) % 3 === 0;
-      return JSON.stringify({
-        input: `user\nWhat is ${prompt} + ${step}?\nassistant\n`,
-        output: `${words}${row}\n#### ${prompt + step + (right ? 0 : 1)}`,
-        gts: String(prompt + step),
-        score: right ? 1 : 0.10000000149011612,
-        step,
-        uid: `${String(prompt).padStart(8, "0")}-${step}_${row % group}_0`,
-      });
+      return verlLine(words, { step, row, off: right ? 0 : 1, score: right ? 1 : formScore });
     });
-    writeFileSync(join(rollouts, `${step}.jsonl`), `${lines.join("\n")}\n`);
+    writeFileSync(join(rollouts, `${step}.jsonl`), lines.join(""));
   }
   writeFileSync(join(folder, "reward.py"), reward(0.1));
   writeFileSync(join(folder, "sums.gradus.yaml"), config);
@@ -57,21 +48,7 @@ async function measure(box: Sandbox): Promise<void> {
   const folder = dirname(box.file);
   const file = join(folder, "sums.gradus.yaml");
   write(folder);
-  const { run } = await importRun({
-    store: box.store,
-    folder: join(folder, "out"),
-    name: undefined,
-    copy: false,
-    config: {
-      file,
-      text: config,
-      set: [],
-      loaded: loadConfig(file, { recorded: true }).config!,
-      version: null,
-    },
-    version: "bench",
-    progress: () => undefined,
-  });
+  const { run } = await importWith({ store: box.store, from: join(folder, "out") }, { file, text: config });
   const connection = await box.connect();
   await box.reach(connection, run, ({ status }) => status === "finished");
   const times: number[] = [];

@@ -23,7 +23,7 @@ export async function buildNodeTests(files) {
 
 /** What a file says that may not share its process: it changes or measures the process, or is run alone in the tier `long`. */
 const alone =
-  /\b(process\.(?!cwd\b)|performance\.|mock\.)|(support\/(cli|rewardHost|thorough)|largePool)\.ts/;
+  /\b(process\.(?!cwd\b)|performance\.|mock\.)|(support\/(cli|hubCache|rewardHost|thorough)|largePool)\.ts/;
 
 /**
  * Lists of files that run in one process each, at most `most` of a folder: to start one and to load what is tested takes

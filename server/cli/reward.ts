@@ -11,7 +11,7 @@ import { goldText } from "../analysis/rewardChecks/sentences.ts";
 import { whole } from "./options.ts";
 import { placedHoles, withReturnLines } from "../analysis/rewardChecks/returnLines.ts";
 import { checkGold, type GoldReport } from "../analysis/rewardChecks/gold.ts";
-import { checkedTasks, withData } from "../analysis/rewardChecks/checkedTasks.ts";
+import { checkedTasks, onDataset, type CheckedTask } from "../analysis/rewardChecks/checkedTasks.ts";
 import { probeReward } from "../analysis/rewardChecks/probe.ts";
 import { recordedAnswers } from "../analysis/rewardChecks/recordedProbes.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
@@ -94,11 +94,19 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
   }
 }
 
+/** What `--gold` and `--probe` work on. */
+interface Checks {
+  readonly config: RunConfig;
+  readonly scorer: AnswerScorer;
+  readonly tasks: readonly CheckedTask[];
+  readonly json: boolean;
+}
+
 /** Rows that a terminal lists of those whose reference answer fails. */
 const listed = 20;
 
-async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
-  const report = await checkGold(config, scorer);
+async function gold({ config, scorer, tasks, json }: Checks): Promise<void> {
+  const report = await checkGold(config, scorer, tasks);
   if (report === undefined)
     throw new UserError("no task has a reference answer to score", {
       file: config.file,
@@ -111,7 +119,7 @@ async function gold(config: RunConfig, scorer: AnswerScorer, json: boolean): Pro
 
 /** The rows that a script of another trainer evaluates on. @param data from the script's folder */
 async function goldOf(data: string, config: RunConfig, scorer: AnswerScorer, json: boolean): Promise<void> {
-  const body = withData(scorer.body, data);
+  const body = onDataset(scorer.body, data);
   if (!existsSync(resolve(dirname(config.file), data)) || body === undefined) {
     if (!json) print(`${data} is not checked: it is not on this machine`);
     return;
@@ -140,12 +148,9 @@ function printGold({ failures, ...summary }: GoldReport, json: boolean, data?: s
 
 /** @param rollouts whose answers are changed and scored as well */
 async function probe(
-  config: RunConfig,
-  scorer: AnswerScorer,
+  { config, scorer, tasks: all, json }: Checks,
   rollouts: readonly RolloutRow[],
-  json: boolean,
 ): Promise<void> {
-  const all = checkedTasks(config, scorer.body);
   const recorded = await recordedAnswers(rollouts, scorer);
   const report = await probeReward(config, scorer, { all, recorded });
   const { findings: found, ...summary } = report;
@@ -211,8 +216,11 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
   const scorer = new AnswerScorer(config);
   try {
     await scorer.prepare();
-    if (options.gold === true) await gold(config, scorer, json);
-    if (options.probe === true) await probe(config, scorer, await probedRollouts(config, options), json);
+    if (options.gold === true || options.probe === true) {
+      const checks = { config, scorer, tasks: checkedTasks(config, scorer.body), json };
+      if (options.gold === true) await gold(checks);
+      if (options.probe === true) await probe(checks, await probedRollouts(config, options));
+    }
     if (options.attack === true) await attack(config, scorer, options);
     for (const [term, { asked, failed, message }] of scorer.asked)
       failedOnAll({ term, asked, failed, what: `answers: ${message}` });

@@ -66,6 +66,9 @@ export function formatAge(milliseconds: number): string {
   return hours < 24 ? `${hours} h ago` : `${Math.floor(hours / 24)} d ago`;
 }
 
+/** 20,480. */
+export const formatCount = (count: number): string => count.toLocaleString("en-US");
+
 /** 1 run, 2 runs, 2 processes. */
 export const plural = (count: number, word: string): string =>
   `${count.toLocaleString("en-US")} ${word}${count === 1 ? "" : word.endsWith("s") ? "es" : "s"}`;

@@ -1,4 +1,5 @@
 /** Which lines and branches of a reward's files the rollouts of a run reach. Lines and characters count from 0. */
+import type { ScoredSteps } from "./rescore.ts";
 
 export const branchKinds = ["if", "conditional", "for", "while"] as const;
 export type BranchKind = (typeof branchKinds)[number];
@@ -34,14 +35,7 @@ export interface FileCoverage {
 }
 
 /** Over the rollouts of a run, the newest first as far as time allows. */
-export interface RewardCoverage {
-  readonly run: string;
-  readonly name: string;
-  /** First and last step that was scored, and how many; the run has `of` of them. */
-  readonly from: number;
-  readonly to: number;
-  readonly steps: number;
-  readonly of: number;
+export interface RewardCoverage extends ScoredSteps {
   readonly rollouts: number;
   readonly files: readonly FileCoverage[];
   /** Terms that could not be scored, and why; terms that failed, and where first. */

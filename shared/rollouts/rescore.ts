@@ -42,14 +42,19 @@ export interface ChangedRollout {
   readonly terms: readonly ({ readonly term: string } & BeforeNow)[];
   readonly errors: Readonly<Record<string, string>>;
 }
-export interface Rescored {
+
+/** The part of a run that was scored again. */
+export interface ScoredSteps {
   readonly run: string;
   readonly name: string;
-  /** First and last step that was scored again, and how many; the run has `of` of them. */
+  /** First and last step, and how many; the run has `of` of them. */
   readonly from: number;
   readonly to: number;
   readonly steps: number;
   readonly of: number;
+}
+
+export interface Rescored extends ScoredSteps {
   readonly change: RewardChange;
   /** Those that changed most, most first: by advantage, then by reward. */
   readonly most: readonly ChangedRollout[];

@@ -1,6 +1,6 @@
 /** What an edit would have changed, in words: labels at the end of lines, and Markdown for the labels. */
 import { formatChange, formatFraction, formatNumber, plural } from "../lib/format.ts";
-import type { BeforeNow, ChangedRollout, Rescored, Sweep, SweepPoint } from "./rescore.ts";
+import type { BeforeNow, ChangedRollout, Rescored, ScoredSteps, Sweep, SweepPoint } from "./rescore.ts";
 import { fromWire, type MaybeNumber } from "./rollouts.ts";
 import { plainMarkdown, visibleLine } from "../lib/visibleText.ts";
 
@@ -30,11 +30,9 @@ export function shortLabel({ change: { mean, failed = 0, signFlips } }: Rescored
   return `reward ${fromTo(mean)} · ${flips}`;
 }
 
-type RunPart = Pick<Rescored, "name" | "run" | "from" | "to" | "steps" | "of"> & {
-  readonly rollouts: number;
-};
+type RunPart = ScoredSteps & { readonly rollouts: number };
 
-const stepsText = ({ from, to }: Pick<Rescored, "from" | "to">): string =>
+const stepsText = ({ from, to }: Pick<ScoredSteps, "from" | "to">): string =>
   from === to ? `step ${to}` : `steps ${from} to ${to}`;
 
 const isSample = ({ steps, of }: Pick<Sweep, "steps" | "of">): boolean =>

@@ -1,5 +1,6 @@
 /** Coverage of a reward's file as its lines show it. Pure. */
 import type { BranchCoverage, FileCoverage, RewardCoverage } from "../../../shared/rollouts/coverage.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 import { exitNever } from "../../../shared/rollouts/coverageText.ts";
 import { runText } from "../../../shared/rollouts/rescoreText.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
@@ -15,8 +16,6 @@ export interface CoveredLine {
   /** Markdown. */
   readonly hover: string;
 }
-
-const count = (number: number): string => number.toLocaleString("en-US");
 
 /** The lines of a file on which a statement or a branch begins, ascending. */
 export function coveredLines(coverage: RewardCoverage, file: FileCoverage): CoveredLine[] {
@@ -40,5 +39,5 @@ export function coveredLines(coverage: RewardCoverage, file: FileCoverage): Cove
 /** "reached by 312 of 20,480 rollouts; `else` never taken". */
 const said = (rollouts: number, all: number, missed: readonly string[]): string =>
   rollouts === 0
-    ? `reached by none of ${count(all)} rollouts`
-    : [`reached by ${count(rollouts)} of ${count(all)} rollouts`, ...new Set(missed)].join("; ");
+    ? `reached by none of ${formatCount(all)} rollouts`
+    : [`reached by ${formatCount(rollouts)} of ${formatCount(all)} rollouts`, ...new Set(missed)].join("; ");

@@ -5,13 +5,9 @@ import type { Choice } from "../../core/declaration.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import { PythonReward, type PythonRewardOptions } from "../../methods/reward/own/python/pythonReward.ts";
 import { inputOf } from "../../methods/reward/own/userReward.ts";
-import { divided, type UserTerm } from "./userTerm.ts";
+import { divided, userParams, type UserTerm } from "./userTerm.ts";
 
-const paramsSchema = z.object({
-  file: z.string(),
-  export: z.string(),
-  args: z.record(z.string(), z.json()).optional(),
-  timeout: z.number().optional(),
+const pythonParams = userParams.extend({
   python: z.string().optional(),
   messages: z.boolean().optional(),
 });
@@ -23,7 +19,7 @@ export function pythonOptions(
   seconds: number,
   chosen: string | undefined,
 ): PythonRewardOptions {
-  const { args = {}, timeout = seconds, python, messages, ...params } = paramsSchema.parse(choice.params);
+  const { args = {}, timeout = seconds, python, messages, ...params } = pythonParams.parse(choice.params);
   const { folder } = choice;
   const file = resolve(folder, params.file);
   const environment = chosen === undefined ? process.env : { ...process.env, GRADUS_PYTHON: chosen };

@@ -31,7 +31,7 @@ export function checkedTasks({ seed }: RunConfig, body: StageBody): CheckedTask[
 }
 
 /** `body` with other data in the place of its first file's; undefined: it has none. */
-export function withData(body: StageBody, dataset: string): StageBody | undefined {
+export function onDataset(body: StageBody, dataset: string): StageBody | undefined {
   const task = body.tasks.find(({ source }) => source.params["dataset"] !== undefined);
   if (task === undefined) return undefined;
   const { source } = task;

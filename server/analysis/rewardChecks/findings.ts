@@ -7,8 +7,8 @@ import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts"
 import type { LoadedConfig } from "../../rules/load.ts";
 import { isObject } from "../evidence/json.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
-import { placeOf, type ProbeFinding } from "./probe.ts";
-import { ownFile } from "./unsavedTerm.ts";
+import { ownFile } from "./ownFiles.ts";
+import { placeOf, severities, type ProbeFinding } from "./probe.ts";
 import { goldMessage, goldText, probeMessage, quoted } from "./sentences.ts";
 
 /** Rows, of which each has a finding of its own. */
@@ -94,8 +94,6 @@ export function goldFindings(report: GoldReport, places: FindingPlaces): RewardF
     ),
   ];
 }
-
-const severities = ["error", "warning", "info"] as const;
 
 type Grouped<Item> = readonly [first: Item, ...others: readonly Item[]];
 

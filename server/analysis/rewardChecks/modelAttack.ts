@@ -2,7 +2,6 @@
  * The attack by a served model in the place of the tiny policy. It writes texts that are given as the answer to every task
  * alike, so that what succeeds on tasks it has not seen is a hole of the reward, and not a task that the model has solved.
  */
-import { existsSync, statSync } from "node:fs";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Task } from "../../core/task.ts";
@@ -13,11 +12,11 @@ import {
   type Chat,
   type ChatMessage,
 } from "../../lib/chatCompletions.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
 import { AnswerCount, AttackTasks, usualHoles, type AttackReport, type Hole } from "./attackTasks.ts";
 import { spread } from "./checkedTasks.ts";
+import { ownFile, sourceOf } from "./ownFiles.ts";
 import { numbersOf } from "./pieces.ts";
 
 interface ModelAttackOptions {
@@ -159,9 +158,6 @@ function filled(text: string, { prompt }: Task): string {
 
 /** The rewards' own files as they are: read, never run. */
 function sourcesOf({ reward }: StageBody): string[] {
-  const files = reward.terms.flatMap(({ term }) => {
-    const { file } = term.params;
-    return typeof file === "string" && existsSync(file) && statSync(file).isFile() ? [file] : [];
-  });
-  return [...new Set(files)].map((file) => readText(file, limits.source).slice(0, sourceShown));
+  const files = new Set(reward.terms.flatMap((term) => ownFile(term) ?? []));
+  return [...files].flatMap((file) => sourceOf(file)?.slice(0, sourceShown) ?? []);
 }

@@ -1,9 +1,8 @@
 /** What an attack writes its answers from: common forms, numbers of the prompt, and the texts that the reward's own source mentions. */
-import { existsSync, statSync } from "node:fs";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Task } from "../../core/task.ts";
 import { goldForms } from "./goldForms.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
+import { ownFile, sourceOf } from "./ownFiles.ts";
 
 /** A part of an answer. It may read the prompt, and never the reference answer. */
 export interface Piece {
@@ -108,13 +107,13 @@ const unescaped = (text: string): string =>
 
 /** Pieces for a config's reward. Its own files are read, never run. */
 export function piecesFor({ reward }: StageBody): Piece[] {
-  const own = reward.terms.flatMap(({ term }) => {
-    const { file, pattern, tags } = term.params;
+  const own = reward.terms.flatMap((config) => {
+    const { pattern, tags } = config.term.params;
+    const file = ownFile(config);
     const texts = typeof pattern === "string" ? textsIn(`"${pattern}"`) : [];
     const named = Array.isArray(tags) ? tags.flatMap((tag) => [`<${String(tag)}>`, `</${String(tag)}>`]) : [];
-    if (typeof file !== "string" || !existsSync(file) || !statSync(file).isFile())
-      return [...texts, ...named];
-    return [...texts, ...named, ...textsIn(readText(file, limits.source))];
+    const source = file === undefined ? undefined : sourceOf(file);
+    return [...texts, ...named, ...(source === undefined ? [] : textsIn(source))];
   });
   const all = [...common, ...reading, eachNumber, ...eachForm, ...own.map(literal)];
   return [...new Map(all.map((piece) => [piece.name, piece])).values()];

@@ -9,11 +9,13 @@ import { goldFormOf } from "./gold.ts";
 import { probes, wrongAnswer, type Probe, type Probed } from "./probeAnswers.ts";
 import { recordedProbes } from "./recordedProbes.ts";
 
+export const severities = ["error", "warning", "info"] as const;
+
 /** One thing that is wrong with a term: what it gives an answer, or that it fails on it. */
 export interface ProbeFinding {
   readonly probe: string;
   readonly term: string;
-  readonly severity: "error" | "warning" | "info";
+  readonly severity: (typeof severities)[number];
   readonly message: string;
   /** The answer, to the first of the tasks where it happened. */
   readonly response: string;

@@ -3,6 +3,7 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { StageBody } from "../../core/config/resolved.ts";
 import type { Hole } from "./attackTasks.ts";
+import { ownFile } from "./ownFiles.ts";
 import { testEnding, testOf } from "./rewardTests.ts";
 
 interface SavedTests {
@@ -22,8 +23,8 @@ export function saveTests(
 ): SavedTests | undefined {
   if (holes.length === 0) return undefined;
   const term = reward.success.terms?.[0] ?? reward.terms[0]?.name;
-  const own = reward.terms.find(({ name }) => name === term)?.term.params["file"];
-  const near = typeof own === "string" ? own : configFile;
+  const own = reward.terms.find(({ name }) => name === term);
+  const near = (own && ownFile(own)) ?? configFile;
   const file = join(dirname(near), `${basename(near).replace(/(\.gradus)?\.[^.]+$/, "")}${testEnding}`);
   const known = existsSync(file) ? readFileSync(file, "utf8") : "";
   const fresh = holes

@@ -1,10 +1,10 @@
 /** What the checks of a reward say, on the command line as in the editor. */
+import { formatCount } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import type { Hole } from "./attackTasks.ts";
 import type { GoldFailure, GoldReport } from "./gold.ts";
 import type { ProbeFinding } from "./probe.ts";
 
-export const thousands = (count: number): string => count.toLocaleString("en-US");
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
@@ -16,12 +16,12 @@ const rowOf = ({ row, task }: GoldFailure): string => (row === undefined ? task 
 /** "7,436 of 7,473 gold answers (after `####`) score 1; 37 do not (35 thousands commas): rows 12, 88, 301, …". */
 export function goldText({ form, checked, passed, without, value, failures, traits }: GoldReport): string {
   const score = value === null ? "succeed" : `score ${Number(value.toPrecision(4))}`;
-  const head = `${thousands(passed)} of ${thousands(checked)} gold answers ${score} (written ${form})`;
-  const none = without === 0 ? "" : ` · ${thousands(without)} tasks have no reference answer`;
+  const head = `${formatCount(passed)} of ${formatCount(checked)} gold answers ${score} (written ${form})`;
+  const none = without === 0 ? "" : ` · ${formatCount(without)} tasks have no reference answer`;
   if (failures.length === 0) return `${head}${none}`;
-  const causes = traits.map(({ trait, count }) => `${thousands(count)} with ${trait}`).join(", ");
+  const causes = traits.map(({ trait, count }) => `${formatCount(count)} with ${trait}`).join(", ");
   const more = failures.length > most ? ", …" : "";
-  return `${head}; ${thousands(failures.length)} do not${causes === "" ? "" : ` (${causes})`}: ${failures.some(({ row }) => row !== undefined) ? "rows " : ""}${failures.slice(0, most).map(rowOf).join(", ")}${more}${none}`;
+  return `${head}; ${formatCount(failures.length)} do not${causes === "" ? "" : ` (${causes})`}: ${failures.some(({ row }) => row !== undefined) ? "rows " : ""}${failures.slice(0, most).map(rowOf).join(", ")}${more}${none}`;
 }
 
 /** Of one row, without its place. */

@@ -1,5 +1,4 @@
 /** A term whose file is open in an editor and not saved: scored by that text, as an edit's rollouts are. */
-import { resolve } from "node:path";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { RewardColumn, RewardContext } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -7,6 +6,7 @@ import { PythonTerms } from "../rescore/pythonTerm.ts";
 import { computedColumn } from "../rescore/terms.ts";
 import { UserTerms, type UserTerm } from "../rescore/userTerm.ts";
 import type { TermScorer } from "./answers.ts";
+import { ownFile } from "./ownFiles.ts";
 
 export class UnsavedTerm implements TermScorer {
   private readonly functions: UserTerms | PythonTerms;
@@ -50,10 +50,4 @@ export class UnsavedTerm implements TermScorer {
   close(): Promise<void> {
     return this.functions.close();
   }
-}
-
-/** Absolute; undefined for a method of ours. */
-export function ownFile({ term }: RewardTermConfig): string | undefined {
-  const { file } = term.params;
-  return typeof file === "string" ? resolve(term.folder, file) : undefined;
 }

@@ -1,6 +1,7 @@
 /** What `gradus reward --coverage` prints of a file. */
 import { basename } from "node:path";
 import type { BranchCoverage, FileCoverage } from "../../../shared/rollouts/coverage.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 import { exitNever } from "../../../shared/rollouts/coverageText.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { pathText } from "./diagnostics.ts";
@@ -8,7 +9,6 @@ import { pathText } from "./diagnostics.ts";
 /** Lines of a file that a terminal lists. */
 const listed = 40;
 
-const thousands = (count: number): string => count.toLocaleString("en-US");
 const share = (part: number, all: number, what: string): string =>
   `${part} of ${all} ${what}${all === 1 ? "" : what === "branch" ? "es" : "s"}`;
 
@@ -20,7 +20,7 @@ export function coverageText({ file, rollouts, lines, branches }: FileCoverage):
     share(taken(lines), lines.length, "line"),
     ...(branches.length === 0 ? [] : [share(taken(branches), branches.length, "branch")]),
   ];
-  return `${visibleText(basename(file))}: ${parts.join(", ")} over ${thousands(rollouts)} rollout${rollouts === 1 ? "" : "s"}`;
+  return `${visibleText(basename(file))}: ${parts.join(", ")} over ${formatCount(rollouts)} rollout${rollouts === 1 ? "" : "s"}`;
 }
 
 /**

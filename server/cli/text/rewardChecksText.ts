@@ -1,15 +1,10 @@
 /** What `gradus reward --gold`, `--probe` and `--attack` print. */
 import type { AttackReport, Hole } from "../../analysis/rewardChecks/attackTasks.ts";
 import type { GoldFailure } from "../../analysis/rewardChecks/gold.ts";
-import type { ProbeFinding, ProbeReport } from "../../analysis/rewardChecks/probe.ts";
-import {
-  goldMessage,
-  holeMessage,
-  probeMessage,
-  quoted,
-  thousands,
-} from "../../analysis/rewardChecks/sentences.ts";
+import { severities, type ProbeFinding, type ProbeReport } from "../../analysis/rewardChecks/probe.ts";
+import { goldMessage, holeMessage, probeMessage, quoted } from "../../analysis/rewardChecks/sentences.ts";
 import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { pathText } from "./diagnostics.ts";
 
@@ -66,7 +61,7 @@ const some = (named: readonly string[], count: number, comma: string): string =>
 export function probeText({ tasks, probes, findings }: ProbeReport): string {
   const count = (severity: ProbeFinding["severity"]): number =>
     findings.filter((one) => one.severity === severity).length;
-  const found = (["error", "warning", "info"] as const)
+  const found = severities
     .filter((severity) => count(severity) > 0)
     .map(
       (severity) =>
@@ -87,7 +82,7 @@ export const attackText = (
 ): string => {
   const found = holes === 0 ? "no hole" : `${holes} hole${holes === 1 ? "" : "s"}`;
   const sound = holes === 0 && failed === answers ? "nothing is known of the reward" : found;
-  return `${sound} in ${Math.round(seconds)} s and ${thousands(answers)} answers`;
+  return `${sound} in ${Math.round(seconds)} s and ${formatCount(answers)} answers`;
 };
 
 /** undefined: the reward failed on none of the answers. */
@@ -99,5 +94,5 @@ export const attackFailure = ({
   failed === 0
     ? undefined
     : visibleText(
-        `${failed === answers ? "error" : "warning"}: ${thousands(failed)} of ${thousands(answers)} answers made it fail: ${failure ?? ""} [attack]`,
+        `${failed === answers ? "error" : "warning"}: ${formatCount(failed)} of ${formatCount(answers)} answers made it fail: ${failure ?? ""} [attack]`,
       );

@@ -28,19 +28,13 @@ export async function rescoreOnce(
   const request = await requestOf(remote, edited, { kind: scope });
   if (request === undefined) return { rescored: null };
   let rescored: Rescored | null = null;
-  try {
-    await rescorer.ask(
-      `once ${scope} ${request.file} ${Object.keys(request.unsaved).join()}`,
-      request,
-      (part) => {
-        rescored = part;
-      },
-    );
-    return { rescored };
-  } catch (error) {
-    if (error instanceof Overtaken) return { rescored: null };
-    throw error;
-  }
+  const key = `once ${scope} ${request.file} ${Object.keys(request.unsaved).join()}`;
+  const answer = await unlessOvertaken(
+    rescorer.ask(key, request, (part) => {
+      rescored = part;
+    }),
+  );
+  return { rescored: answer === undefined ? null : rescored };
 }
 
 export async function sweepOnce(
@@ -50,17 +44,8 @@ export async function sweepOnce(
 ): Promise<ResultOf<typeof rescoreSweep>> {
   const request = await requestOf(remote, edited, { kind: "sweep", term, from, to });
   if (request === undefined) return { sweep: null };
-  try {
-    const { sweep = null } = await rescorer.ask(
-      `once sweep ${request.file} ${term}`,
-      request,
-      () => undefined,
-    );
-    return { sweep };
-  } catch (error) {
-    if (error instanceof Overtaken) return { sweep: null };
-    throw error;
-  }
+  const asked = rescorer.ask(`once sweep ${request.file} ${term}`, request, () => undefined);
+  return { sweep: (await unlessOvertaken(asked))?.sweep ?? null };
 }
 
 /** @throws UserError of an untrusted workspace: its functions are not run */
@@ -76,11 +61,16 @@ export async function coverageOnce(
     });
   const request = await requestOf(remote, edited, { kind: "coverage" });
   if (request === undefined) return { coverage: null };
+  const asked = rescorer.ask(`once coverage ${request.file}`, request, () => undefined);
+  return { coverage: (await unlessOvertaken(asked))?.coverage ?? null };
+}
+
+/** undefined: a later question of the same kind came. */
+async function unlessOvertaken<Answer>(asked: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    const { coverage = null } = await rescorer.ask(`once coverage ${request.file}`, request, () => undefined);
-    return { coverage };
+    return await asked;
   } catch (error) {
-    if (error instanceof Overtaken) return { coverage: null };
+    if (error instanceof Overtaken) return undefined;
     throw error;
   }
 }

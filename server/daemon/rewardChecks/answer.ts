@@ -25,10 +25,9 @@ const mostRollouts = 256;
 
 type Edited = Pick<ParamsOf<typeof rewardCheck>, "uri" | "text" | "unsaved">;
 
-const taskOf = (edited: Edited, want: RewardTask["want"]): RewardTask => ({
+const textsOf = (edited: Edited): Omit<RewardTask, "want"> => ({
   ...editedFile(edited),
   unsaved: edited.unsaved ?? {},
-  want,
 });
 
 export async function checkReward(
@@ -36,12 +35,12 @@ export async function checkReward(
   checker: RewardChecker,
   { trusted, recorded, python, ...edited }: ParamsOf<typeof rewardCheck>,
 ): Promise<ResultOf<typeof rewardCheck>> {
-  const { file } = editedFile(edited);
-  const { record } = await remote.call("fileRuns", pathsOf(file));
+  const texts = textsOf(edited);
+  const { record } = await remote.call("fileRuns", pathsOf(texts.file));
   const failures = record === null ? [] : await failuresOf(record);
   if (recorded || !trusted) return { findings: failures, notes: [] };
   const rollouts = record === null ? [] : await lastRollouts(remote, record.summary.id);
-  const checked = await checker.check(file, taskOf(edited, { kind: "check", rollouts }), python);
+  const checked = await checker.check(texts.file, { ...texts, want: { kind: "check", rollouts } }, python);
   if (checked === undefined) return { findings: null, notes: [] };
   return { findings: [...checked.findings, ...failures], notes: checked.notes };
 }
@@ -51,7 +50,7 @@ export async function attackReward(
   { trusted, seconds, python, ...edited }: ParamsOf<typeof rewardAttack>,
   token: CancellationToken,
 ): Promise<ResultOf<typeof rewardAttack>> {
-  const task = taskOf(edited, { kind: "attack", seconds });
+  const task: RewardTask = { ...textsOf(edited), want: { kind: "attack", seconds } };
   if (!trusted)
     throw new UserError("An attack runs the reward, so it needs a trusted workspace.", {
       file: task.file,

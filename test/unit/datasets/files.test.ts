@@ -1,8 +1,8 @@
 /** Names of data as files: folders, patterns, saved datasets and the Hugging Face cache, as its own packages made them. */
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { dirname, join, relative } from "node:path";
+import { describe, it } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { cardConfigs, splitsOfConfig } from "../../../server/lib/datasets/card.ts";
 import { datasetFiles } from "../../../server/lib/datasets/files.ts";
@@ -11,10 +11,9 @@ import { datasetStem, hubName } from "../../../server/lib/datasets/name.ts";
 import { splitsByName } from "../../../server/lib/datasets/splits.ts";
 import { arrowForm } from "../../../server/lib/datasets/arrow.ts";
 import { tableRows } from "../../../server/lib/datasets/tables.ts";
+import { datasets as fixtures, hub, useHubCache } from "../../support/hubCache.ts";
 import { temporary } from "../support.ts";
 
-const fixtures = resolve("test/fixtures/datasets");
-const hub = join(fixtures, "hub");
 const sums = join("datasets--gradus--sums", "snapshots");
 const [main, v1] = ["b28b7af69320201d1cf206ebf28373980add1451", "5a6df720540c20d95d530d3fd6885511223d5d20"];
 
@@ -154,14 +153,7 @@ describe("a pattern, and a folder of files", () => {
 });
 
 describe("the Hugging Face cache", () => {
-  const { HF_HUB_CACHE } = process.env;
-  before(() => {
-    process.env["HF_HUB_CACHE"] = hub;
-  });
-  after(() => {
-    if (HF_HUB_CACHE === undefined) delete process.env["HF_HUB_CACHE"];
-    else process.env["HF_HUB_CACHE"] = HF_HUB_CACHE;
-  });
+  useHubCache();
   const found = (name: string): string[] =>
     datasetFiles(`hf://datasets/gradus/sums${name}`).map((file) => relative(join(hub, sums), file));
   const train = [0, 1].map((i) => `${main}/main/train-0000${i}-of-00002.parquet`);

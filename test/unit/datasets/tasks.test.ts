@@ -1,23 +1,16 @@
 /** Tasks of every form of data, and what a config's checks say of them. */
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { join, relative } from "node:path";
+import { describe, it } from "node:test";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { dataset } from "../../../server/methods/tasks/dataset.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import type { ListedTask } from "../../../server/core/slots/tasks.ts";
 import { made, temporary } from "../support.ts";
+import { datasets as fixtures, useHubCache } from "../../support/hubCache.ts";
 
-const fixtures = resolve("test/fixtures/datasets");
-const { HF_HUB_CACHE } = process.env;
-before(() => {
-  process.env["HF_HUB_CACHE"] = join(fixtures, "hub");
-});
-after(() => {
-  if (HF_HUB_CACHE === undefined) delete process.env["HF_HUB_CACHE"];
-  else process.env["HF_HUB_CACHE"] = HF_HUB_CACHE;
-});
+useHubCache();
 
 const tasksOf = (name: string, more: object = {}): readonly ListedTask[] =>
   made(

@@ -1,4 +1,4 @@
-import { formatFraction } from "../../../../shared/lib/format.ts";
+import { formatCount, formatFraction } from "../../../../shared/lib/format.ts";
 import { isObject } from "../json.ts";
 import type { EvidenceKind, Sighting } from "../kind.ts";
 import type { GroupTally } from "../record.ts";
@@ -29,8 +29,6 @@ function tallies(groups: readonly GroupTally[]): ArmTally[] {
   return [...byArm.values()].sort((one, other) => one.arm.localeCompare(other.arm, "en"));
 }
 
-const count = (value: number): string => value.toLocaleString("en-US");
-
 function extreme({
   arm,
   successes,
@@ -40,10 +38,10 @@ function extreme({
   if (rollouts < telling) return undefined;
   const rollout = { step, where: `${inArm(arm)} && ${training}` };
   if (successes === 0)
-    return { message: `Arm \`${arm}\`: 0 of ${count(rollouts)} rollouts solved.`, rollouts: rollout };
+    return { message: `Arm \`${arm}\`: 0 of ${formatCount(rollouts)} rollouts solved.`, rollouts: rollout };
   if (successes / rollouts >= mastered)
     return {
-      message: `Arm \`${arm}\`: ${count(successes)} of ${count(rollouts)} rollouts solved. It has little left to teach.`,
+      message: `Arm \`${arm}\`: ${formatCount(successes)} of ${formatCount(rollouts)} rollouts solved. It has little left to teach.`,
       rollouts: rollout,
     };
   return undefined;
@@ -73,7 +71,9 @@ function ofTask(view: RunView, task: string, all: readonly ArmTally[]): Sighting
     `${arm === task ? "" : `${arm.slice(task.length + 1)}: `}${formatFraction(successes / rollouts)}`;
   const shares = own.slice(0, 6).map(share).join(", ");
   const label = `solved ${shares}${own.length > 6 ? ", …" : ""}`;
-  const lines = own.map((tally) => `\`${tally.arm}\` ${count(tally.successes)} of ${count(tally.rollouts)}`);
+  const lines = own.map(
+    (tally) => `\`${tally.arm}\` ${formatCount(tally.successes)} of ${formatCount(tally.rollouts)}`,
+  );
   return [
     ...sightings,
     { level: "note", at, reads, label, message: `Solved in ${over}: ${lines.join(", ")}.` },

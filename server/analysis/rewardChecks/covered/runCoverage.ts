@@ -31,9 +31,10 @@ export async function covered(
       if (performance.now() > until) break;
       const stored = await session.recordedStep(step);
       done += 1;
-      for (let from = 0; from < stored.rows.length && performance.now() <= until; from += atATime) {
+      const all = [...stored.rows.keys()];
+      for (let from = 0; from < all.length && performance.now() <= until; from += atATime) {
         signal.throwIfAborted();
-        const rows = [...stored.rows.keys()].slice(from, from + atATime);
+        const rows = all.slice(from, from + atATime);
         await measure.add(step, (tasks) => selectRows(stored.batch(tasks), rows), signal);
         until = Math.min(until, performance.now() + enough);
         // Another request may have come: its message is read between two batches.

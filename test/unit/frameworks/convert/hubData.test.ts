@@ -2,19 +2,12 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { after, before, describe, it } from "node:test";
+import { join } from "node:path";
+import { describe, it } from "node:test";
 import { loadFile } from "../../../../server/frameworks/asConfig/load.ts";
+import { datasets as fixtures, useHubCache } from "../../../support/hubCache.ts";
 
-const fixtures = resolve("test/fixtures/datasets");
-const { HF_HUB_CACHE } = process.env;
-before(() => {
-  process.env["HF_HUB_CACHE"] = join(fixtures, "hub");
-});
-after(() => {
-  if (HF_HUB_CACHE === undefined) delete process.env["HF_HUB_CACHE"];
-  else process.env["HF_HUB_CACHE"] = HF_HUB_CACHE;
-});
+useHubCache();
 
 const script = (data: string): string => `from datasets import load_dataset, load_from_disk
 from trl import GRPOConfig, GRPOTrainer
