@@ -2,9 +2,6 @@
  * What rules ask about datasets and models, for an editor: what takes long to read is read in a thread, and until then
  * nothing is known of it. The configs are checked again when it is.
  */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { lengthsWithin, readingOf } from "../analysis/datasetFacts.ts";
 import type { DatasetAnswer, DatasetQuestion, PlainTask } from "../analysis/datasetThread.ts";
@@ -12,6 +9,7 @@ import { modelFacts, tokenReader } from "../analysis/modelFacts.ts";
 import type { DatasetLook, ModelFacts, PromptLengths } from "../core/config/modelFacts.ts";
 import type { TaskConfig } from "../core/config/resolved.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
+import { findThread } from "../lib/threadFile.ts";
 
 /** Bytes that are read at once: a few milliseconds. */
 const quick = 32 * 1024;
@@ -24,14 +22,6 @@ const unread: DatasetLook = {
   contradictory: { count: 0, first: [] },
   leaked: { count: 0, first: [] },
 };
-
-/** The bundle lies in dist/, next to this chunk or one folder above it; not built in tests that import the sources. */
-function threadFile(): string | undefined {
-  const here = dirname(fileURLToPath(import.meta.url));
-  return [join(here, "datasetThread.mjs"), join(here, "..", "datasetThread.mjs")].find((place) =>
-    existsSync(place),
-  );
-}
 
 const plainTask = ({ name, source: { declaration, params, folder } }: TaskConfig): PlainTask => ({
   name,
@@ -46,7 +36,7 @@ export class BackgroundFacts {
   private readonly waiting = new Map<string, DatasetQuestion[]>();
   private worker: Worker | undefined;
   private scheduled: NodeJS.Immediate | undefined;
-  private readonly file = threadFile();
+  private readonly file = findThread("datasetThread.mjs");
 
   /**
    * @param known something that was not known is

@@ -1,9 +1,7 @@
 /** The main thread's end of the store's thread. */
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../shared/lib/errors.ts";
+import { threadFile } from "../lib/threadFile.ts";
 import type { ThreadData } from "./thread.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
@@ -17,20 +15,6 @@ interface RemoteStoreOptions {
   readonly onRebuilt?: () => void;
   /** The thread ended by itself: the store can no longer be used. */
   readonly onExit: (error: Error | undefined) => void;
-}
-
-/** The bundle of thread.ts lies in dist/, next to this chunk or one folder above it. */
-function threadFile(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, "storeThread.mjs"), join(here, "..", "storeThread.mjs")];
-  const found = places.find((place) => existsSync(place));
-  if (found === undefined)
-    throw new UserError("The store's thread is not built.", {
-      file: places[0] ?? here,
-      code: "not-built",
-      action: "Build it: npm start.",
-    });
-  return found;
 }
 
 export class RemoteStore {
@@ -47,7 +31,10 @@ export class RemoteStore {
     private readonly options: RemoteStoreOptions,
   ) {
     const workerData: ThreadData = { store };
-    this.worker = new Worker(threadFile(), { workerData, name: "gradus-store" });
+    this.worker = new Worker(threadFile("storeThread.mjs", "The store's thread"), {
+      workerData,
+      name: "gradus-store",
+    });
     this.worker.on("message", (message: ThreadMessage) => this.receive(message));
     let failure: Error | undefined;
     this.worker.on("error", (error) => (failure = error instanceof Error ? error : new Error(String(error))));

@@ -5,7 +5,7 @@ import type { ParamsOf, rolloutsWhy } from "../../../shared/protocol/protocol.ts
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
 import type { RemoteStore } from "../../store/remote.ts";
-import { threadFile } from "../threadFile.ts";
+import { threadFile } from "../../lib/threadFile.ts";
 import type { ExplainAnswer, ExplainTask } from "./explainThread.ts";
 
 /** Of a step with more rollouts the group alone is looked at. */
@@ -33,7 +33,7 @@ async function rowsOf(
 }
 
 function inThread(task: ExplainTask): Promise<Why> {
-  const worker = new Worker(threadFile("explainThread.mjs", "explains rollouts"), {
+  const worker = new Worker(threadFile("explainThread.mjs", "The thread that explains rollouts"), {
     workerData: task,
     name: "gradus-explain",
   });

@@ -9,7 +9,7 @@ import { RescoreSession } from "../../analysis/rescore/session.ts";
 import { sweep } from "../../analysis/rescore/sweep.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { loadWith } from "../../run/loop/settings.ts";
-import { errorOf, threadError } from "../threadFile.ts";
+import { errorOf, threadError } from "../threadError.ts";
 import type { FromThread, RunToRescore, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Runs whose rollouts are kept in memory. */

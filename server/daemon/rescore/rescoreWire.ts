@@ -2,7 +2,7 @@
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { RewardCoverage } from "../../../shared/rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../../../shared/rollouts/rescore.ts";
-import type { ThreadError } from "../threadFile.ts";
+import type { ThreadError } from "../threadError.ts";
 
 /** A run, as far as scoring its rollouts again needs it. */
 export interface RunToRescore {

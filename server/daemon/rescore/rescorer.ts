@@ -3,7 +3,8 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import type { RemoteStore } from "../../store/remote.ts";
-import { errorOf, threadError, threadFile } from "../threadFile.ts";
+import { threadFile } from "../../lib/threadFile.ts";
+import { errorOf, threadError } from "../threadError.ts";
 import type { FromThread, RescoreAnswer, ToThread, RescoreRequest } from "./rescoreWire.ts";
 
 /** Its memory is given back after so long without a request. */
@@ -80,7 +81,7 @@ export class Rescorer {
   }
 
   private started(): Worker {
-    const worker = new Worker(threadFile("rescoreThread.mjs", "re-scores rollouts"), {
+    const worker = new Worker(threadFile("rescoreThread.mjs", "The thread that re-scores rollouts"), {
       name: "gradus-rescore",
     });
     worker.unref();

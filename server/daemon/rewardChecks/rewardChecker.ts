@@ -1,7 +1,8 @@
 /** The main thread's end of trying rewards: a thread for each request, checks one after the other. */
 import { Worker } from "node:worker_threads";
 import type { RewardFinding } from "../../../shared/protocol/protocol.ts";
-import { errorOf, threadFile } from "../threadFile.ts";
+import { threadFile } from "../../lib/threadFile.ts";
+import { errorOf } from "../threadError.ts";
 import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts";
 
 /** Milliseconds of a check. What was found by then is the answer. */
@@ -93,7 +94,7 @@ function inThread(
   signal: AbortSignal,
   milliseconds: number,
 ): Promise<Outcome> {
-  const worker = new Worker(threadFile("rewardThread.mjs", "tries rewards"), {
+  const worker = new Worker(threadFile("rewardThread.mjs", "The thread that tries rewards"), {
     name: "gradus-reward",
     workerData: task,
     env: python === undefined ? process.env : { ...process.env, GRADUS_PYTHON: python },

@@ -9,7 +9,7 @@ import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
-import { threadError } from "../threadFile.ts";
+import { threadError } from "../threadError.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
 function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {

@@ -1,7 +1,7 @@
 /** What the daemon and a thread that tries a reward say to each other. Plain data both ways. */
 import type { RewardFinding, RewardHole } from "../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import type { ThreadError } from "../threadFile.ts";
+import type { ThreadError } from "../threadError.ts";
 
 export interface RewardTask {
   /** The config as it is. */
