@@ -154,8 +154,24 @@ CREATE TABLE placed(
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** What became of each held-out task of an evaluation (JSON); NULL: not recorded. */
+const tenth = `
+ALTER TABLE evaluation ADD COLUMN results TEXT;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
-const migrations: readonly string[] = [first, second, third, fourth, fifth, sixth, seventh, eighth, ninth];
+const migrations: readonly string[] = [
+  first,
+  second,
+  third,
+  fourth,
+  fifth,
+  sixth,
+  seventh,
+  eighth,
+  ninth,
+  tenth,
+];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
 export const runTables = [

@@ -11,6 +11,7 @@ import type { Criterion, Met } from "../rollouts/criteria.ts";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { RolloutRow } from "../rollouts/rollouts.ts";
 import type { RunOrigin, Trainer } from "../run/origin.ts";
+import type { TaskResults } from "../run/taskResults.ts";
 import type { LogColumn } from "../rollouts/columns.ts";
 
 export const magic = "GRADUSLG";
@@ -124,6 +125,8 @@ export interface EvaluationRecord {
   /** matrix: the stage that ended. */
   readonly stage?: string;
   readonly metrics: Readonly<Record<string, number>>;
+  /** Task by task; earlier logs have none. */
+  readonly results?: TaskResults;
 }
 interface CheckpointRecord {
   readonly kind: "checkpoint";

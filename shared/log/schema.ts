@@ -62,6 +62,15 @@ const schemas = {
     role: z.enum(["first", "periodic", "last", "matrix"]),
     stage: text.optional(),
     metrics: z.record(text, wire),
+    results: z
+      .looseObject({
+        tasks: z.array(text),
+        arms: z.array(text),
+        samples: z.array(z.number()),
+        right: z.array(z.number()),
+        greedy: z.array(z.number().nullable()),
+      })
+      .optional(),
   }),
   checkpoint: z.looseObject({ step, path: text, bytes: z.number() }),
   stage: z.looseObject({ step, index: z.number().int(), name: text, stage_kind: text }),

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Json } from "../lib/json.ts";
 import type { RewardFailure } from "../run/outcome.ts";
+import type { TaskResults } from "../run/taskResults.ts";
 import type { RolloutRow } from "../rollouts/rollouts.ts";
 import type { Why } from "../rollouts/why.ts";
 import { request } from "./descriptor.ts";
@@ -114,10 +115,12 @@ export interface EvaluationRow {
   readonly step: number;
   readonly role: "first" | "periodic" | "last";
   readonly metrics: Readonly<Record<string, number>>;
+  /** Where `tasks` were asked for and the log has them. */
+  readonly results?: TaskResults;
 }
 export const evaluationsQuery = request<{ readonly evaluations: readonly EvaluationRow[] }>()(
   "gradus/evaluations",
-  run,
+  run.extend({ tasks: z.boolean().default(false).describe("Each held-out task's results too.") }),
 );
 
 /** What became of every stage's held-out tasks as one stage ended: `eval/<stage>/pass@k` (`evaluation.matrix`). */

@@ -13,6 +13,7 @@ import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
+import { taskResults } from "../../analysis/evaluation/taskResults.ts";
 import { evaluate, type Answered } from "../evaluation/evaluate.ts";
 import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
 import { sized, type EvaluationPlan } from "../evaluation/evaluationSize.ts";
@@ -217,14 +218,18 @@ export class Trainer implements Driver {
       recorder.event("info", "evaluating", message, { data });
       recorder.commit();
     });
-    const { report } = await evaluate(exam, clock, (answered) => {
+    const { report, tasks } = await evaluate(exam, clock, (answered) => {
       records.push(...this.answerRecords(answered));
       progress.add(answered.batch.rows);
     });
     const { metrics } = report;
     // After the last of the messages, each of which ends a commit: an evaluation is kept whole or not at all.
     for (const record of records) recorder.append(record);
-    recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics });
+    const results = taskResults(
+      exam.tasks.map(({ task }) => task.id),
+      tasks,
+    );
+    recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics, results });
     return metrics;
   }
 

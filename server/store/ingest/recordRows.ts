@@ -194,7 +194,7 @@ export class RecordRows {
   evaluation(run: RunState, attempt: number, record: EvaluationRecord): void {
     const metrics = JSON.stringify(record.metrics);
     this.statements.run(
-      "INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO evaluation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
       run.id,
       attempt,
       record.step,
@@ -203,6 +203,7 @@ export class RecordRows {
       record.role,
       metrics,
       record.stage ?? null,
+      record.results === undefined ? null : JSON.stringify(record.results),
     );
     if (record.role === "first") run.first = metrics;
     if (record.role === "last") run.last = metrics;

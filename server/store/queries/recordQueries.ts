@@ -13,6 +13,7 @@ import type {
   groupsQuery,
   rolloutsQuery,
 } from "../../../shared/protocol/protocol.ts";
+import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { Criterion } from "../../../shared/rollouts/criteria.ts";
 import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
 import { toWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
@@ -142,20 +143,31 @@ export class RecordQueries {
     };
   }
 
-  evaluations({ run }: ParamsOf<typeof evaluationsQuery>): ResultOf<typeof evaluationsQuery> {
+  evaluations({
+    run,
+    tasks = false,
+  }: Partial<ParamsOf<typeof evaluationsQuery>> & { readonly run: string }): ResultOf<
+    typeof evaluationsQuery
+  > {
     this.runs.existing(run);
-    const found = rows<{ step: number; role: EvaluationRow["role"]; metrics: string }>(
+    const found = rows<{
+      step: number;
+      role: EvaluationRow["role"];
+      metrics: string;
+      results: string | null;
+    }>(
       this.statements
         .of(
-          `SELECT r.step, r.role, r.metrics FROM evaluation r ${effective} WHERE r.run = ? AND r.role <> 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
+          `SELECT r.step, r.role, r.metrics, ${tasks ? "r.results" : "NULL AS results"} FROM evaluation r ${effective} WHERE r.run = ? AND r.role <> 'matrix' ORDER BY r.attempt, r.step, r.ordinal`,
         )
         .all(run),
     );
     return {
-      evaluations: found.map(({ step, role, metrics }) => ({
+      evaluations: found.map(({ step, role, metrics, results }) => ({
         step,
         role,
         metrics: parse<Record<string, number>>(metrics),
+        ...(results === null ? {} : { results: parse<TaskResults>(results) }),
       })),
     };
   }

@@ -42,6 +42,15 @@ test("a run goes through its stages, records every step and ends finished", asyn
         ["last", 19],
       ],
     );
+    // The same tasks each time, and as many right answers as the metric says.
+    const evaluated = ofKind(records, "evaluation").map(({ results, metrics }) => ({ results, metrics }));
+    assert.equal(new Set(evaluated.map(({ results }) => JSON.stringify(results?.tasks))).size, 1);
+    for (const { results, metrics } of evaluated) {
+      assert.equal(results?.tasks.length, 16);
+      const rates = results!.right.map((right, i) => right / results!.samples[i]!);
+      const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+      assert.ok(Math.abs(mean - metrics["eval/pass@1"]!) < 1e-12);
+    }
     const used = ofKind(records, "rollout").map(({ row, step }) => [row.use, step]);
     assert.equal(used.filter(([use]) => use === "train").length, 10 * 16);
     // Three evaluations of 16 tasks: the greedy answer and the first drawn one of each.

@@ -1,0 +1,13 @@
+/** What an evaluation saw of each held-out task: two evaluations of the same tasks can be compared in pairs. */
+
+/** Arrays as long as each other: an entry a task, in the order in which they were asked. */
+export interface TaskResults {
+  /** Ids. */
+  readonly tasks: readonly string[];
+  readonly arms: readonly string[];
+  /** Sampled answers that could be scored, and those of them that were right. */
+  readonly samples: readonly number[];
+  readonly right: readonly number[];
+  /** Whether the greedy answer was right: 1 or 0; null where none was asked for or it could not be scored. */
+  readonly greedy: readonly (number | null)[];
+}
