@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { RunOrigin } from "../run/origin.ts";
+import type { Verdict, VerdictBrief } from "../run/verdict.ts";
 import type { RunWarning } from "../run/outcome.ts";
 import type { RunStatus } from "./runStatus.ts";
 import { request } from "./descriptor.ts";
@@ -28,6 +29,8 @@ export interface RunSummary {
   readonly last: Readonly<Record<string, number>> | null;
   /** Of a run that has ended: what is wrong with what it came to, the most serious first. Absent: nothing that its numbers tell. */
   readonly warnings?: readonly RunWarning[];
+  /** What it comes to so far; absent before its first step. */
+  readonly verdict?: VerdictBrief;
   /** Of a run that another trainer made and that was imported. */
   readonly origin?: RunOrigin;
 }
@@ -74,6 +77,13 @@ export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
   z.object({ limit: z.number().int().positive().default(200) }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);
+/** Whether it is learning, and if not, why; null before its first step. */
+export const runsVerdict = request<{ readonly verdict: Verdict | null }>()(
+  "gradus/runs/verdict",
+  run.extend({
+    to: z.number().int().optional().describe("Only steps up to this one; default: all."),
+  }),
+);
 const json: z.ZodType<Json, Json> = z.json();
 export const runsControl = request<{ readonly id: string }>()(
   "gradus/runs/control",
