@@ -50,6 +50,14 @@ export const metrics: readonly Metric[] = [
     "Groups whose rollouts all have advantage 0: nothing is learned from them.",
     { better: "lower", aliases: { trl: ["frac_reward_zero_std"] } },
   ),
+  fraction("groups/success_rate", "Rollouts that succeeded, of those that have a reward.", {
+    better: "higher",
+  }),
+  fraction(
+    "rollout/unearned",
+    "Successful rollouts whose response also succeeds on a task of the step with another answer: the reward does not need the answer.",
+    { better: "lower" },
+  ),
   metric(
     "learner/<model>/<measure>",
     "A metric of the update of a model that trains in addition to the policy.",

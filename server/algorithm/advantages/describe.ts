@@ -60,7 +60,7 @@ export function describeRewards({ rewards, combined }: Scores): Record<string, n
 }
 
 /** `groups/…`: shares of the groups in which at least one rollout has a reward. */
-function describeGroups(groups: readonly Group[]): Record<string, number> {
+export function describeGroups(groups: readonly Group[]): Record<string, number> {
   const scored = groups.filter(({ rewards }) => rewards.length > 0);
   if (scored.length === 0) return {};
   const share = (wanted: (group: Group) => boolean): number => scored.filter(wanted).length / scored.length;
@@ -69,7 +69,32 @@ function describeGroups(groups: readonly Group[]): Record<string, number> {
     "groups/mixed": share(({ successes, rewards }) => successes > 0 && successes < rewards.length),
     "groups/all_wrong": share(({ successes }) => successes === 0),
     "groups/zero_advantage": share(({ advantages }) => advantages.every((value) => value === 0)),
+    ...describeSuccesses(scored),
   };
+}
+
+/**
+ * `groups/success_rate`, and `rollout/unearned`: the share of successes whose response succeeds on a task with another
+ * answer, too. A reward that reads the answer gives none; one that can be satisfied without it gives many.
+ */
+function describeSuccesses(groups: readonly Group[]): Record<string, number> {
+  const rollouts = groups.reduce((sum, { rewards }) => sum + rewards.length, 0);
+  const right = groups.reduce((sum, { successes }) => sum + successes, 0);
+  const rate = { "groups/success_rate": right / rollouts };
+  if (right === 0 || groups.some(({ answers }) => answers === undefined)) return rate;
+  const asked = new Map<string, Set<string>>();
+  const successes = groups.flatMap(({ task, answers = [] }) =>
+    answers
+      .filter((answer) => answer.right)
+      .map(({ response }) => ({ response, asks: task.answer ?? task.id })),
+  );
+  for (const { response, asks } of successes) {
+    const all = asked.get(response);
+    if (all === undefined) asked.set(response, new Set([asks]));
+    else all.add(asks);
+  }
+  const unearned = successes.filter(({ response }) => asked.get(response)!.size > 1).length;
+  return { ...rate, "rollout/unearned": unearned / right };
 }
 
 /** What trains, and what it trains with: columns over the same batch. */

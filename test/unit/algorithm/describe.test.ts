@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeRewards } from "../../../server/algorithm/advantages/describe.ts";
+import { describeGroups, describeRewards } from "../../../server/algorithm/advantages/describe.ts";
 
 const scored = (total: readonly number[], errored: readonly number[]) => ({
   rewards: { terms: [], weights: [] },
@@ -23,4 +23,47 @@ test("a step's rewards are reported with their extremes, which rollouts without 
     "rollout/scored": 1,
     "reward/total": 1,
   });
+});
+
+test("successes of a response that also succeeds on a task with another answer are unearned", () => {
+  const group = (id: string, answer: string | undefined, answers: readonly [string, boolean][]) => ({
+    task: {
+      id,
+      source: "t",
+      env: "t",
+      prompt: id,
+      data: {},
+      ...(answer === undefined ? {} : { answer }),
+    },
+    arm: "t",
+    rewards: Float64Array.from(answers, ([, right]) => Number(right)),
+    advantages: new Float64Array(answers.length),
+    successes: answers.filter(([, right]) => right).length,
+    answers: answers.map(([response, right]) => ({ response, right })),
+    lengths: new Float64Array(answers.length),
+  });
+  const honest = [
+    group("a", "4", [
+      ["4", true],
+      ["5", false],
+    ]),
+    // Another task with the same answer is no other answer.
+    group("b", "4", [["4", true]]),
+    group("c", "5", [["5", true]]),
+  ];
+  assert.equal(describeGroups(honest)["rollout/unearned"], 0);
+  assert.equal(describeGroups(honest)["groups/success_rate"], 3 / 4);
+  // Without reference answers, another task asks for another answer.
+  const holed = [
+    group("a", undefined, [
+      ["", true],
+      ["2+2", true],
+    ]),
+    group("b", undefined, [
+      ["", true],
+      ["", true],
+    ]),
+  ];
+  assert.equal(describeGroups(holed)["rollout/unearned"], 3 / 4);
+  assert.equal(describeGroups([group("a", "4", [["1", false]])])["rollout/unearned"], undefined);
 });
