@@ -48,6 +48,7 @@ export function handlersOf(
     ...answers(protocol.runsShow, async (parameters) =>
       supervisor.seen(await remote.call("show", parameters)),
     ),
+    ...answers(protocol.runsVerdict, (parameters) => remote.call("verdict", parameters)),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),

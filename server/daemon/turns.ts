@@ -13,6 +13,7 @@ import {
   rolloutsQuery,
   runsList,
   runsShow,
+  runsVerdict,
   tasksQuery,
 } from "../../shared/protocol/protocol.ts";
 
@@ -20,6 +21,7 @@ const questions: ReadonlySet<string> = new Set(
   [
     runsList,
     runsShow,
+    runsVerdict,
     metricsNames,
     metricsSeries,
     groupsQuery,

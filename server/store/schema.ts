@@ -159,6 +159,11 @@ const tenth = `
 ALTER TABLE evaluation ADD COLUMN results TEXT;
 `;
 
+/** The verdict on a run that has ended, and by what it was found: found again where that differs. */
+const eleventh = `
+CREATE TABLE verdict(run TEXT PRIMARY KEY, at TEXT NOT NULL, brief TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
 const migrations: readonly string[] = [
   first,
@@ -171,6 +176,7 @@ const migrations: readonly string[] = [
   eighth,
   ninth,
   tenth,
+  eleventh,
 ];
 
 /** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
@@ -187,6 +193,7 @@ export const runTables = [
   "stage",
   "task",
   "placed",
+  "verdict",
   "series",
   "attempt",
 ] as const;
@@ -200,6 +207,7 @@ export const rowKeys: Readonly<Partial<Record<(typeof runTables)[number], string
   attempt: "(run, attempt)",
   unread: "(run, attempt, segment, offset)",
   criteria: "(run, id)",
+  verdict: "run",
 };
 
 /** @param to the version wanted: an older one only where a test makes an old store */

@@ -5,6 +5,7 @@ import type { Queries } from "./queries/queries.ts";
 type QueryName =
   | "list"
   | "show"
+  | "verdict"
   | "names"
   | "series"
   | "groups"

@@ -18,7 +18,7 @@ import {
   rolloutsWhy,
 } from "./recorded.ts";
 import { rewardAttack, rewardCheck } from "./rewards.ts";
-import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart } from "./runs.ts";
+import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart, runsVerdict } from "./runs.ts";
 
 export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./descriptor.ts";
 export * from "./changes.ts";
@@ -40,6 +40,7 @@ export const requests = {
   runsStart,
   runsList,
   runsShow,
+  runsVerdict,
   runsControl,
   runsResume,
   runsDelete,

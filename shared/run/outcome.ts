@@ -3,6 +3,7 @@
  * in the same words everywhere. `finished` says that a run got to its end, not that it trained anything.
  */
 import { formatFraction, plural } from "../lib/format.ts";
+import { shareDifference } from "../lib/proportions.ts";
 import { placeText, shortFailure } from "../rollouts/failureText.ts";
 
 type WarningReason = "nothing-trained" | "rewards-failed" | "held-out-worse";
@@ -139,18 +140,7 @@ function heldOutWorse({ evaluations, prompts }: RunFacts): RunWarning | null {
  * times, so chance explains less than this allows.
  */
 export function fellBeyondChance(before: number, after: number, n: number): boolean {
-  if (!(before > after) || n < 1) return false;
-  const [low] = wilson(before, n);
-  const [, high] = wilson(after, n);
-  return before - after > Math.hypot(before - low, high - after);
-}
-
-function wilson(share: number, n: number): readonly [number, number] {
-  const z = certain;
-  const centre = share + (z * z) / (2 * n);
-  const half = z * Math.sqrt((share * (1 - share)) / n + (z * z) / (4 * n * n));
-  const scale = 1 + (z * z) / n;
-  return [Math.max(0, (centre - half) / scale), Math.min(1, (centre + half) / scale)];
+  return before > after && n >= 1 && shareDifference(before, after, n, certain).high < 0;
 }
 
 const of = (part: number, all: number): string =>

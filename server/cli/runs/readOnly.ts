@@ -42,6 +42,7 @@ function handlersOf({ queries }: Store): Handlers {
   return {
     ...answers(protocol.runsList, async (parameters) => queries.list(parameters)),
     ...answers(protocol.runsShow, async (parameters) => queries.show(parameters)),
+    ...answers(protocol.runsVerdict, async (parameters) => queries.verdict(parameters)),
     ...answers(protocol.metricsNames, async (parameters) => queries.names(parameters)),
     ...answers(protocol.metricsSeries, async (parameters) => queries.series(parameters)),
     ...answers(protocol.groupsQuery, async (parameters) => queries.groups(parameters)),

@@ -71,8 +71,13 @@ export class MetricQueries {
 
   /** Every point of each metric after a step, as it was recorded. */
   whole(run: string, metrics: readonly string[], after: number): readonly PointArrays[] {
+    return this.between(run, metrics, after, never);
+  }
+
+  /** Points with `after` < step < `before`, as they were recorded. */
+  between(run: string, metrics: readonly string[], after: number, before: number): readonly PointArrays[] {
     const attempts = this.attempts(run);
-    return metrics.map((metric) => this.points(run, metric, attempts, after, never));
+    return metrics.map((metric) => this.points(run, metric, attempts, after, before));
   }
 
   private attempts(run: string): readonly Attempt[] {

@@ -12,6 +12,7 @@ import { RecordQueries } from "./recordQueries.ts";
 import { RunQueries } from "./runQueries.ts";
 import { TaskQueries } from "./taskQueries.ts";
 import { Statements } from "../drivers/statements.ts";
+import { VerdictQueries } from "./verdictQueries.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 
 export type Queries = ReturnType<typeof queriesOf>;
@@ -19,10 +20,14 @@ export type Queries = ReturnType<typeof queriesOf>;
 /** @param store the `.gradus` folder */
 export function queriesOf(database: Database, store: string, unread: UnreadRollouts) {
   const statements = new Statements(database);
-  const runs: RunQueries = new RunQueries(statements, store, (run) => outcomes.warnings(run));
+  const runs: RunQueries = new RunQueries(statements, store, {
+    warnings: (run) => outcomes.warnings(run),
+    verdict: (run, warnings) => verdicts.brief(run, warnings),
+  });
   const metrics = new MetricQueries(statements, runs);
   const records = new RecordQueries(statements, runs, store, unread);
   const outcomes: OutcomeQueries = new OutcomeQueries(statements, metrics, records);
+  const verdicts: VerdictQueries = new VerdictQueries(statements, runs, metrics, records, outcomes);
   const tasks = new TaskQueries(statements, runs);
   const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
   const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes);
@@ -31,6 +36,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     list: runs.list.bind(runs),
     show: runs.show.bind(runs),
     summary: runs.summary.bind(runs),
+    verdict: verdicts.verdict.bind(verdicts),
     damage: runs.damage.bind(runs),
     byStartKey: runs.byStartKey.bind(runs),
     lens: runs.lens.bind(runs),

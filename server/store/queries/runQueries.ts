@@ -4,6 +4,7 @@ import { readBest } from "../../../shared/run/bestCheckpoint.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { RunOrigin } from "../../../shared/run/origin.ts";
+import type { VerdictBrief } from "../../../shared/run/verdict.ts";
 import type { RunWarning } from "../../../shared/run/outcome.ts";
 import type {
   ConfigLens,
@@ -24,11 +25,17 @@ import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts
 export const effective =
   "JOIN attempt a ON a.run = r.run AND a.attempt = r.attempt AND (a.superseded_from IS NULL OR r.step < a.superseded_from)";
 
+/** What other questions tell of a run. */
+interface RunTold {
+  readonly warnings: (run: RunState) => readonly RunWarning[];
+  readonly verdict: (run: RunState, warnings: readonly RunWarning[]) => VerdictBrief | undefined;
+}
+
 export class RunQueries {
   constructor(
     private readonly statements: Statements,
     private readonly store: string,
-    private readonly warningsOf: (run: RunState) => readonly RunWarning[] = () => [],
+    private readonly told: RunTold,
   ) {}
 
   list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
@@ -73,16 +80,21 @@ export class RunQueries {
         resumedAt: attempt.resumed_at,
         lastStep: attempt.last_step,
       })),
-      stages: rows(
-        this.statements
-          .of(
-            `SELECT r.step, r.name, r.stage_kind AS kind FROM stage r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
-          )
-          .all(id),
-      ),
+      stages: this.stages(id),
       backendReason: run.backend_reason,
       ...(damaged.length === 0 ? {} : { damaged }),
     };
+  }
+
+  /** Stages that have begun. */
+  stages(id: string): RunDetail["stages"] {
+    return rows(
+      this.statements
+        .of(
+          `SELECT r.step, r.name, r.stage_kind AS kind FROM stage r ${effective} WHERE r.run = ? ORDER BY r.attempt, r.step, r.ordinal`,
+        )
+        .all(id),
+    );
   }
 
   /** By attempt, where a log stops being readable, what is missing for it, and what to do. */
@@ -130,8 +142,9 @@ export class RunQueries {
   private summaryOf(run: RunState): RunSummary {
     const imported = run.origin !== null;
     const ended = imported || hasEnded(runFolder(this.store, run.id), run.attempt);
-    if (isLive(run.status) && ended) return summaryOf(run, "reading", []);
-    return summaryOf(run, run.status, this.warningsOf(run));
+    if (isLive(run.status) && ended) return summaryOf(run, "reading", [], undefined);
+    const warnings = this.told.warnings(run);
+    return summaryOf(run, run.status, warnings, this.told.verdict(run, warnings));
   }
 }
 
@@ -143,7 +156,12 @@ function hasEnded(folder: string, attempt: number): boolean {
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
 
-function summaryOf(run: RunState, status: RunStatus, warnings: readonly RunWarning[]): RunSummary {
+function summaryOf(
+  run: RunState,
+  status: RunStatus,
+  warnings: readonly RunWarning[],
+  verdict: VerdictBrief | undefined,
+): RunSummary {
   const numbers = (text: string | null): Record<string, number> | null =>
     text === null ? null : parse<Record<string, number>>(text);
   return {
@@ -163,6 +181,7 @@ function summaryOf(run: RunState, status: RunStatus, warnings: readonly RunWarni
     first: numbers(run.first),
     last: numbers(run.last),
     ...(warnings.length === 0 ? {} : { warnings }),
+    ...(verdict === undefined ? {} : { verdict }),
     ...(run.origin === null ? {} : { origin: parse<RunOrigin>(run.origin) }),
   };
 }

@@ -1,0 +1,56 @@
+/** The reward rises without the task being solved more often. Two signs must agree, since each alone is seen in healthy runs. */
+import type { Alarm } from "../finding.ts";
+import type { Moment } from "../moment.ts";
+import { takeover } from "../takeover.ts";
+import { movedBy, window } from "../trail.ts";
+
+const success = "groups/success_rate";
+/** Of successes that do not depend on the answer. */
+const unearnedShare = 0.3;
+/** Held-out results that have risen by less may still not have risen. */
+const risen = 0.03;
+
+export const hacking: Alarm = (moment) => byAnyAnswer(moment) ?? byTerm(moment);
+
+/** One response succeeds on tasks with different answers, and successes are many. */
+function byAnyAnswer(moment: Moment): ReturnType<Alarm> {
+  const unearned = moment.now("rollout/unearned");
+  const rate = moment.now(success).mean;
+  if (!(unearned.mean >= unearnedShare) || unearned.count < window / 2 || !(rate >= unearnedShare))
+    return null;
+  const [term = null] = moment.facts.success;
+  return {
+    state: "hacking",
+    kind: "any-answer",
+    since: since(moment, "rollout/unearned"),
+    term,
+    certain: false,
+  };
+}
+
+/** Since when the mean of a window has been past half of the way to what it is now. */
+function since(moment: Moment, metric: string): number {
+  const half = (moment.start(metric).mean + moment.now(metric).mean) / 2;
+  return moment.since(metric, ({ mean }) => mean >= half);
+}
+
+/** A term that success does not depend on takes the reward over, and success does not rise. */
+function byTerm(moment: Moment): ReturnType<Alarm> {
+  if (moment.count < 2 * window || moment.gained) return null;
+  const over = takeover(moment);
+  if (over === null || over.rise <= 0) return null;
+  const [before, now] = [moment.start(success), moment.now(success)];
+  if (!(movedBy(before, now) < 2) || after(moment) > risen) return null;
+  return {
+    state: "hacking",
+    kind: "term",
+    since: since(moment, `reward/${over.term}`),
+    term: over.term,
+    certain: false,
+  };
+}
+
+/** How much held-out results have risen; 0 where nothing was measured. */
+function after({ comparison }: Moment): number {
+  return comparison === undefined ? 0 : comparison.after - comparison.before;
+}

@@ -1,0 +1,34 @@
+/** Numbers that are no longer those of a policy that learns: not finite, or a policy that turns to noise. */
+import type { Alarm } from "../finding.ts";
+import type { Moment } from "../moment.ts";
+import { beyondNoise } from "../takeover.ts";
+import { movedBy, window } from "../trail.ts";
+
+const entropy = "policy/entropy";
+/** Nats, and times what it was at the start. */
+const rise = { by: 1, times: 2 };
+
+export const unstable: Alarm = (moment) => {
+  const sign = { state: "unstable", term: null, certain: false } as const;
+  if (isBroken(moment, "update/loss") || isBroken(moment, "update/grad_norm"))
+    return { ...sign, kind: "not-finite", since: moment.stepAt(moment.count - window) };
+  if (!entropyRises(moment)) return null;
+  const half = (moment.start(entropy).mean + moment.now(entropy).mean) / 2;
+  return { ...sign, kind: "entropy", since: moment.since(entropy, ({ mean }) => mean > half) };
+};
+
+/** A metric that the run records, and that is not a finite number in half of the last steps that updated. */
+const isBroken = (moment: Moment, metric: string): boolean =>
+  moment.trail(metric).length > 0 &&
+  moment.now(metric).count < window / 2 &&
+  moment.now("tokens/trained").mean > 0;
+
+function entropyRises(moment: Moment): boolean {
+  const [before, now] = [moment.start(entropy), moment.now(entropy)];
+  return (
+    now.mean > before.mean + rise.by &&
+    now.mean > rise.times * before.mean &&
+    movedBy(before, now) > beyondNoise &&
+    !moment.gained
+  );
+}

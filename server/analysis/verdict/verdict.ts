@@ -1,0 +1,46 @@
+/** A run's verdict in words, of what is recorded up to a step. Pure; rollouts and what fixes would do are added by its caller. */
+import type { Verdict, VerdictBrief, VerdictSpan } from "../../../shared/run/verdict.ts";
+import type { Finding } from "./finding.ts";
+import { fixesOf } from "./fixes.ts";
+import type { VerdictRecord } from "./record.ts";
+import { reliabilityOf } from "./reliability.ts";
+import type { FindingSpan, Timeline } from "./timeline.ts";
+import type { VerdictView } from "./view.ts";
+import { againstOf, detailsOf } from "./words/details.ts";
+import { headlineOf, labelOf } from "./words/label.ts";
+import { sentence } from "./words/numbers.ts";
+
+export const briefOf = (finding: Finding): VerdictBrief => ({
+  state: finding.state,
+  label: labelOf(finding),
+  since: finding.since,
+});
+
+const spanOf = ({ finding, from, to }: FindingSpan): VerdictSpan => ({ ...briefOf(finding), from, to });
+
+/** null before the first training step. */
+export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): Verdict | null {
+  const last = spans.at(-1);
+  if (last === undefined) return null;
+  const { finding } = last;
+  const evaluations = record.evaluations.filter(({ step }) => step <= last.to);
+  const [first, later] = [evaluations[0], evaluations.at(-1)];
+  const heldOut =
+    first === undefined || later === undefined || first === later ? null : { first, last: later };
+  const view: VerdictView = { finding, moment, record, heldOut };
+  return {
+    ...briefOf(finding),
+    step: last.to,
+    headline: sentence(headlineOf(view)),
+    details: detailsOf(view),
+    against: againstOf(view),
+    cause:
+      finding.term === null
+        ? null
+        : { term: finding.term, key: `reward.terms.${finding.term}`, shown: false },
+    rollouts: [],
+    fixes: fixesOf(view),
+    reliability: reliabilityOf(finding.state),
+    timeline: spans.map(spanOf),
+  };
+}

@@ -1,0 +1,108 @@
+/** What explains a verdict in at most three sentences, and what speaks against it. */
+import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
+import type { VerdictView } from "../view.ts";
+import { narrower } from "./label.ts";
+import { heldOutText, intervalText, movedText, sentence } from "./numbers.ts";
+
+const most = 3;
+
+export const detailsOf = (view: VerdictView): readonly string[] =>
+  [heldOutDetail(view), movedText(view), ...reasons(view)].filter((one) => one !== null).slice(0, most);
+
+function heldOutDetail(view: VerdictView): string | null {
+  const text = heldOutText(view);
+  if (text === null) return null;
+  const interval = intervalText(view);
+  return sentence(
+    `held-out ${text}${interval === null ? "" : `, a change of pass@1 by ${interval} (95 %, all looks)`}`,
+  );
+}
+
+function reasons(view: VerdictView): readonly (string | null)[] {
+  const { finding } = view;
+  switch (finding.state) {
+    case "collapsed":
+    case "hacking":
+      return [decidesWrongGroups(view)];
+    case "starved":
+      return [byArm(view), finding.kind === "no-spread" ? noSpread(view) : null];
+    case "cannot tell":
+      return [missing(view)];
+    case "learning":
+      return [solved(view)];
+    default:
+      return [];
+  }
+}
+
+/** Where no answer is right, another term alone ranks the rollouts, and a scale by the spread makes it large whatever its weight. */
+function decidesWrongGroups({ finding, moment }: VerdictView): string | null {
+  const [wrong, zero] = [moment.start("groups/all_wrong").mean, moment.start("groups/zero_advantage").mean];
+  if (finding.term === null || !moment.facts.summed || moment.facts.success.has(finding.term)) return null;
+  if (!(wrong > 0.3) || !(zero < wrong)) return null;
+  return `In ${formatFraction(wrong)} of the first groups no answer was right: there \`${finding.term}\` alone ranks them${moment.facts.scaled ? ", and dividing by the group's spread makes it count fully whatever its weight" : ""}.`;
+}
+
+/** "`countdown/4` is right 0.6 %, `countdown/3` 12 %." */
+function byArm({ record }: VerdictView): string | null {
+  const arms = new Map<string, { successes: number; rollouts: number }>();
+  for (const { arm, successes, rollouts } of record.groups) {
+    const own = arms.get(arm) ?? { successes: 0, rollouts: 0 };
+    arms.set(arm, { successes: own.successes + successes, rollouts: own.rollouts + rollouts });
+  }
+  const rates = [...arms]
+    .map(([arm, { successes, rollouts }]) => ({ arm, rate: successes / rollouts }))
+    .sort((one, other) => one.rate - other.rate);
+  if (rates.length < 2) return null;
+  const [worst, best] = [rates[0]!, rates.at(-1)!];
+  return `\`${worst.arm}\` is right ${formatFraction(worst.rate)}, \`${best.arm}\` ${formatFraction(best.rate)}.`;
+}
+
+const noSpread = ({ moment }: VerdictView): string =>
+  `The rewards of a group are equal: their standard deviation over the step is ${formatNumber(moment.now("reward/total/std").mean)}.`;
+
+function missing({ finding, moment }: VerdictView): string | null {
+  if (finding.kind === "no-held-out")
+    return "Held-out results before and after training would tell (`evaluation`; verl `test_freq`, TRL `eval_strategy`).";
+  const tasks = moment.comparison?.tasks ?? null;
+  if (tasks === null) return null;
+  const interval = moment.comparison?.interval ?? null;
+  const half = interval === null ? 0 : (interval.high - interval.low) / 2;
+  const needed = Math.ceil((tasks * (half / 0.03) ** 2) / 64) * 64;
+  return needed > tasks ? `About ${plural(needed, "task")} would show a difference of 3 points.` : null;
+}
+
+function solved({ moment }: VerdictView): string {
+  const right = moment.now("groups/all_right").mean;
+  return right > 0.7
+    ? `${formatFraction(right)} of groups are all right: little is left to learn from these tasks.`
+    : "Nothing to change yet.";
+}
+
+/** What a person should weigh before believing it; null: nothing was seen. */
+export function againstOf(view: VerdictView): string | null {
+  const { finding, moment } = view;
+  const { comparison } = moment;
+  switch (finding.state) {
+    case "learning": {
+      const lost = narrower(view);
+      return lost === null ? null : `${lost.text}: no more tasks have a right answer among several.`;
+    }
+    case "collapsed":
+      return comparison === undefined
+        ? "No held-out score confirms it: training successes alone fell."
+        : finding.kind === "training" && (comparison.interval?.high ?? 0) > 0
+          ? "The last held-out score is not worse beyond chance."
+          : null;
+    case "hacking":
+      return comparison === undefined ? "No held-out score confirms it." : null;
+    case "flat": {
+      const [before, now] = [moment.start("reward/total").mean, moment.now("reward/total").mean];
+      return now > before ? `The training reward rose ${formatNumber(before)} → ${formatNumber(now)}.` : null;
+    }
+    case "starved":
+      return moment.gained ? "Held-out results are better than before training." : null;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,122 @@
+/** A finding in two to four words, and in one sentence. */
+import { formatFraction, formatNumber } from "../../../../shared/lib/format.ts";
+import { heldOutNames, said } from "../../../../shared/run/outcome.ts";
+import type { Finding } from "../finding.ts";
+import { teaching } from "../alarms/starved.ts";
+import type { VerdictView } from "../view.ts";
+import { intervalText, share } from "./numbers.ts";
+
+export function labelOf({ state, since, term }: Finding): string {
+  switch (state) {
+    case "collapsed":
+      return `collapsed at ${since}`;
+    case "hacking":
+      return term === null ? "hacking the reward" : `hacking \`${term}\``;
+    case "starved":
+    case "unstable":
+      return `${state} since ${since}`;
+    default:
+      return state;
+  }
+}
+
+/** @param shown the term is what causes it, and not a companion only */
+export function headlineOf(view: VerdictView, shown = false): string {
+  const { finding } = view;
+  switch (finding.state) {
+    case "collapsed":
+      return `Collapsed at step ${finding.since}${finding.term === null ? "" : ` ${shown ? "because of" : "together with"} \`${finding.term}\``}`;
+    case "hacking":
+      return hackingHeadline(view);
+    case "starved":
+      return starvedHeadline(view);
+    case "unstable":
+      return unstableHeadline(view);
+    case "failing":
+      return failingHeadline(view);
+    case "learning":
+      return learningHeadline(view);
+    case "flat":
+      return `Flat: held-out pass@1 is what it was before training, within 3 points (${passes(view)})`;
+    case "too early":
+      return tooEarly(view);
+    case "cannot tell":
+      return cannotTell(view);
+  }
+}
+
+const passes = ({ moment: { comparison } }: VerdictView): string =>
+  comparison === undefined ? "–" : `${share(comparison.before)} → ${share(comparison.after)}`;
+
+function hackingHeadline({ finding, moment }: VerdictView): string {
+  if (finding.kind === "any-answer")
+    return `Hacking ${name(finding.term)}: ${formatFraction(moment.now("rollout/unearned").mean)} of the successes come from responses that also succeed on tasks with another answer`;
+  const [before, now] = [moment.start("reward/total"), moment.now("reward/total")];
+  return `Hacking ${name(finding.term)} since step ${finding.since}: the reward rose ${formatNumber(before.mean)} → ${formatNumber(now.mean)} and successes did not`;
+}
+const name = (term: string | null): string => (term === null ? "the reward" : `\`${term}\``);
+
+function starvedHeadline({ finding, moment }: VerdictView): string {
+  const why = {
+    "too-hard": `${formatFraction(moment.now("groups/all_wrong").mean)} of groups are all wrong`,
+    "too-easy": `${formatFraction(moment.now("groups/all_right").mean)} of groups are all right`,
+  }[finding.kind];
+  const left = `${formatFraction(Math.max(0, teaching(moment)))} of groups train`;
+  return `Starved since step ${finding.since}: ${why === undefined ? left : `${why}, so ${left}`}`;
+}
+
+function unstableHeadline({ finding, moment }: VerdictView): string {
+  if (finding.kind === "not-finite")
+    return `Unstable since step ${finding.since}: the loss or its gradient is not a finite number`;
+  const [before, now] = [moment.start("policy/entropy"), moment.now("policy/entropy")];
+  return `Unstable since step ${finding.since}: the entropy rose ${formatNumber(before.mean)} → ${formatNumber(now.mean)} nats, towards random tokens`;
+}
+
+function failingHeadline({ finding, moment, record }: VerdictView): string {
+  const rollouts = moment.now("rollout/count").mean;
+  const part = moment.now(`reward/${finding.term}/errors`).mean / rollouts;
+  return `Failing since step ${finding.since}: ${name(finding.term)} fails on ${formatFraction(part)} of rollouts${said(finding.term ?? "", record.failures)}`;
+}
+
+function learningHeadline(view: VerdictView): string {
+  const sharper = narrower(view);
+  return `Learning${sharper === null ? "" : ", sharper but not wider"}: held-out pass@1 rose ${passes(view)}`;
+}
+
+/** The largest k of pass@k, where it has not risen while pass@1 has. */
+export function narrower({
+  heldOut,
+  finding,
+}: VerdictView): { readonly name: string; readonly text: string } | null {
+  if (heldOut === null || finding.state !== "learning") return null;
+  const { first, last } = heldOut;
+  const widest = heldOutNames(last.metrics)
+    .filter((name) => /pass@(?!1$)/.test(name))
+    .at(-1);
+  const [before, after] = [first.metrics[widest ?? ""], last.metrics[widest ?? ""]];
+  if (widest === undefined || before === undefined || after === undefined || after > before) return null;
+  const label = widest.slice("eval/".length);
+  return { name: label, text: `${label} ${share(before)} → ${share(after)}` };
+}
+
+function tooEarly({ finding, moment, record }: VerdictView): string {
+  const { every } = moment.facts;
+  if (finding.kind === "few-steps") return `Too early to say: ${moment.count} of the first 10 steps are done`;
+  if (finding.kind === "no-evaluation") {
+    const next = every === null ? record.steps - 1 : Math.min(record.steps, moment.begin + every) - 1;
+    return `Too early to say: the first held-out results to compare come after step ${next}`;
+  }
+  return `Too early to say: held-out pass@1 ${passes({ finding, moment, record, heldOut: null })}, which may be chance`;
+}
+
+function cannotTell(view: VerdictView): string {
+  const { finding, moment } = view;
+  if (finding.kind === "no-held-out") {
+    const reward =
+      moment.start("reward/total").mean < moment.now("reward/total").mean ? "rises" : "does not rise";
+    return `Cannot tell: the training reward ${reward}, and there is no held-out score`;
+  }
+  if (finding.kind === "no-tasks")
+    return `Cannot tell: held-out pass@1 ${passes(view)}, and the log does not say over how many tasks`;
+  return `Cannot tell: held-out pass@1 ${passes(view)}, a difference of ${intervalText(view) ?? "unknown size"}`;
+}

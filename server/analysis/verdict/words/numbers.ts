@@ -1,0 +1,63 @@
+/** Sentences of numbers that several verdicts say. */
+import { formatFraction, formatNumber, plural } from "../../../../shared/lib/format.ts";
+import { heldOutNames } from "../../../../shared/run/outcome.ts";
+import { movedBy } from "../trail.ts";
+import type { VerdictView } from "../view.ts";
+
+export const share = (value: number | undefined): string => formatFraction(value ?? null, 1);
+
+/** "pass@1 2.3 % → 0.0 %, pass@8 16 % → 0.0 % (128 tasks)"; null where nothing was measured. */
+export function heldOutText({ heldOut, moment }: VerdictView): string | null {
+  if (heldOut === null) return null;
+  const { first, last } = heldOut;
+  const changes = heldOutNames(last.metrics)
+    .filter((name) => first.metrics[name] !== undefined)
+    .map(
+      (name) => `${name.slice("eval/".length)} ${share(first.metrics[name])} → ${share(last.metrics[name])}`,
+    );
+  const tasks = moment.comparison?.tasks ?? null;
+  return changes.length === 0
+    ? null
+    : `${changes.join(", ")}${tasks === null ? "" : ` (${plural(tasks, "task")})`}`;
+}
+
+/** "−1.2 to +4.8 points": the interval of the difference of pass@1. */
+export function intervalText({ moment }: VerdictView): string | null {
+  const interval = moment.comparison?.interval ?? null;
+  if (interval === null) return null;
+  const points = (value: number): string => `${value < 0 ? "−" : "+"}${(Math.abs(value) * 100).toFixed(1)}`;
+  return `${points(interval.low)} to ${points(interval.high)} points`;
+}
+
+interface Said {
+  readonly metric: string;
+  readonly name: string;
+  readonly unit: string;
+}
+const told: readonly Said[] = [
+  { metric: "reward/total", name: "training reward", unit: "" },
+  { metric: "groups/success_rate", name: "training success", unit: "%" },
+  { metric: "rollout/length", name: "answers", unit: " tokens" },
+  { metric: "rollout/truncated", name: "truncated", unit: "%" },
+  { metric: "policy/entropy", name: "entropy", unit: " nats" },
+];
+/** Standard errors that a number must have moved to be worth saying. */
+const notable = 4;
+
+/** "Training reward 0.035 → 0.098; answers 8.1 → 2 tokens": what has moved since training began; null: nothing has. */
+export function movedText({ moment }: VerdictView, most = 3): string | null {
+  const moved = told.flatMap(({ metric, name, unit }) => {
+    const [before, now] = [moment.start(metric), moment.now(metric)];
+    if (!(Math.abs(movedBy(before, now)) > notable)) return [];
+    const text =
+      unit === "%"
+        ? `${name} ${formatFraction(before.mean)} → ${formatFraction(now.mean)}`
+        : `${name} ${formatNumber(before.mean)} → ${formatNumber(now.mean)}${unit}`;
+    return [text];
+  });
+  return moved.length === 0 ? null : sentence(moved.slice(0, most).join("; "));
+}
+
+/** Begins with a capital, ends with a full stop. */
+export const sentence = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;

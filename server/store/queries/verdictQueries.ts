@@ -1,0 +1,168 @@
+/** Whether runs learn. A run's timeline goes on with its steps; of a run that has ended the verdict is kept. */
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { EvaluationRow, ParamsOf, ResultOf, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
+import type { RunWarning } from "../../../shared/run/outcome.ts";
+import type { Verdict, VerdictBrief } from "../../../shared/run/verdict.ts";
+import type { GroupTally } from "../../analysis/evidence/record.ts";
+import { endedVerdict } from "../../analysis/verdict/ended.ts";
+import { isRead, type VerdictRecord } from "../../analysis/verdict/record.ts";
+import { Timeline } from "../../analysis/verdict/timeline.ts";
+import { briefOf, verdictOf } from "../../analysis/verdict/verdict.ts";
+import { row, rows, type Statements } from "../drivers/statements.ts";
+import type { RunState } from "../ingest/runState.ts";
+import type { MetricQueries } from "./metricQueries.ts";
+import type { OutcomeQueries } from "./outcomeQueries.ts";
+import type { RecordQueries } from "./recordQueries.ts";
+import { effective, type RunQueries } from "./runQueries.ts";
+
+/** Grows when a rule changes: what was kept by an earlier one is found again. */
+const rules = 1;
+/** Steps whose metrics are read at once. */
+const stretch = 16_384;
+/** Timelines of runs that are held, so that a live run's next step costs no more than a step. */
+const mostHeld = 8;
+/** Steps whose groups say which arms are solved. */
+const lately = 20;
+/** As many as a verdict has room for. */
+const mostFailures = 20;
+
+interface Held {
+  readonly attempt: number;
+  readonly timeline: Timeline;
+  to: number;
+}
+
+export class VerdictQueries {
+  private readonly held = new Map<string, Held>();
+
+  constructor(
+    private readonly statements: Statements,
+    private readonly runs: RunQueries,
+    private readonly metrics: MetricQueries,
+    private readonly records: RecordQueries,
+    private readonly outcomes: OutcomeQueries,
+  ) {}
+
+  /** What rows and lists say; undefined before the first training step. */
+  brief(run: RunState, warnings: readonly RunWarning[]): VerdictBrief | undefined {
+    const at = [rules, run.attempt, run.status, run.step, run.ended_at].join(" ");
+    const settled = isSettled(run.status);
+    const kept = settled ? this.kept(run.id, at) : undefined;
+    if (kept !== undefined) return kept ?? undefined;
+    const last = run.step < 0 ? undefined : this.timeline(run, readable(run)).spans.at(-1);
+    const steps = last === undefined ? null : briefOf(last.finding);
+    const ended = settled ? endedVerdict(steps, { ...run, warnings }) : null;
+    const brief = ended === null ? steps : { state: ended.state, label: ended.label, since: ended.since };
+    if (settled) {
+      this.held.delete(run.id);
+      this.statements.run(
+        "INSERT OR REPLACE INTO verdict VALUES (?, ?, ?)",
+        run.id,
+        at,
+        JSON.stringify(brief),
+      );
+    }
+    return brief ?? undefined;
+  }
+
+  /** null: not kept; the value inside may be null, too. */
+  private kept(run: string, at: string): VerdictBrief | null | undefined {
+    const found = row<{ at: string; brief: string }>(
+      this.statements.of("SELECT at, brief FROM verdict WHERE run = ?").get(run),
+    );
+    return found === undefined || found.at !== at ? undefined : parse<VerdictBrief | null>(found.brief);
+  }
+
+  verdict({ run: id, to }: ParamsOf<typeof runsVerdict>): ResultOf<typeof runsVerdict> {
+    const run = this.runs.existing(id);
+    const until = Math.min(to ?? run.step, readable(run));
+    const timeline = to === undefined ? this.timeline(run, until) : this.filled(run, this.fresh(run), until);
+    const record = this.record(run, until);
+    const verdict = verdictOf(record, timeline);
+    const whole = to === undefined && isSettled(run.status);
+    const ended = whole ? endedVerdict(verdict, { ...run, warnings: this.outcomes.warnings(run) }) : null;
+    if (ended === null) return { verdict };
+    return { verdict: { ...(verdict ?? empty(run)), ...ended } };
+  }
+
+  private fresh(run: RunState): Held {
+    const { config, steps, imported } = this.head(run);
+    return { attempt: run.attempt, timeline: new Timeline({ config, steps, imported }), to: -1 };
+  }
+
+  private timeline(run: RunState, to: number): Timeline {
+    const known = this.held.get(run.id);
+    const held = known?.attempt === run.attempt && known.to <= to ? known : this.fresh(run);
+    this.held.delete(run.id);
+    this.held.set(run.id, held);
+    for (const id of this.held.keys()) if (this.held.size > mostHeld) this.held.delete(id);
+    return this.filled(run, held, to);
+  }
+
+  private filled(run: RunState, held: Held, to: number): Timeline {
+    if (held.to >= to) return held.timeline;
+    const names = this.metrics.names({ run: run.id }).names.filter(isRead);
+    const evaluations = this.evaluations(run.id);
+    const stages = this.runs.stages(run.id);
+    while (held.to < to) {
+      const end = Math.min(held.to + stretch, to);
+      const points = this.metrics.between(run.id, names, held.to, end + 1);
+      const series = Object.fromEntries(names.map((name, i) => [name, points[i]!]));
+      held.timeline.extend({ series, evaluations, stages });
+      held.to = end;
+    }
+    return held.timeline;
+  }
+
+  private head({ config, steps, origin }: RunState): Pick<VerdictRecord, "config" | "steps" | "imported"> {
+    return { config: parse<JsonObject>(config), steps, imported: origin !== null };
+  }
+
+  /** What words are made of, without the series: the timeline has read them. */
+  private record(run: RunState, to: number): VerdictRecord {
+    return {
+      ...this.head(run),
+      step: to,
+      stages: [],
+      series: {},
+      evaluations: this.evaluations(run.id),
+      groups: this.groups(run.id, to),
+      failures: this.outcomes.failures(run.id).slice(0, mostFailures),
+    };
+  }
+
+  private evaluations(run: string): readonly EvaluationRow[] {
+    return this.records.evaluations({ run, tasks: true }).evaluations;
+  }
+
+  private groups(run: string, to: number): readonly GroupTally[] {
+    return rows<GroupTally & { admitted: boolean | number }>(
+      this.statements
+        .of(
+          `SELECT r.step, r.arm, r.admitted, r.reason, count(*) AS "groups", sum(r.successes) AS successes, sum(r.size) AS rollouts FROM grp r ${effective} WHERE r.run = ? AND r.step > ? AND r.step <= ? GROUP BY r.step, r.arm, r.admitted, r.reason ORDER BY r.step`,
+        )
+        .all(run, to - lately, to),
+    ).map((tally) => ({ ...tally, admitted: Boolean(tally.admitted) }));
+  }
+}
+
+/** An evaluation of a live run's last step may not have been recorded yet. */
+const readable = ({ status, step }: RunState): number => (isLive(status) ? step - 1 : step);
+
+const empty = ({ step }: RunState): Verdict => ({
+  state: "too early",
+  label: "",
+  since: null,
+  step,
+  headline: "",
+  details: [],
+  against: null,
+  cause: null,
+  rollouts: [],
+  fixes: [],
+  reliability: null,
+  timeline: [],
+});
+
+const parse = <Value>(text: string): Value => JSON.parse(text);
