@@ -2,8 +2,8 @@
 import type { VerdictState } from "../../../shared/run/verdict.ts";
 import type { Moment } from "./moment.ts";
 
-/** What an alarm sees. */
-export interface Sign {
+/** What an alarm has found. */
+export interface Alarmed {
   readonly state: Extract<VerdictState, "starved" | "hacking" | "collapsed" | "unstable" | "failing">;
   /** What it looks like, where a state has several looks. */
   readonly kind: string;
@@ -14,6 +14,8 @@ export interface Sign {
   /** Rests on held-out results, whose interval allows for chance already: it need not hold for steps. */
   readonly certain: boolean;
 }
+/** What an alarm sees at a step; when it began is looked for once it is raised. */
+export type Sign = Omit<Alarmed, "since"> & { readonly since: () => number };
 export type Alarm = (moment: Moment) => Sign | null;
 
 /** No alarm: what held-out results say. */
@@ -23,4 +25,4 @@ export interface Quiet {
   readonly since: number | null;
   readonly term: null;
 }
-export type Finding = Sign | Quiet;
+export type Finding = Alarmed | Quiet;

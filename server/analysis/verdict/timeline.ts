@@ -5,7 +5,7 @@
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
 import { alarms } from "./alarms/index.ts";
 import { factsOf } from "./facts.ts";
-import type { Finding, Sign } from "./finding.ts";
+import type { Alarmed, Finding, Sign } from "./finding.ts";
 import { compare } from "./heldOut.ts";
 import { Moment } from "./moment.ts";
 import { quiet } from "./quiet.ts";
@@ -29,7 +29,7 @@ export class Timeline {
   readonly moment: Moment;
   /** Without gaps, from the first training step on; empty before it. */
   readonly spans: FindingSpan[] = [];
-  private alarm: Sign | null = null;
+  private alarm: Alarmed | null = null;
   private seen: { readonly sign: Sign | null; readonly count: number } = { sign: null, count: 0 };
   private first: EvaluationRow | undefined;
   private looks = 0;
@@ -81,9 +81,10 @@ export class Timeline {
   }
 
   /** An alarm that goes on began when it began. */
-  private goingOn(sign: Sign | null): Sign | null {
-    if (sign === null || this.alarm?.state !== sign.state) return sign;
-    return { ...sign, since: Math.min(sign.since, this.alarm.since) };
+  private goingOn(sign: Sign | null): Alarmed | null {
+    if (sign === null) return null;
+    const since = this.alarm?.state === sign.state ? this.alarm.since : sign.since();
+    return { ...sign, since };
   }
 
   private note(step: number, finding: Finding): void {

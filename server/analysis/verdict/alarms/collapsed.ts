@@ -16,7 +16,7 @@ export const collapsed: Alarm = (moment) => {
   return {
     state: "collapsed",
     kind: worse ? "held-out" : "training",
-    since: onset(moment),
+    since: () => onset(moment),
     term: takeover(moment)?.term ?? null,
     certain: worse,
   };

@@ -13,7 +13,7 @@ export const failing: Alarm = (moment) => {
       return {
         state: "failing",
         kind: "rewards",
-        since: moment.stepAt(moment.count - window),
+        since: () => moment.stepAt(moment.count - window),
         term,
         certain: false,
       };

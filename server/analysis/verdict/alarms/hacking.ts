@@ -22,7 +22,7 @@ function byAnyAnswer(moment: Moment): ReturnType<Alarm> {
   return {
     state: "hacking",
     kind: "any-answer",
-    since: since(moment, "rollout/unearned"),
+    since: () => since(moment, "rollout/unearned"),
     term,
     certain: false,
   };
@@ -44,7 +44,7 @@ function byTerm(moment: Moment): ReturnType<Alarm> {
   return {
     state: "hacking",
     kind: "term",
-    since: since(moment, `reward/${over.term}`),
+    since: () => since(moment, `reward/${over.term}`),
     term: over.term,
     certain: false,
   };

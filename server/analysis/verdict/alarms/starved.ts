@@ -18,7 +18,7 @@ export const starved: Alarm = (moment) => {
   return {
     state: "starved",
     kind,
-    since: moment.since("groups/zero_advantage", ({ mean }) => mean > 1 - 2 * least),
+    since: () => moment.since("groups/zero_advantage", ({ mean }) => mean > 1 - 2 * least),
     term: null,
     certain: false,
   };

@@ -11,10 +11,10 @@ const rise = { by: 1, times: 2 };
 export const unstable: Alarm = (moment) => {
   const sign = { state: "unstable", term: null, certain: false } as const;
   if (isBroken(moment, "update/loss") || isBroken(moment, "update/grad_norm"))
-    return { ...sign, kind: "not-finite", since: moment.stepAt(moment.count - window) };
+    return { ...sign, kind: "not-finite", since: () => moment.stepAt(moment.count - window) };
   if (!entropyRises(moment)) return null;
   const half = (moment.start(entropy).mean + moment.now(entropy).mean) / 2;
-  return { ...sign, kind: "entropy", since: moment.since(entropy, ({ mean }) => mean > half) };
+  return { ...sign, kind: "entropy", since: () => moment.since(entropy, ({ mean }) => mean > half) };
 };
 
 /** A metric that the run records, and that is not a finite number in half of the last steps that updated. */
