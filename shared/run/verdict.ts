@@ -23,8 +23,7 @@ const quiet: ReadonlySet<VerdictState> = new Set(["too early", "cannot tell", "l
 /** Something is wrong, and training on does not mend it. No advice on tuning is given next to one. */
 export const isAlarm = (state: VerdictState): boolean => !quiet.has(state);
 
-/** What rows and lists say of a run. */
-export interface VerdictBrief {
+interface VerdictLabel {
   readonly state: VerdictState;
   /** Two to four words, e.g. "collapsed at 318", "hacking `brevity`". */
   readonly label: string;
@@ -32,8 +31,14 @@ export interface VerdictBrief {
   readonly since: number | null;
 }
 
+/** What rows and lists say of a run. */
+export interface VerdictBrief extends VerdictLabel {
+  /** One sentence, with the numbers that decide. */
+  readonly headline: string;
+}
+
 /** A state that the run was in before, or is in. */
-export interface VerdictSpan extends VerdictBrief {
+export interface VerdictSpan extends VerdictLabel {
   /** First and last step at which this was the verdict. */
   readonly from: number;
   readonly to: number;
@@ -71,8 +76,6 @@ export interface VerdictFix {
 export interface Verdict extends VerdictBrief {
   /** The last step that was read; nothing later is known. */
   readonly step: number;
-  /** One sentence, with the numbers that decide. */
-  readonly headline: string;
   /** At most three sentences. */
   readonly details: readonly string[];
   /** What speaks against it. */
@@ -87,3 +90,7 @@ export interface Verdict extends VerdictBrief {
   /** A person found it wrong. */
   readonly dismissed?: { readonly reason: string; readonly at: string };
 }
+
+/** The verdict of a run, where it is an alarm that nobody has found wrong. */
+export const alarmOf = ({ verdict }: { readonly verdict?: VerdictBrief }): VerdictBrief | undefined =>
+  verdict !== undefined && isAlarm(verdict.state) ? verdict : undefined;

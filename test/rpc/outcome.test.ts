@@ -115,12 +115,9 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
 
   it("says so in the terminal", async () => {
     assert.match(await output(box.spawn(["runs"])), /one +finished +3\/3 .*⚠ nothing trained/);
-    assert.match(
-      await output(box.spawn(["runs", "show", "one"])),
-      /⚠ warning Nothing was trained in the 3 steps/,
-    );
+    assert.match(await output(box.spawn(["runs", "show", "one"])), /✖ Nothing was trained in the 3 steps/);
     const followed = await output(box.spawn(["runs", "follow", "one"]));
-    assert.match(followed, /finished after 3 steps[\s\S]*⚠ warning Nothing was trained in the 3 steps/);
+    assert.match(followed, /finished after 3 steps[\s\S]*✖ Nothing was trained in the 3 steps/);
     const lines = (await output(box.spawn(["runs", "follow", "one", "--json"]))).trim().split("\n");
     const summary: { status: string; warnings: { reason: string }[] } = JSON.parse(lines.at(-1) ?? "");
     assert.deepEqual(
@@ -129,7 +126,7 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
     );
     assert.match(
       await output(box.spawn(["runs", "export", "one", "--to", "report"])),
-      /\*\*Warning:\*\* Nothing was trained/,
+      /\*\*Verdict:\*\* Nothing was trained/,
     );
   });
 

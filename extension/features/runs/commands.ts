@@ -20,7 +20,8 @@ import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { pickConfig, pickRun } from "./pick.ts";
-import { endText } from "./treeModel.ts";
+import { alarmOf } from "../../../shared/run/verdict.ts";
+import { endText, plainLabel } from "./treeModel.ts";
 
 interface RunCommandParts {
   readonly stores: Stores;
@@ -158,12 +159,13 @@ export async function showEnd(
   openRun: () => void,
   mute: () => Thenable<void>,
 ): Promise<void> {
-  const message = run.warnings?.[0]?.message ?? run.message ?? "";
+  const alarm = alarmOf(run);
+  const message = plainLabel(alarm?.headline ?? run.message ?? "");
   const reason = message === "" ? "" : `: ${message.replace(/[.\s]+$/, "")}`;
   const show =
     run.status === "failed"
       ? window.showErrorMessage
-      : run.warnings === undefined
+      : alarm === undefined
         ? window.showInformationMessage
         : window.showWarningMessage;
   const answer = await show(`${run.name} ${endText(run)}${reason}.`, "Open Run", "Don't Show Again");

@@ -11,6 +11,7 @@ import {
 import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
+import { alarmOf, isAlarm, type VerdictBrief } from "../../../shared/run/verdict.ts";
 import { isReading } from "./model.ts";
 
 export type RunNode =
@@ -63,9 +64,11 @@ const icons: Readonly<
   reading: { icon: "loading~spin", color: "descriptionForeground", word: "being read" },
 };
 
-/** What a run that has ended came to, where its numbers say that something is wrong: "nothing trained". */
-export const warningText = ({ warnings = [] }: RunSummary): string =>
-  warnings.map(({ label }) => label).join(", ");
+/** What is wrong with a run, in a few words: "nothing trained", "collapsed at 318"; empty: nothing that its numbers tell. */
+export const warningText = (run: RunSummary): string => plainLabel(alarmOf(run)?.label ?? "");
+
+/** Labels name terms as Markdown does: rows and buttons show no Markdown. */
+export const plainLabel = (label: string): string => label.replaceAll("`", "");
 
 /** "Finished", "finished, but nothing trained": the one sentence that a notification begins with. */
 export function endText(run: RunSummary): string {
@@ -82,7 +85,8 @@ export function runDescription(run: RunSummary, now: number): string {
   if (isLive(run.status)) {
     const place = run.step < 0 ? icons[run.status].word : `step ${run.step + 1} of ${run.steps}`;
     const state = run.status === "running" || run.step < 0 ? "" : ` · ${icons[run.status].word}`;
-    return `${place}${state}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
+    const alarm = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
+    return `${place}${state}${alarm}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
   }
   const [first, last] = [run.first?.["eval/pass@1"], run.last?.["eval/pass@1"]];
   const gain =
@@ -90,8 +94,8 @@ export function runDescription(run: RunSummary, now: number): string {
       ? ` · pass@1 ${formatFraction(first, 1)} → ${formatFraction(last, 1)}`
       : "";
   const ended = run.endedAt === null ? "" : ` · ${formatAge(now - Date.parse(run.endedAt))}`;
-  const warning = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
-  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${warning}${gain}${ended}`.replace(
+  const verdict = run.verdict === undefined ? "" : ` · ${plainLabel(run.verdict.label)}`;
+  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${verdict}${gain}${ended}`.replace(
     /^ · /,
     "",
   );
@@ -100,9 +104,11 @@ export function runDescription(run: RunSummary, now: number): string {
 /** A green tick is for a run that came to something. */
 function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
   const own = icons[run.status];
-  return warningText(run) === "" || run.status === "failed"
-    ? own
-    : { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };
+  if (run.status === "failed") return own;
+  if (warningText(run) !== "")
+    return { icon: "warning", color: "problemsWarningIcon.foreground", word: own.word };
+  const open = run.status === "finished" && run.verdict !== undefined && run.verdict.state !== "learning";
+  return open ? { icon: "pass", color: null, word: own.word } : own;
 }
 
 function runRow(run: RunSummary, now: number): TreeRow {
@@ -232,11 +238,14 @@ export function childrenOf(node: RunNode): readonly RunNode[] {
 const steps = (run: string, from: number, to: number): readonly RunNode[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => ({ kind: "step", run, step: to - i }));
 
+const verdictMarkdown = ({ state, headline }: VerdictBrief): string =>
+  `${isAlarm(state) ? "$(warning) " : state === "learning" ? "$(pass) " : ""}${plainMarkdown(headline)}`;
+
 /** Markdown for the tooltip; what comes from a run is escaped. */
 export function runTooltip(run: RunSummary, now: number): string {
   const lines = [
     `**${plainMarkdown(run.name)}** ${lookOf(run).word}`,
-    ...(run.warnings ?? []).map(({ message }) => `$(warning) ${plainMarkdown(message)}`),
+    ...(run.verdict === undefined ? [] : [verdictMarkdown(run.verdict)]),
     ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
     `step ${stepsMade(run)} of ${stepsPlanned(run)}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
     ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),

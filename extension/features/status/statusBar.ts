@@ -9,6 +9,7 @@ import {
 } from "vscode";
 import { commands, language } from "../../../shared/editor/contributions.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { alarmOf } from "../../../shared/run/verdict.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
 import type { Stores } from "../connection/stores.ts";
 import { runDescription, statusText } from "../runs/treeModel.ts";
@@ -26,7 +27,7 @@ export class Status implements Disposable {
     private readonly seen: (run: string) => boolean,
   ) {
     stores.ended.on((run) => {
-      this.#alarm = run.warnings === undefined ? undefined : run;
+      this.#alarm = alarmOf(run) === undefined ? undefined : run;
       this.update();
     });
     this.#runs.name = "Gradus Runs";

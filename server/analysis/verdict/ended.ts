@@ -16,13 +16,8 @@ const stateOf: Readonly<Record<RunWarning["reason"], VerdictState>> = {
   "held-out-worse": "collapsed",
 };
 
-export interface EndedVerdict extends VerdictBrief {
-  /** A sentence. */
-  readonly headline: string;
-}
-
 /** null: its steps tell. @param brief what they tell; null before the first */
-export function endedVerdict(brief: VerdictBrief | null, ended: Ended): EndedVerdict | null {
+export function endedVerdict(brief: VerdictBrief | null, ended: Ended): VerdictBrief | null {
   const { status, message, step, warnings } = ended;
   if (brief !== null && isAlarm(brief.state)) return null;
   if (status === "failed") {

@@ -1,6 +1,5 @@
 /** A run's verdict in words, of what is recorded up to a step. Pure; rollouts and what fixes would do are added by its caller. */
 import type { Verdict, VerdictBrief, VerdictSpan } from "../../../shared/run/verdict.ts";
-import type { Finding } from "./finding.ts";
 import { fixesOf } from "./fixes.ts";
 import type { VerdictRecord } from "./record.ts";
 import { reliabilityOf } from "./reliability.ts";
@@ -10,13 +9,20 @@ import { againstOf, detailsOf } from "./words/details.ts";
 import { headlineOf, labelOf } from "./words/label.ts";
 import { sentence } from "./words/numbers.ts";
 
-export const briefOf = (finding: Finding): VerdictBrief => ({
+const spanOf = ({ finding, from, to }: FindingSpan): VerdictSpan => ({
   state: finding.state,
   label: labelOf(finding),
   since: finding.since,
+  from,
+  to,
 });
 
-const spanOf = ({ finding, from, to }: FindingSpan): VerdictSpan => ({ ...briefOf(finding), from, to });
+export const briefOf = ({ state, label, since, headline }: Verdict): VerdictBrief => ({
+  state,
+  label,
+  since,
+  headline,
+});
 
 /** null before the first training step. */
 export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): Verdict | null {
@@ -29,7 +35,9 @@ export function verdictOf(record: VerdictRecord, { moment, spans }: Timeline): V
     first === undefined || later === undefined || first === later ? null : { first, last: later };
   const view: VerdictView = { finding, moment, record, heldOut };
   return {
-    ...briefOf(finding),
+    state: finding.state,
+    label: labelOf(finding),
+    since: finding.since,
     step: last.to,
     headline: sentence(headlineOf(view)),
     details: detailsOf(view),

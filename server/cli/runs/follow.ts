@@ -13,11 +13,13 @@ import {
   type RunDetail,
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
+import type { Verdict } from "../../../shared/run/verdict.ts";
 import type { FeedListener } from "../../../shared/daemon/client.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
 import { stageKind } from "../../../shared/run/stageKinds.ts";
 import type { PlannedStage, RunLine } from "../text/runLines.ts";
+import { verdictOf } from "./verdict.ts";
 
 /** Steps asked for at once when catching up. */
 const page = 5_000;
@@ -191,10 +193,10 @@ export class RunFollower implements FeedListener {
     await this.others(detail);
     await this.steps(detail);
     this.flush();
-    this.end(detail, detail.message);
+    this.end(detail, detail.message, (await verdictOf(this.daemon, detail.id)) ?? undefined);
   }
 
-  private end(detail: RunDetail | null, message: string | null): void {
+  private end(detail: RunDetail | null, message: string | null, verdict?: Verdict): void {
     if (this.ended) return;
     this.ended = true;
     const status = detail?.status === "finished" || detail?.status === "stopped" ? detail.status : "failed";
@@ -209,6 +211,7 @@ export class RunFollower implements FeedListener {
       folder: detail?.folder ?? "",
       resume: detail === null || status === "finished" ? null : `gradus runs resume ${this.options.run}`,
       ...(detail?.warnings === undefined ? {} : { warnings: detail.warnings }),
+      ...(verdict === undefined ? {} : { verdict }),
     };
     this.options.line(summary);
     this.resolve(summary);

@@ -81,7 +81,7 @@ function facts({
   backend,
   git,
   seed,
-  warnings = [],
+  verdict,
   origin,
 }: Facts): string[] {
   const progress = origin === undefined ? `${step + 1} of ${steps} steps` : `${step} steps`;
@@ -89,7 +89,7 @@ function facts({
     endedAt === null ? undefined : (new Date(endedAt).getTime() - new Date(startedAt).getTime()) / 1000;
   return [
     `${id}: ${status}${message === null ? "" : ` (${message})`}, ${progress}${seconds === undefined ? "" : ` in ${duration(seconds)}`}${origin === undefined ? `, seed ${seed}` : ""}${backend === null ? "" : `, ${origin === undefined ? "on" : "imported from"} ${backend}`}.`,
-    ...warnings.map(({ message }) => `**Warning:** ${message}`),
+    ...(verdict === undefined ? [] : [`**Verdict:** ${verdict.headline}`]),
     ...(git === null ? [] : [`Sources: ${git.commit}${git.dirty ? " with uncommitted changes" : ""}.`]),
   ];
 }

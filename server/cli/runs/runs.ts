@@ -11,6 +11,7 @@ import {
   type RunDetail,
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
+import type { Verdict } from "../../../shared/run/verdict.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
@@ -25,8 +26,9 @@ import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
 import { whole } from "../options.ts";
 import { matrixText } from "../text/matrixText.ts";
-import { warningLines } from "../text/runText.ts";
+import { verdictLines } from "../text/verdictText.ts";
 import { setValues } from "./setValue.ts";
+import { verdictOf } from "./verdict.ts";
 import { findRun, storeOf, withDaemon } from "./store.ts";
 
 interface Options {
@@ -194,8 +196,10 @@ async function show(
   if (tasks === true) return showTasks(connection, id, json);
   const run = await ask(connection, runsShow, { run: id });
   const { ends } = await ask(connection, matrixQuery, { run: id });
-  if (json === true) return printJson(ends.length === 0 ? run : { ...run, matrix: ends });
-  print([...describe(run), ...matrixText(ends)].join("\n"));
+  const verdict = await verdictOf(connection, id);
+  const matrix = ends.length === 0 ? {} : { matrix: ends };
+  if (json === true) return printJson({ ...run, ...matrix, ...(verdict === null ? {} : { verdict }) });
+  print([...describe(run, verdict), ...matrixText(ends)].join("\n"));
 }
 
 async function showTasks(connection: Requester, run: string, json: boolean | undefined): Promise<void> {
@@ -204,7 +208,7 @@ async function showTasks(connection: Requester, run: string, json: boolean | und
   print(tasks.length === 0 ? "This run has made no tasks." : taskTree(tasks).join("\n"));
 }
 
-function describe(run: RunDetail): string[] {
+function describe(run: RunDetail, verdict: Verdict | null): string[] {
   const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
     values === null || Object.keys(values).length === 0
       ? []
@@ -217,7 +221,7 @@ function describe(run: RunDetail): string[] {
   return [
     `${run.id}  ${run.status}  ${progress(run)}${run.stage === null ? "" : `  ${run.stage}`}`,
     ...(run.message === null ? [] : [run.message]),
-    ...warningLines(run.warnings),
+    ...(verdict === null ? [] : verdictLines(verdict)),
     ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,
     ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin)}`]),

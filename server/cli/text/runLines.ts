@@ -1,4 +1,5 @@
 /** What `gradus run` and `gradus runs follow` say about a run as it goes: the same events as JSON lines, plain lines or a live picture. */
+import type { Verdict } from "../../../shared/run/verdict.ts";
 import type { RunWarning } from "../../../shared/run/outcome.ts";
 import type { StageKind } from "../../../shared/run/stageKinds.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
@@ -54,6 +55,8 @@ export type RunLine =
       readonly resume: string | null;
       /** What is wrong with what it came to, the most serious first; absent: nothing that its numbers tell. */
       readonly warnings?: readonly RunWarning[];
+      /** Whether it learned, and if not, why; absent: it made no training step. */
+      readonly verdict?: Verdict;
     };
 
 export type CompletionRow = Pick<RolloutRow, "prompt" | "response" | "reward" | "finish">;

@@ -1,6 +1,6 @@
 /** The lines of `gradus run` that stay: the same in a terminal and in a file. */
 import { resolve } from "node:path";
-import type { RunWarning } from "../../../shared/run/outcome.ts";
+import { verdictLines } from "./verdictText.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
 import { complain, print, printJson } from "../command.ts";
@@ -57,10 +57,6 @@ function change(name: string, first: EvaluationMetrics | null, last: EvaluationM
   ];
 }
 
-/** What a run came to, where that is not what its end suggests. */
-export const warningLines = (warnings: readonly RunWarning[] = []): string[] =>
-  warnings.map(({ message }) => `${colours.yellow("⚠ warning")} ${message}`);
-
 /** What has failed by its config would fail again. */
 const asItWas =
   ", with its original config and the reward's files as they are now; a changed config is a new run";
@@ -82,7 +78,7 @@ export function summaryLines(line: LineOf<"summary">, course: readonly string[] 
     ...course,
     ...(names.length === 0 ? [] : ["held-out, before → after:"]),
     ...names.flatMap((name) => change(name, line.evaluation.first, line.evaluation.last)),
-    ...warningLines(line.warnings),
+    ...(line.verdict === undefined ? [] : ["", ...verdictLines(line.verdict), ""]),
     `stored in ${line.folder}`,
     `open it in VS Code: code ${projectOf(line.folder)}, then Gradus in the activity bar`,
     ...(line.resume === null ? [] : [`resume it: ${line.resume}${line.status === "failed" ? asItWas : ""}`]),

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { EvaluationRow, ParamsOf, ResultOf, runsVerdict } from "../../../shared/protocol/protocol.ts";
 import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
-import type { RunWarning } from "../../../shared/run/outcome.ts";
+import type { RewardFailure, RunWarning } from "../../../shared/run/outcome.ts";
 import type { Verdict, VerdictBrief } from "../../../shared/run/verdict.ts";
 import type { GroupTally } from "../../analysis/evidence/record.ts";
 import { endedVerdict } from "../../analysis/verdict/ended.ts";
@@ -30,7 +30,9 @@ const mostFailures = 20;
 interface Held {
   readonly attempt: number;
   readonly timeline: Timeline;
+  /** Steps up to this one have been read. */
   to: number;
+  evaluations: readonly EvaluationRow[];
 }
 
 export class VerdictQueries {
@@ -50,10 +52,10 @@ export class VerdictQueries {
     const settled = isSettled(run.status);
     const kept = settled ? this.kept(run.id, at) : undefined;
     if (kept !== undefined) return kept ?? undefined;
-    const last = run.step < 0 ? undefined : this.timeline(run, readable(run)).spans.at(-1);
-    const steps = last === undefined ? null : briefOf(last.finding);
+    const until = readable(run);
+    const steps = run.step < 0 ? null : verdictOf(this.record(run, until), this.timeline(run, until));
     const ended = settled ? endedVerdict(steps, { ...run, warnings }) : null;
-    const brief = ended === null ? steps : { state: ended.state, label: ended.label, since: ended.since };
+    const brief = ended ?? (steps === null ? null : briefOf(steps));
     if (settled) {
       this.held.delete(run.id);
       this.statements.run(
@@ -88,7 +90,12 @@ export class VerdictQueries {
 
   private fresh(run: RunState): Held {
     const { config, steps, imported } = this.head(run);
-    return { attempt: run.attempt, timeline: new Timeline({ config, steps, imported }), to: -1 };
+    return {
+      attempt: run.attempt,
+      timeline: new Timeline({ config, steps, imported }),
+      to: -1,
+      evaluations: [],
+    };
   }
 
   private timeline(run: RunState, to: number): Timeline {
@@ -103,7 +110,7 @@ export class VerdictQueries {
   private filled(run: RunState, held: Held, to: number): Timeline {
     if (held.to >= to) return held.timeline;
     const names = this.metrics.names({ run: run.id }).names.filter(isRead);
-    const evaluations = this.evaluations(run.id);
+    const evaluations = this.evaluated(run.id, held);
     const stages = this.runs.stages(run.id);
     while (held.to < to) {
       const end = Math.min(held.to + stretch, to);
@@ -119,21 +126,31 @@ export class VerdictQueries {
     return { config: parse<JsonObject>(config), steps, imported: origin !== null };
   }
 
-  /** What words are made of, without the series: the timeline has read them. */
+  /** What words are made of: the series have been read by the timeline, and most verdicts ask for neither groups nor failures. */
   private record(run: RunState, to: number): VerdictRecord {
+    const groups = (): readonly GroupTally[] => this.groups(run.id, to);
+    const failures = (): readonly RewardFailure[] => this.outcomes.failures(run.id).slice(0, mostFailures);
     return {
       ...this.head(run),
       step: to,
       stages: [],
       series: {},
-      evaluations: this.evaluations(run.id),
-      groups: this.groups(run.id, to),
-      failures: this.outcomes.failures(run.id).slice(0, mostFailures),
+      evaluations: this.records.evaluations({ run: run.id }).evaluations,
+      get groups() {
+        return groups();
+      },
+      get failures() {
+        return failures();
+      },
     };
   }
 
-  private evaluations(run: string): readonly EvaluationRow[] {
-    return this.records.evaluations({ run, tasks: true }).evaluations;
+  /** With their tasks, which are much to read: again only where there are more than before. */
+  private evaluated(run: string, held: Held): readonly EvaluationRow[] {
+    const { evaluations } = this.records.evaluations({ run });
+    if (evaluations.length !== held.evaluations.length)
+      held.evaluations = this.records.evaluations({ run, tasks: true }).evaluations;
+    return held.evaluations;
   }
 
   private groups(run: string, to: number): readonly GroupTally[] {

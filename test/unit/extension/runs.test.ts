@@ -233,14 +233,12 @@ test("a run that came to nothing has a warning sign and the words for it, in row
     endedAt: "2026-11-21T17:00:00.000Z",
     first: { "eval/pass@1": 0.023 },
     last: { "eval/pass@1": 0 },
-    warnings: [
-      {
-        reason: "nothing-trained",
-        label: "nothing trained",
-        message: "Nothing was trained in the 20 steps.",
-      },
-      { reason: "held-out-worse", label: "held-out got worse", message: "Held-out answers got worse." },
-    ],
+    verdict: {
+      state: "hacking",
+      label: "hacking `brevity`",
+      since: 40,
+      headline: "Hacking `brevity` since step 40: the reward rose and successes did not.",
+    },
   });
   const row = rowOf({ kind: "run", run }, now);
   assert.deepEqual(
@@ -249,22 +247,39 @@ test("a run that came to nothing has a warning sign and the words for it, in row
       icon: "warning",
       color: "problemsWarningIcon.foreground",
       context: "run.finished",
-      description: "nothing trained, held-out got worse · pass@1 2.3 % → 0.0 % · 3 h ago",
+      description: "hacking brevity · pass@1 2.3 % → 0.0 % · 3 h ago",
     },
   );
-  assert.match(row.spoken, /nothing trained/);
-  assert.match(runTooltip(run, now), /\$\(warning\) Nothing was trained in the 20 steps/);
-  assert.equal(endText(run), "finished, but nothing trained, held-out got worse");
-  assert.equal(endText({ ...run, status: "stopped" }), "was stopped; nothing trained, held-out got worse");
+  assert.match(row.spoken, /hacking brevity/);
+  assert.match(runTooltip(run, now), /\$\(warning\) Hacking .?`brevity.?` since step 40/);
+  assert.equal(endText(run), "finished, but hacking brevity");
+  assert.equal(endText({ ...run, status: "stopped" }), "was stopped; hacking brevity");
   assert.equal(endText(summary("b", { status: "finished" })), "finished");
-  assert.equal(statusText([], run), "$(warning) name of a: nothing trained, held-out got worse");
+  assert.equal(statusText([], run), "$(warning) name of a: hacking brevity");
   assert.equal(statusText([summary("b")], run), "$(pulse) 1 run · r̄ 0.412");
   assert.equal(
     lastRunTitle(run, "up"),
-    "Last run: $(warning) nothing trained, held-out got worse, reward 0.412, pass@1 2.3 % → 0.0 %",
+    "Last run: $(warning) hacking brevity, reward 0.412, pass@1 2.3 % → 0.0 %",
   );
   const failed = rowOf({ kind: "run", run: { ...run, status: "failed" } }, now);
   assert.equal(failed.icon, "error");
+  const live = rowOf({ kind: "run", run: { ...run, status: "running", step: 84, steps: 420 } }, now);
+  assert.match(live.description, /^step 85 of 420 · hacking brevity/);
+});
+
+test("only a run that learned has a green tick; others that finished say what came of them", () => {
+  const verdict = { state: "learning", label: "learning", since: 40, headline: "Learning." } as const;
+  const look = (state: typeof verdict | { state: "flat"; label: string; since: null; headline: string }) => {
+    const { icon, color, description } = rowOf(
+      { kind: "run", run: summary("a", { status: "finished", verdict: state }) },
+      now,
+    );
+    return [icon, color, description];
+  };
+  assert.deepEqual(look(verdict).slice(0, 2), ["pass", "testing.iconPassed"]);
+  const flat = look({ state: "flat", label: "flat", since: null, headline: "Flat." });
+  assert.deepEqual(flat.slice(0, 2), ["pass", null]);
+  assert.match(String(flat[2]), /^flat/);
 });
 
 test("the lens has an arrow only where held-out answers did not get worse", () => {
