@@ -11,6 +11,7 @@ import type { Rescorer } from "./rescore/rescorer.ts";
 import { attackReward, checkReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./stageSteps.ts";
+import { verdict } from "./verdict/verdict.ts";
 import type { Supervisor } from "./supervisor.ts";
 
 export type { Handlers } from "./answers.ts";
@@ -48,7 +49,7 @@ export function handlersOf(
     ...answers(protocol.runsShow, async (parameters) =>
       supervisor.seen(await remote.call("show", parameters)),
     ),
-    ...answers(protocol.runsVerdict, (parameters) => remote.call("verdict", parameters)),
+    ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),

@@ -22,6 +22,7 @@ type QueryName =
   | "lens"
   | "fileRuns"
   | "fileStamps"
+  | "runToRescore"
   | "rolloutSteps"
   | "rolloutPlaces"
   | "head";

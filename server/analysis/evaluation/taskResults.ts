@@ -31,3 +31,11 @@ export const passDifferences = (first: TaskResults, second: TaskResults): readon
       ? []
       : [(second.right[pair.second] ?? 0) / otherOf - (first.right[pair.first] ?? 0) / of];
   });
+
+/** 1 where only the second evaluation has a right answer to a task, −1 where only the first has, else 0. */
+export const solvedDifferences = (first: TaskResults, second: TaskResults): readonly number[] =>
+  sameTasks(first, second).flatMap((pair) =>
+    (first.samples[pair.first] ?? 0) === 0 || (second.samples[pair.second] ?? 0) === 0
+      ? []
+      : [Number((second.right[pair.second] ?? 0) > 0) - Number((first.right[pair.first] ?? 0) > 0)],
+  );

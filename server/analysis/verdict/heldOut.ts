@@ -2,14 +2,15 @@
  * Whether held-out results differ from those before training: an interval of the difference of pass@1, paired by task,
  * that holds at every look together.
  */
+import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
 import { normalQuantile, shareDifference } from "../../../shared/lib/proportions.ts";
-import { passDifferences } from "../evaluation/taskResults.ts";
+import { passDifferences, solvedDifferences } from "../evaluation/taskResults.ts";
 
 const name = "eval/pass@1";
 /** A difference within this counts as none. */
 export const negligible = 0.03;
-/** Chance that some look of a run's is wrong. */
+/** Chance that some look of a run's is wrong: of pass@1, and of the tasks that are solved at all. */
 const chance = 0.05;
 
 export interface Comparison {
@@ -21,6 +22,8 @@ export interface Comparison {
   readonly paired: boolean;
   /** Of the difference; null where it cannot be known. */
   readonly interval: { readonly low: number; readonly high: number } | null;
+  /** Of the difference of the share of tasks that any of several answers solves; null where tasks are not known one by one. */
+  readonly solved: { readonly low: number; readonly high: number } | null;
 }
 
 /**
@@ -56,16 +59,29 @@ export function compare(
   if (before === undefined || after === undefined) return null;
   const z = zOf(look);
   const common = { step: later.step, before, after };
-  const pairs =
-    first.results === undefined || later.results === undefined
-      ? []
-      : passDifferences(first.results, later.results);
-  if (pairs.length > 1)
-    return { ...common, tasks: pairs.length, paired: true, interval: pairedInterval(pairs, z) };
+  const paired = pairedBy(first.results, later.results, z);
+  if (paired !== null) return { ...common, paired: true, ...paired };
   return {
     ...common,
     tasks: asked,
     paired: false,
     interval: asked === null ? null : shareDifference(before, after, asked, z),
+    solved: null,
   };
+}
+
+function pairedBy(
+  first: TaskResults | undefined,
+  later: TaskResults | undefined,
+  z: number,
+): Pick<Comparison, "tasks" | "interval" | "solved"> | null {
+  if (first === undefined || later === undefined) return null;
+  const differences = passDifferences(first, later);
+  return differences.length < 2
+    ? null
+    : {
+        tasks: differences.length,
+        interval: pairedInterval(differences, z),
+        solved: pairedInterval(solvedDifferences(first, later), z),
+      };
 }

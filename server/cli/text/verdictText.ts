@@ -24,7 +24,15 @@ const coloured = (state: VerdictState, text: string): string =>
 export const verdictLabel = ({ state, label }: Pick<Verdict, "state" | "label">): string =>
   coloured(state, `${marks[state]} ${label}`);
 
-export function verdictLines({ state, headline, details, against, fixes, reliability }: Verdict): string[] {
+export function verdictLines({
+  state,
+  headline,
+  details,
+  against,
+  fixes,
+  rollouts,
+  reliability,
+}: Verdict): string[] {
   const rest = [
     ...details,
     ...(against === null ? [] : [`Against it: ${against}`]),
@@ -32,6 +40,11 @@ export function verdictLines({ state, headline, details, against, fixes, reliabi
       ({ title, set, effect, leaves }) =>
         `Try: ${title}  (${set.map(({ path, value }) => `--set ${path}=${JSON.stringify(value)}`).join(" ")}): ${effect ?? "its effect is unknown until tried"}.${leaves === null ? "" : ` ${leaves}`}`,
     ),
+    ...(rollouts.length === 0
+      ? []
+      : [
+          `Look at: ${rollouts.map(({ step, group, index, why }) => `step ${step}, group ${group}, rollout ${index} (${why})`).join("; ")}.`,
+        ]),
     ...(reliability === null ? [] : [reliability]),
   ];
   return [

@@ -68,7 +68,8 @@ class RescoreThread {
   }
 
   private async fulfil(id: number, request: RescoreRequest, signal: AbortSignal): Promise<void> {
-    const { config } = loadFile(request.file, { text: request.text }, { absent: ["data", "model"] });
+    const { text, set = [] } = request;
+    const { config } = loadFile(request.file, { text, set }, { absent: ["data", "model"] });
     if (config === undefined)
       throw new UserError("the config has errors", { code: "invalidConfig", file: request.file });
     const session = await this.session(request.run);

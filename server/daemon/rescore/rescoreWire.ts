@@ -22,6 +22,8 @@ export interface RescoreRequest {
   /** The config as it is. */
   readonly file: string;
   readonly text: string;
+  /** `path=value`: edits on top of the text. */
+  readonly set?: readonly string[];
   readonly trusted: boolean;
   /** Texts of files that are open in an editor, by their paths. */
   readonly unsaved: Readonly<Record<string, string>>;

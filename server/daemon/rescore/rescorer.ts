@@ -48,6 +48,11 @@ export class Rescorer {
     });
   }
 
+  /** For the daemon's log. */
+  note(text: string): void {
+    this.log(`rescore: ${text}`);
+  }
+
   cancel(key: string): void {
     for (const [id, waiting] of this.waiting)
       if (waiting.key === key) {
@@ -86,7 +91,7 @@ export class Rescorer {
     });
     worker.unref();
     worker.on("message", (message: FromThread) => this.receive(message));
-    worker.on("error", (error) => this.log(`rescore: ${messageOf(error)}`));
+    worker.on("error", (error) => this.note(messageOf(error)));
     worker.on("exit", () => {
       if (this.worker !== worker) return;
       this.worker = undefined;
@@ -131,7 +136,7 @@ export class Rescorer {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
       this.fail("re-scoring the rollouts did not finish");
-      this.close().catch((error: unknown) => this.log(`rescore: ${messageOf(error)}`));
+      this.close().catch((error: unknown) => this.note(messageOf(error)));
     }, milliseconds).unref();
   }
 

@@ -105,21 +105,32 @@ export class EvidenceQueries {
     );
   }
 
+  /** What scoring a run's rollouts again needs of it. */
+  runToRescore(
+    run: string,
+  ): Pick<RunRecord, "folder" | "authored" | "bundles"> & Pick<RunSummary, "name" | "file"> {
+    const detail = this.runs.show({ run });
+    const { name, file, folder, authored } = detail;
+    return { name, file, folder, authored, bundles: this.bundles(detail) };
+  }
+
+  private bundles({ id, attempt }: RunSummary): RunRecord["bundles"] {
+    const found = row<{ bundles: string | null }>(
+      this.statements.of("SELECT bundles FROM attempt WHERE run = ? AND attempt = ?").get(id, attempt),
+    );
+    return found === undefined || found.bundles === null ? {} : parse<Record<string, string>>(found.bundles);
+  }
+
   private record(summary: RunSummary): RunRecord {
     const { config, stages, folder, authored } = this.runs.show({ run: summary.id });
     const series = this.series(summary, untilMetrics(config));
-    const bundles = row<{ bundles: string | null }>(
-      this.statements
-        .of("SELECT bundles FROM attempt WHERE run = ? AND attempt = ?")
-        .get(summary.id, summary.attempt),
-    )?.bundles;
     return {
       summary,
       folder,
       authored,
       config,
       stages,
-      bundles: bundles === undefined || bundles === null ? {} : parse<Record<string, string>>(bundles),
+      bundles: this.bundles(summary),
       series,
       groups: this.groups(summary),
       spread: this.spread(summary, series),

@@ -53,6 +53,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     matrix: records.matrix.bind(records),
     fileRuns: evidence.fileRuns.bind(evidence),
     fileStamps: evidence.fileStamps.bind(evidence),
+    runToRescore: evidence.runToRescore.bind(evidence),
     rolloutSteps: evidence.rolloutSteps.bind(evidence),
     rolloutPlaces: evidence.rolloutPlaces.bind(evidence),
     head: feed.head.bind(feed),

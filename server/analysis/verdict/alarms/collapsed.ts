@@ -5,22 +5,38 @@ import { beyondNoise, takeover } from "../takeover.ts";
 import { movedBy, window } from "../trail.ts";
 
 const success = "groups/success_rate";
+const entropy = "policy/entropy";
+/** Of the entropy at the start: less leaves one answer to everything. */
+const choice = 0.25;
 /** Of the success rate at the start: less than this is a collapse. */
 const share = 0.5;
 /** Less than this at the start is too little to fall from. */
 const least = 0.05;
 
 export const collapsed: Alarm = (moment) => {
-  const worse = (moment.comparison?.interval?.high ?? Number.POSITIVE_INFINITY) < 0;
-  if (!worse && !fell(moment)) return null;
-  return {
-    state: "collapsed",
-    kind: worse ? "held-out" : "training",
-    since: () => onset(moment),
-    term: takeover(moment)?.term ?? null,
-    certain: worse,
-  };
+  const kind = kindOf(moment);
+  if (kind === null) return null;
+  const term = takeover(moment)?.term ?? null;
+  return { state: "collapsed", kind, since: () => onset(moment), term, certain: kind === "held-out" };
 };
+
+function kindOf(moment: Moment): "held-out" | "degenerate" | "training" | null {
+  const { comparison } = moment;
+  const worse = (comparison?.interval?.high ?? 1) < 0 || (comparison?.solved?.high ?? 1) < 0;
+  return worse ? "held-out" : degenerate(moment) ? "degenerate" : fell(moment) ? "training" : null;
+}
+
+/** Hardly any choice is left in what it writes, and what it writes is right less often: no curriculum does that. */
+function degenerate(moment: Moment): boolean {
+  if (moment.gained || moment.count < 2 * window) return false;
+  const [before, now] = [moment.start(entropy), moment.now(entropy)];
+  const [right, rightNow] = [moment.start(success), moment.now(success)];
+  return (
+    now.mean < choice * before.mean &&
+    rightNow.mean < share * right.mean &&
+    movedBy(right, rightNow) < -beyondNoise
+  );
+}
 
 /** Only where steps can be compared: a curriculum that turns to harder tasks has fewer successes, too. */
 function fell(moment: Moment): boolean {
@@ -34,11 +50,11 @@ function onset(moment: Moment): number {
   const trail = moment.trail(success);
   const shown = moment.comparison?.step ?? moment.stepAt(moment.count);
   const now = moment.now(success).mean;
-  if (!moment.facts.steady || Number.isNaN(now)) return shown;
+  if (Number.isNaN(now)) return shown;
   let best = moment.start(success).mean;
   for (let end = trail.length; end >= trail.begin + window; end--)
     best = Math.max(best, trail.over(end - window, end).mean);
-  if (!(best - now >= least)) return shown;
+  if (!(best > now)) return shown;
   return Math.min(
     shown,
     moment.since(success, ({ mean }) => mean < (best + now) / 2),
