@@ -75,7 +75,9 @@ export class Timeline {
     const sign = this.moment.count < window ? null : firstOf(this.moment);
     const alike = this.seen.sign?.state === sign?.state;
     this.seen = { sign, count: alike ? this.seen.count + 1 : 1 };
-    if (this.seen.count >= hold || sign?.certain === true) this.alarm = this.goingOn(sign);
+    // What held-out results have shown, later ones take back.
+    const settled = sign?.certain === true || (sign === null && this.alarm?.certain === true);
+    if (this.seen.count >= hold || settled) this.alarm = this.goingOn(sign);
     const steps = this.head.imported ? null : this.head.steps;
     return this.alarm ?? quiet(this.moment, step, { steps });
   }

@@ -21,9 +21,14 @@ export const collapsed: Alarm = (moment) => {
 };
 
 function kindOf(moment: Moment): "held-out" | "degenerate" | "training" | null {
-  const { comparison } = moment;
-  const worse = (comparison?.interval?.high ?? 1) < 0 || (comparison?.solved?.high ?? 1) < 0;
-  return worse ? "held-out" : degenerate(moment) ? "degenerate" : fell(moment) ? "training" : null;
+  return isWorse(moment) ? "held-out" : degenerate(moment) ? "degenerate" : fell(moment) ? "training" : null;
+}
+
+/** Fewer tasks with a right answer among several are no loss where answers are right more often: the policy is surer. */
+function isWorse({ comparison }: Moment): boolean {
+  if (comparison === undefined) return false;
+  const { interval, solved, before, after } = comparison;
+  return (interval?.high ?? 1) < 0 || (after <= before && (solved?.high ?? 1) < 0);
 }
 
 /** Hardly any choice is left in what it writes, and what it writes is right less often: no curriculum does that. */
