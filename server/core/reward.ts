@@ -70,9 +70,29 @@ export interface RewardTerm {
   readonly learners?: readonly Learner[];
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
   /** Loads what the term needs, once, before the first step; throws a UserError a person can act on. */
-  prepare?(): Promise<{ readonly bundle?: string }>;
+  prepare?(): Promise<Prepared>;
   /** Ends processes the term holds. */
   close?(): Promise<void>;
+}
+
+/** A file of code as it was loaded. */
+export interface SourceText {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+}
+/** What a term was made of. */
+export interface Prepared {
+  /** SHA-256 of its code. */
+  readonly bundle?: string;
+  /** The file that the config names, then those that it imports. */
+  readonly sources?: readonly SourceText[];
+  readonly python?: {
+    /** The interpreter's path. */
+    readonly path: string;
+    /** Modules that it imports from packages. */
+    readonly modules: readonly string[];
+  };
 }
 
 export type Combine = (rewards: Rewards, batch: Batch) => Combined;

@@ -4,6 +4,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import {
   status,
   type Learner,
+  type Prepared,
   type RewardColumn,
   type RewardContext,
   type RewardTerm,
@@ -29,6 +30,8 @@ const waits = ({ learners }: RewardTerm): boolean => learners !== undefined && l
 export class Scorer {
   private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
 
+  /** By term, what user code was loaded. */
+  readonly loaded = new Map<string, Prepared>();
   /** undefined: any of them. */
   private readonly deciding: readonly string[] | undefined;
 
@@ -47,7 +50,9 @@ export class Scorer {
     const bundles: Record<string, string> = {};
     for (const { config, term } of this.terms) {
       const made = await term.prepare?.();
-      if (made?.bundle !== undefined) bundles[config.name] = made.bundle;
+      if (made?.bundle === undefined) continue;
+      bundles[config.name] = made.bundle;
+      this.loaded.set(config.name, made);
     }
     return bundles;
   }

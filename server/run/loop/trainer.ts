@@ -9,6 +9,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
+import type { Prepared } from "../../core/reward.ts";
 import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
@@ -66,6 +67,9 @@ export class Trainer implements Driver {
     this.matrix = new RegressionMatrix(session, this.components);
   }
 
+  /** What user code `prepare` has loaded, by reward term. */
+  readonly loaded = new Map<string, Prepared>();
+
   /** Makes every stage's methods and loads user rewards, so that what is missing is reported before the first step. */
   async prepare(): Promise<Record<string, string>> {
     const { stages, top } = this.session.config;
@@ -78,9 +82,9 @@ export class Trainer implements Driver {
       bodies.map((body) => this.components.scorer(body)),
       this.session.models,
     );
-    const bundles = await Promise.all(
-      [...new Set(bodies.map((body) => this.components.scorer(body)))].map((scorer) => scorer.prepare()),
-    );
+    const scorers = [...new Set(bodies.map((body) => this.components.scorer(body)))];
+    const bundles = await Promise.all(scorers.map((scorer) => scorer.prepare()));
+    for (const { loaded } of scorers) for (const [term, made] of loaded) this.loaded.set(term, made);
     return Object.assign({}, ...bundles);
   }
 

@@ -14,6 +14,7 @@ import { Commands } from "./commands.ts";
 import { openControl } from "./control.ts";
 import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
+import { keepSources } from "./keepSources.ts";
 import { beginning, Loop, readLoopState } from "./loop.ts";
 import { Recorder } from "../step/log/recorder.ts";
 import { FailedSteps } from "./failedSteps.ts";
@@ -215,6 +216,16 @@ async function assembled(
   const trainer = new Trainer(session, options.folder, commands);
   closers.push(() => trainer.components.close());
   note({ bundles: await trainer.prepare() });
+  const keeping = keepSources({
+    ...options,
+    config,
+    loaded: trainer.loaded,
+    report: (message) =>
+      recorder.event("warning", "sources-not-kept", `The run's sources are not kept: ${message}.`, {
+        action: "Comparisons with this run cannot show what its reward files were. The run goes on.",
+      }),
+  });
+  closers.push(() => keeping.end());
   let loop = new Loop(session, trainer, beginning);
   if (resumed === undefined) return loop;
   const state = await whole(options.folder, resumed.step, async () => {

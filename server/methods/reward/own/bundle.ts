@@ -1,11 +1,13 @@
 /** A user's reward as one file: bundled so that it can import what it likes, and hashed so that a run knows what scored it. */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
+import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../../shared/lib/errors.ts";
 import { regularFile } from "../../../lib/inputFile.ts";
+import type { SourceText } from "../../../core/reward.ts";
 import { requireEsbuild } from "../../../lib/natives.ts";
 
 export interface Bundle {
@@ -86,6 +88,23 @@ function refuseOthers(file: string, term: string): void {
       action: "Name a TypeScript or JavaScript file in `use`.",
     });
   }
+}
+
+const mapComment = /\n\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/;
+const mapSchema = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string().nullable()) });
+
+/** The files that were bundled, with their texts as they were then, out of the bundle's map: the reward's own first. */
+export function bundledSources(file: string, { text }: Pick<Bundle, "text">): readonly SourceText[] {
+  const encoded = mapComment.exec(text)?.[1];
+  if (encoded === undefined) return [];
+  const { sources, sourcesContent } = mapSchema.parse(
+    JSON.parse(Buffer.from(encoded, "base64").toString("utf8")),
+  );
+  const own = realpathSync(file);
+  // Imports come before what imports them.
+  return sources
+    .map((source, at) => ({ path: resolve(dirname(own), source), text: sourcesContent[at] ?? "" }))
+    .sort((one, other) => Number(other.path === own) - Number(one.path === own));
 }
 
 /** @param unsaved the file's text as it is in an editor */

@@ -4,10 +4,10 @@ import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Tokenizer } from "../../../core/policy.ts";
-import type { RewardContext } from "../../../core/reward.ts";
+import type { Prepared, RewardContext } from "../../../core/reward.ts";
 import { lengthOfRow } from "../../../core/rows/batch.ts";
 import { randomInt } from "node:crypto";
-import { bundleReward, type Bundle } from "./bundle.ts";
+import { bundleReward, bundledSources, type Bundle } from "./bundle.ts";
 import { coveredScript, type CoveredScript } from "./coveredScript.ts";
 import { cut } from "./cut.ts";
 import { Hangs } from "./hangs.ts";
@@ -97,10 +97,11 @@ export class UserReward implements CoveredReward {
     this.hangs = new Hangs(options.timeout);
   }
 
-  async prepare(): Promise<{ readonly bundle: string }> {
-    const { sha256 } = await (this.bundle ??= bundleReward(this.options.file, this.options.term));
+  async prepare(): Promise<Prepared> {
+    const { file, term } = this.options;
+    const bundle = await (this.bundle ??= bundleReward(file, term));
     await this.ready();
-    return { bundle: sha256 };
+    return { bundle: bundle.sha256, sources: bundledSources(file, bundle) };
   }
 
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]> {

@@ -137,6 +137,11 @@ export class PythonFunction {
     }
   }
 
+  /** undefined until its process was started. */
+  get interpreterPath(): string | undefined {
+    return this.interpreter?.path;
+  }
+
   private get named(): string {
     const { path = "python", from = "" } = this.interpreter ?? {};
     return `${path} (from ${from})`;

@@ -1,6 +1,6 @@
 /** A user's Python function as a reward term: a warm process that is asked for a whole batch, killed where it hangs. */
 import { randomInt } from "node:crypto";
-import type { RewardContext } from "../../../../core/reward.ts";
+import type { Prepared, RewardContext } from "../../../../core/reward.ts";
 import type { Batch } from "../../../../core/rollouts.ts";
 import type { TermValue } from "../../../../core/slots/reward.ts";
 import { failure } from "../../perRow.ts";
@@ -11,6 +11,7 @@ import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";
 import { batchCall, keywordsOf, type Bound } from "./bind.ts";
 import type { Convention } from "./convention.ts";
+import { pythonImports } from "./imports.ts";
 import { PythonFunction, type Loaded, type PythonFunctionOptions } from "./pythonFunction.ts";
 import type { RowAnswer } from "./pythonProcess.ts";
 
@@ -87,10 +88,17 @@ export class PythonReward implements CoveredReward {
     this.hangs = new Hangs(options.timeout);
   }
 
-  async prepare(): Promise<{ readonly bundle: string }> {
-    const { sha256 } = this.function.open();
+  async prepare(): Promise<Prepared> {
+    const { sha256, text } = this.function.open();
     await this.function.ready();
-    return { bundle: sha256 };
+    const { file } = this.options;
+    const { files, modules } = pythonImports(file, text);
+    const path = this.function.interpreterPath;
+    return {
+      bundle: sha256,
+      sources: [{ path: file, text }, ...files],
+      ...(path === undefined ? {} : { python: { path, modules } }),
+    };
   }
 
   score(batch: Batch, { clock, tokenizer, signal }: RewardContext): Promise<readonly TermValue[]> {
