@@ -1,0 +1,146 @@
+/** Runs next to each other: sources first, then configs, then how they went. Pure: what it reads is passed in. */
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import type { Series } from "../../../shared/protocol/protocol.ts";
+import type {
+  ComparedGroup,
+  ComparedRun,
+  Comparison,
+  ConfigDifference,
+  WrittenBy,
+} from "../../../shared/run/comparison.ts";
+import type { RunSources } from "../../../shared/run/sources.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import { randomStream } from "../../lib/random.ts";
+import { segments } from "../../config/address.ts";
+import { toJson } from "../../config/text/node.ts";
+import { parseSource } from "../../config/text/source.ts";
+import { isMap, treeDifferences, writes } from "./configDifference.ts";
+import { groupSeries, groupsBySeed } from "./groups.ts";
+import { armDifferences, heldOutDifferences, type Examined } from "./heldOut.ts";
+import { runLabel } from "./label.ts";
+import { sourceDifferences } from "./sourceDifference.ts";
+
+/** What is compared of a run. */
+export interface RunFacts extends Examined {
+  readonly id: string;
+  readonly name: string;
+  readonly step: number;
+  /** The resolved config. */
+  readonly config: JsonObject;
+  /** As its author wrote it. */
+  readonly authored: string;
+  /** `path=value` on top of it. */
+  readonly set: readonly string[];
+  readonly sources: RunSources | undefined;
+  /** Of the metrics that are compared, each in buckets. */
+  readonly series: readonly Series[];
+  /** Another trainer's: its config says nothing. */
+  readonly imported: boolean;
+}
+
+/** @param runs at least one; the group of the first is what the others are compared with */
+export function compareRuns(runs: readonly RunFacts[], metrics: readonly string[]): Comparison {
+  const groups = groupsBySeed(runs);
+  const examined = groups.map((group) => group.map((at) => runs[at]!));
+  return {
+    runs: comparedRuns(runs, groups),
+    groups: groups.map((group) => labelled(runs, group)),
+    sources: sourceDifferences(runs.map(({ sources }) => sources)),
+    config: configDifferences(runs),
+    series: metrics.map((metric) => ({
+      metric,
+      groups: groups.flatMap((group, at) => {
+        const own = group.flatMap((run) => {
+          const found = runs[run]!.series.find((series) => series.metric === metric);
+          return found === undefined || found.steps.length === 0 ? [] : [{ found, end: found.steps.at(-1)! }];
+        });
+        return own.length === 0
+          ? []
+          : [
+              groupSeries(
+                at,
+                own.map(({ found }) => found),
+                own.map(({ end }) => end),
+              ),
+            ];
+      }),
+    })),
+    heldOut: heldOutDifferences(examined, randomStream(0, "compare")),
+    arms: armDifferences(examined),
+    notes: notesOf(runs, groups),
+  };
+}
+
+function comparedRuns(runs: readonly RunFacts[], groups: readonly (readonly number[])[]): ComparedRun[] {
+  const first = runs[0]?.config ?? {};
+  return runs.map(({ id, name, config, step, sources }, at) => ({
+    id,
+    name,
+    label: at === 0 ? name : runLabel(config, first) || name,
+    seed: typeof config["seed"] === "number" ? config["seed"] : null,
+    group: groups.findIndex((group) => group.includes(at)),
+    step,
+    sources: sources !== undefined,
+  }));
+}
+
+function labelled(runs: readonly RunFacts[], group: readonly number[]): ComparedGroup {
+  const [at = 0] = group;
+  const { config, name } = runs[at]!;
+  const label = runLabel(withoutSeed(config), withoutSeed(runs[0]!.config));
+  return { label: label === "" ? name : label, runs: group };
+}
+const withoutSeed = ({ seed: _seed, ...rest }: JsonObject): JsonObject => rest;
+
+function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {
+  const authored = runs.map((run) => authoredTree(run.authored));
+  const written = runs.map(({ set }) =>
+    set.map((one) => segments(one.slice(0, Math.max(0, one.indexOf("="))))),
+  );
+  return treeDifferences(runs.map(({ config }) => config))
+    .filter(({ path }) => path !== "seed" && path !== "name")
+    .map(({ path, values }) => {
+      const parts = segments(path);
+      const by = (run: number): WrittenBy =>
+        written[run]!.some((one) => one.every((part, i) => parts[i] === part))
+          ? "set"
+          : writes(authored[run], parts)
+            ? "file"
+            : "default";
+      return {
+        path,
+        values: values.map((value, run) => ({ ...(value === undefined ? {} : { value }), by: by(run) })),
+      };
+    });
+}
+
+function authoredTree(text: string): Json | undefined {
+  const { root } = parseSource("", text, { file: "", folder: "", via: [], layer: "file" });
+  const tree = root === undefined ? undefined : toJson(root);
+  return isMap(tree) ? tree : undefined;
+}
+
+function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])[]): string[] {
+  const without = runs.filter(({ sources, imported }) => sources === undefined && !imported);
+  const imported = runs.filter((run) => run.imported);
+  const shorter = groups.filter((group) => new Set(group.map((at) => runs[at]!.step)).size > 1);
+  const single = groups.filter(({ length }) => length === 1).length;
+  return [
+    ...(without.length === 0
+      ? []
+      : [`${names(without)} kept no sources: whether rewards or data differ is not known.`]),
+    ...(imported.length === 0
+      ? []
+      : [
+          `${names(imported)} ${imported.length === 1 ? "is" : "are"} another trainer's: configs are compared as they were converted.`,
+        ]),
+    ...(shorter.length === 0 ? [] : ["Means over seeds end where the shortest run of them does."]),
+    ...(groups.length > 1 && single > 0
+      ? [
+          `${single === groups.length ? "Each group has one seed" : `${plural(single, "group")} of ${groups.length} ${single === 1 ? "has" : "have"} one seed`}: the difference may be that of the seeds.`,
+        ]
+      : []),
+  ];
+}
+
+const names = (runs: readonly RunFacts[]): string => runs.map(({ id }) => id).join(", ");

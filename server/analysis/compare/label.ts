@@ -1,0 +1,69 @@
+/** What tells runs of one config apart, in a few words: "lr 3e-6 · group 16 · seed 2". Pure. */
+import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { segments } from "../../config/address.ts";
+import { treeDifferences, type TreeDifference } from "./configDifference.ts";
+
+/** Parts shown; the rest is counted. */
+const most = 3;
+
+/** Keys that tell nothing of what is tried: how long, how often, where. */
+const quiet = /^(name|evaluation|checkpoint|engine|logging|scheduler)(\.|$)/;
+
+/** As a person writes it: 3e-6, 0.04, [1, 8], off. */
+export function valueText(value: Json | undefined): string {
+  if (value === undefined) return "–";
+  if (typeof value === "number") return numberText(value);
+  if (typeof value === "string") return value.split("/").at(-1) ?? value;
+  if (value === null || typeof value === "boolean")
+    return value === true ? "on" : value === false ? "off" : "none";
+  if (Array.isArray(value))
+    return value.length > 4 ? `${value.length} items` : `[${value.map(valueText).join(", ")}]`;
+  const use = (value as JsonObject)["use"] ?? (value as JsonObject)["schedule"];
+  return typeof use === "string" ? use : "{…}";
+}
+
+const numberText = (value: number): string => {
+  const size = Math.abs(value);
+  return value !== 0 && (size < 1e-3 || size >= 1e6)
+    ? value.toExponential().replace("e+", "e")
+    : String(value);
+};
+
+/** `update.optimizer.lr` → lr; `reward.terms.brevity.weight` → brevity weight; `advantage.baseline.use` → baseline. */
+function keyText(path: string): string {
+  const parts = segments(path).filter((part) => part !== "use");
+  const last = parts.at(-1) ?? path;
+  const owner = parts.at(-2);
+  const generic = [
+    "weight",
+    "steps",
+    "coefficient",
+    "low",
+    "high",
+    "alpha",
+    "temperature",
+    "lengths",
+    "numbers",
+  ];
+  return owner !== undefined && generic.includes(last) && parts.length > 2 ? `${owner} ${last}` : last;
+}
+
+const partText = ({ path, values }: TreeDifference): string => {
+  const [, own] = values;
+  return own === undefined ? `no ${keyText(path)}` : `${keyText(path)} ${valueText(own)}`;
+};
+
+/**
+ * @param own the resolved config
+ * @param first of the run that it is told from
+ * @returns empty where they say the same
+ */
+export function runLabel(own: JsonObject, first: JsonObject): string {
+  const all = treeDifferences([first, own]);
+  const seed = all.find(({ path }) => path === "seed");
+  const others = all.filter(({ path }) => path !== "seed" && path !== "name");
+  const telling = others.filter(({ path }) => !quiet.test(path));
+  const shown = (telling.length === 0 ? others : telling).map(partText);
+  const more = shown.length > most ? [`${shown.length - most} more`] : [];
+  return [...shown.slice(0, most), ...more, ...(seed === undefined ? [] : [partText(seed)])].join(" · ");
+}
