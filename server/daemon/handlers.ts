@@ -5,6 +5,7 @@ import * as protocol from "../../shared/protocol/protocol.ts";
 import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
+import { compare, type ComparedStore } from "./experiments/compare.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
@@ -50,6 +51,8 @@ export function handlersOf(
       supervisor.seen(await remote.call("show", parameters)),
     ),
     ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
+    ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
+    ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
@@ -75,6 +78,13 @@ export function handlersOf(
     }),
   };
 }
+
+const comparedStore = (remote: RemoteStore): ComparedStore => ({
+  show: (parameters) => remote.call("show", parameters),
+  names: (parameters) => remote.call("names", parameters),
+  series: (parameters) => remote.call("series", parameters),
+  evaluations: (parameters) => remote.call("evaluations", parameters),
+});
 
 /** Where a config's first key is: the lens is above it. */
 function firstLine(file: string): number {

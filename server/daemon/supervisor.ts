@@ -19,9 +19,11 @@ import {
   type RunSummary,
   type runsControl,
   type runsDelete,
+  type runsMark,
   type runsResume,
   type runsStart,
 } from "../../shared/protocol/protocol.ts";
+import { writeMarks, type MarkChange } from "../../shared/run/marks.ts";
 import { trainerNames } from "../../shared/run/origin.ts";
 import { isRunId } from "../../shared/run/runId.ts";
 import type { RunFile } from "../../shared/run/run.ts";
@@ -265,6 +267,14 @@ export class Supervisor {
       this.log(`run ${run} deleted`);
       return { deleted: true };
     });
+  }
+
+  /** What people say of it, live or not. */
+  async mark(run: string, change: MarkChange): Promise<ResultOf<typeof runsMark>> {
+    await this.existing(run);
+    const marks = writeMarks(this.folder(run), change);
+    await this.remote.call("marked", run);
+    return marks;
   }
 
   private async emptyTrash(run: string): Promise<void> {

@@ -83,6 +83,7 @@ const runSchema = z.object({
   steps: z.number().int().optional(),
   seed: z.number().int().optional(),
   python: z.string().optional(),
+  parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
   imported: z.string().optional(),
   createdAt: z.string(),
 });
@@ -91,7 +92,7 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, imported, ...rest } = run;
+    const { relative, steps, seed, python, parent, imported, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -99,6 +100,7 @@ export function readRunFile(folder: string): RunFile | null {
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
+      ...(parent === undefined ? {} : { parent }),
       ...(imported === undefined ? {} : { imported }),
     };
   } catch {

@@ -95,6 +95,7 @@ class StoreThread {
         ingest.setStatus(run, status, message, attempt);
         this.read(run);
       },
+      marked: (run) => ingest.marked(run),
       recordedStatus: (run) => ingest.recordedStatus(run),
       damage: (run) => queries.damage(run).at(-1) ?? null,
       forgetRun: (run) => this.forget(run),

@@ -36,6 +36,8 @@ export interface StoreCalls extends Pick<Queries, QueryName> {
   /** Answers when everything that is in the run's log now has been read; fails where it cannot be. */
   drain(run: string): void;
   setStatus(run: string, status: RunStatus, message: string | null, attempt?: number): void;
+  /** Tells those who follow that the run's summary is another. */
+  marked(run: string): void;
   /** As the run's log and the daemon left it, whether its process lives or not. */
   recordedStatus(run: string): RunStatus | undefined;
   /** Where the log of the run's last attempt stops being readable, and what to do; null: it is whole. */

@@ -18,7 +18,17 @@ import {
   rolloutsWhy,
 } from "./recorded.ts";
 import { rewardAttack, rewardCheck } from "./rewards.ts";
-import { runsControl, runsDelete, runsList, runsResume, runsShow, runsStart, runsVerdict } from "./runs.ts";
+import {
+  runsCompare,
+  runsControl,
+  runsDelete,
+  runsList,
+  runsMark,
+  runsResume,
+  runsShow,
+  runsStart,
+  runsVerdict,
+} from "./runs.ts";
 
 export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./descriptor.ts";
 export * from "./changes.ts";
@@ -44,6 +54,8 @@ export const requests = {
   runsControl,
   runsResume,
   runsDelete,
+  runsMark,
+  runsCompare,
   metricsNames,
   metricsSeries,
   groupsQuery,

@@ -1,7 +1,10 @@
 /** Runs: started, listed, controlled. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../lib/json.ts";
+import type { Comparison } from "../run/comparison.ts";
+import type { RunMarks } from "../run/marks.ts";
 import type { RunOrigin } from "../run/origin.ts";
+import { runIdSchema } from "../run/runId.ts";
 import type { Verdict, VerdictBrief } from "../run/verdict.ts";
 import type { RunWarning } from "../run/outcome.ts";
 import type { RunStatus } from "./runStatus.ts";
@@ -33,6 +36,18 @@ export interface RunSummary {
   readonly verdict?: VerdictBrief;
   /** Of a run that another trainer made and that was imported. */
   readonly origin?: RunOrigin;
+  /** In what it differs from the first run of its config: "lr 3e-6 · seed 2". Absent: in nothing, or it is that run. */
+  readonly label?: string;
+  readonly seed?: number;
+  /** The run that it was forked from, and the last step of the checkpoint that it began with. */
+  readonly parent?: { readonly run: string; readonly step: number };
+  /** What people say of it; absent: nothing. */
+  readonly tags?: readonly string[];
+  readonly note?: string;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+  /** Where `sparks` were asked for: the course of reward/total. */
+  readonly spark?: readonly number[];
 }
 export interface RunDetail extends RunSummary {
   readonly folder: string;
@@ -74,7 +89,41 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
 );
 export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
   "gradus/runs/list",
-  z.object({ limit: z.number().int().positive().default(200) }),
+  z.object({
+    limit: z.number().int().positive().default(200),
+    where: z.string().max(10_000).optional().describe("Only runs that this expression holds for."),
+    sort: z
+      .string()
+      .max(1_000)
+      .optional()
+      .describe("A name of the expressions' language; with `-` before it from the largest on."),
+    sparks: z
+      .number()
+      .int()
+      .positive()
+      .max(200)
+      .optional()
+      .describe("Most values of each run's course of reward/total; default: none."),
+  }),
+);
+/** Tags, note, pin and archive of a run; what is left out stays. */
+export const runsMark = request<RunMarks>()(
+  "gradus/runs/mark",
+  run.extend({
+    tags: z.array(z.string().max(200)).max(100).optional(),
+    note: z.string().max(100_000).optional(),
+    pinned: z.boolean().optional(),
+    archived: z.boolean().optional(),
+  }),
+);
+/** Runs next to each other; the group of the first is what the others are compared with. */
+export const runsCompare = request<Comparison>()(
+  "gradus/runs/compare",
+  z.object({
+    runs: z.array(runIdSchema).min(1).max(50),
+    metrics: z.array(z.string()).max(200).default([]),
+    buckets: z.number().int().positive().max(20_000).default(500).describe("Most steps or buckets of a series."),
+  }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);
 /** Whether it is learning, and if not, why; null before its first step. */

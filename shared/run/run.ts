@@ -16,6 +16,8 @@ export interface RunFile {
   readonly seed?: number;
   /** The Python of whoever started it, for rewards that name none: the editor's, or the shell's. */
   readonly python?: string;
+  /** The run that it was forked from, and the last step of the checkpoint that it begins with. */
+  readonly parent?: { readonly run: string; readonly step: number };
   /** The folder of another trainer's that it was imported from. */
   readonly imported?: string;
   readonly createdAt: string;

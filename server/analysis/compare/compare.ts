@@ -14,7 +14,8 @@ import { randomStream } from "../../lib/random.ts";
 import { segments } from "../../config/address.ts";
 import { toJson } from "../../config/text/node.ts";
 import { parseSource } from "../../config/text/source.ts";
-import { isMap, treeDifferences, writes } from "./configDifference.ts";
+import { isObject } from "../evidence/json.ts";
+import { treeDifferences, writes } from "./configDifference.ts";
 import { groupSeries, groupsBySeed } from "./groups.ts";
 import { armDifferences, heldOutDifferences, type Examined } from "./heldOut.ts";
 import { runLabel } from "./label.ts";
@@ -117,7 +118,7 @@ function configDifferences(runs: readonly RunFacts[]): ConfigDifference[] {
 function authoredTree(text: string): Json | undefined {
   const { root } = parseSource("", text, { file: "", folder: "", via: [], layer: "file" });
   const tree = root === undefined ? undefined : toJson(root);
-  return isMap(tree) ? tree : undefined;
+  return isObject(tree) ? tree : undefined;
 }
 
 function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])[]): string[] {

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject } from "../evidence/json.ts";
 
 /** A key in which some of several trees differ: an entry a tree; undefined where it has no such key. */
 export interface TreeDifference {
@@ -12,8 +13,6 @@ export interface TreeDifference {
 }
 type Values = readonly (Json | undefined)[];
 
-export const isMap = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 export const treeDifferences = (trees: readonly JsonObject[]): readonly TreeDifference[] =>
@@ -22,7 +21,7 @@ export const treeDifferences = (trees: readonly JsonObject[]): readonly TreeDiff
 function differing(values: Values, path: string): TreeDifference[] {
   const [first] = values;
   if (values.every((value) => isDeepStrictEqual(value, first))) return [];
-  if (values.every(isMap)) return ofMaps(values, path);
+  if (values.every(isObject)) return ofMaps(values, path);
   const named = values.map(byName);
   if (named.every((one) => one !== undefined)) return ofMaps(named, path);
   return [{ path, values }];
@@ -41,7 +40,7 @@ function ofMaps(maps: readonly JsonObject[], path: string): TreeDifference[] {
 /** A list of named things as a map; undefined: it is no list, or some item has no name, or two have one. */
 function byName(value: Json | undefined): JsonObject | undefined {
   if (!isList(value)) return undefined;
-  const names = value.map((item) => (isMap(item) ? item["name"] : undefined));
+  const names = value.map((item) => (isObject(item) ? item["name"] : undefined));
   if (!names.every((name) => typeof name === "string") || new Set(names).size < names.length)
     return undefined;
   return Object.fromEntries(names.map((name, at) => [name, value[at]!]));
@@ -56,8 +55,8 @@ const joined = (path: string, key: string): string => {
 export function writes(authored: Json | undefined, path: readonly string[]): boolean {
   const [key, ...rest] = path;
   if (authored === undefined) return false;
-  if (key === undefined || !(isMap(authored) || isList(authored))) return true;
-  const map = isMap(authored) ? authored : byName(authored);
+  if (key === undefined || !(isObject(authored) || isList(authored))) return true;
+  const map = isObject(authored) ? authored : byName(authored);
   if (map === undefined) return true;
   return Object.hasOwn(map, key) && writes(map[key], rest);
 }

@@ -1,6 +1,7 @@
 /** What tells runs of one config apart, in a few words: "lr 3e-6 · group 16 · seed 2". Pure. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { segments } from "../../config/address.ts";
+import { isObject } from "../evidence/json.ts";
 import { treeDifferences, type TreeDifference } from "./configDifference.ts";
 
 /** Parts shown; the rest is counted. */
@@ -18,7 +19,7 @@ export function valueText(value: Json | undefined): string {
     return value === true ? "on" : value === false ? "off" : "none";
   if (Array.isArray(value))
     return value.length > 4 ? `${value.length} items` : `[${value.map(valueText).join(", ")}]`;
-  const use = (value as JsonObject)["use"] ?? (value as JsonObject)["schedule"];
+  const use = isObject(value) ? (value["use"] ?? value["schedule"]) : undefined;
   return typeof use === "string" ? use : "{…}";
 }
 
@@ -49,7 +50,8 @@ function keyText(path: string): string {
 }
 
 const partText = ({ path, values }: TreeDifference): string => {
-  const [, own] = values;
+  const [first, own] = values;
+  if (first === undefined && isObject(own)) return `+${keyText(path)}`;
   return own === undefined ? `no ${keyText(path)}` : `${keyText(path)} ${valueText(own)}`;
 };
 

@@ -12,7 +12,7 @@ import { metrics as knownMetrics } from "../../../shared/metrics/metrics.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { WhereParser, type Condition, type WhereLanguage, type WhereToken } from "../../lib/where.ts";
 import { segments } from "../../config/address.ts";
-import { isMap } from "./configDifference.ts";
+import { isObject, valueAt } from "../evidence/json.ts";
 
 /** A run as expressions see it. */
 export interface RunView {
@@ -143,18 +143,8 @@ function summarised(values: ArrayLike<number>, which: string): number | undefine
   return found[which];
 }
 
-/** Items of lists by their names. */
-function valueAt(tree: Value, path: readonly string[]): Value {
-  const [key, ...rest] = path;
-  if (key === undefined) return tree;
-  if (isMap(tree)) return Object.hasOwn(tree, key) ? valueAt(tree[key], rest) : undefined;
-  if (!Array.isArray(tree)) return undefined;
-  const named: unknown = tree.find((item: Json) => isMap(item) && item["name"] === key) ?? tree[Number(key)];
-  return valueAt(named as Value, rest);
-}
-
 /** A choice is its method's name. */
-const chosen = (value: Value): Value => (isMap(value) && value["use"] !== undefined ? value["use"] : value);
+const chosen = (value: Value): Value => (isObject(value) && value["use"] !== undefined ? value["use"] : value);
 
 /** A comparison with a value that a run does not have is false, so its negation is true. */
 function comparison(parser: WhereParser<Test>): Test {

@@ -6,6 +6,7 @@ import { workerIsAlive } from "../../../shared/run/lease.ts";
 import * as protocol from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { answers, type Handlers } from "../../daemon/answers.ts";
+import { compare } from "../../daemon/experiments/compare.ts";
 import { runFolder } from "../../store/files.ts";
 import { Store } from "../../store/store.ts";
 
@@ -43,6 +44,7 @@ function handlersOf({ queries }: Store): Handlers {
     ...answers(protocol.runsList, async (parameters) => queries.list(parameters)),
     ...answers(protocol.runsShow, async (parameters) => queries.show(parameters)),
     ...answers(protocol.runsVerdict, async (parameters) => queries.verdict(parameters)),
+    ...answers(protocol.runsCompare, (parameters) => compare(queries, parameters)),
     ...answers(protocol.metricsNames, async (parameters) => queries.names(parameters)),
     ...answers(protocol.metricsSeries, async (parameters) => queries.series(parameters)),
     ...answers(protocol.groupsQuery, async (parameters) => queries.groups(parameters)),

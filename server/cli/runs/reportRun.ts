@@ -93,7 +93,7 @@ function facts({
     ...(git === null ? [] : [`Sources: ${git.commit}${git.dirty ? " with uncommitted changes" : ""}.`]),
   ];
 }
-type Facts = RunDetail & { readonly seed: string };
+type Facts = Omit<RunDetail, "seed"> & { readonly seed: string };
 
 function measured(evaluations: readonly EvaluationRow[]): string[] {
   const [first, last] = [evaluations[0], evaluations.at(-1)];

@@ -22,6 +22,7 @@ const runSchema = z.object({
   steps: z.number().int().optional(),
   seed: z.number().int().optional(),
   python: z.string().optional(),
+  parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
   createdAt: z.string(),
 });
 
@@ -33,7 +34,7 @@ const resolvedPath = (folder: string): string => join(folder, "resolved.json");
 export function readRunFile(folder: string): RunFile {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, ...rest } = run;
+    const { relative, steps, seed, python, parent, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -41,6 +42,7 @@ export function readRunFile(folder: string): RunFile {
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
+      ...(parent === undefined ? {} : { parent }),
     };
   } catch (error) {
     throw new UserError(`This is not a run's folder: ${messageOf(error)}.`, {

@@ -144,6 +144,14 @@ export class Ingest {
     });
   }
 
+  /** What people say of a run is in its folder; who follows the store asks for its summary again. */
+  marked(id: string): void {
+    this.atomically(() => {
+      const run = this.runs.read(id);
+      if (run !== undefined) this.apply.changes.add(id, "status", run.step);
+    });
+  }
+
   changeDeleted(id: string): void {
     this.apply.changes.add(id, "deleted", -1);
   }

@@ -9,6 +9,7 @@ import { FeedQueries } from "./feedQueries.ts";
 import { MetricQueries } from "./metricQueries.ts";
 import { OutcomeQueries } from "./outcomeQueries.ts";
 import { RecordQueries } from "./recordQueries.ts";
+import { RunList } from "./runList.ts";
 import { RunQueries } from "./runQueries.ts";
 import { TaskQueries } from "./taskQueries.ts";
 import { Statements } from "../drivers/statements.ts";
@@ -31,9 +32,10 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
   const tasks = new TaskQueries(statements, runs);
   const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
   const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes);
+  const list = new RunList(statements, runs, metrics);
   const feed = new FeedQueries(statements, runs);
   return {
-    list: runs.list.bind(runs),
+    list: list.list.bind(list),
     show: runs.show.bind(runs),
     summary: runs.summary.bind(runs),
     verdict: verdicts.verdict.bind(verdicts),

@@ -8,16 +8,14 @@ import type { VerdictBrief } from "../../../shared/run/verdict.ts";
 import type { RunWarning } from "../../../shared/run/outcome.ts";
 import type {
   ConfigLens,
-  ParamsOf,
-  ResultOf,
   RunDetail,
   RunStatus,
   RunSummary,
-  runsList,
 } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { readWorker, workerIsAlive } from "../../../shared/run/lease.ts";
 import { runFolder } from "../files.ts";
+import { ExperimentFacts } from "./experimentFacts.ts";
 import { asRun, type RunState } from "../ingest/runState.ts";
 import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";
 
@@ -32,19 +30,14 @@ interface RunTold {
 }
 
 export class RunQueries {
+  private readonly experiments: ExperimentFacts;
+
   constructor(
     private readonly statements: Statements,
     private readonly store: string,
     private readonly told: RunTold,
-  ) {}
-
-  list({ limit }: ParamsOf<typeof runsList>): ResultOf<typeof runsList> {
-    return {
-      runs: this.statements
-        .of(`SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC LIMIT ?`)
-        .all(limit)
-        .map((found) => this.summaryOf(asRun(found))),
-    };
+  ) {
+    this.experiments = new ExperimentFacts(statements, store);
   }
 
   show({ run: id }: { readonly run: string }): RunDetail {
@@ -139,12 +132,13 @@ export class RunQueries {
   }
 
   /** The log says that a run is live until it records its end: that may lie further on than has been read. */
-  private summaryOf(run: RunState): RunSummary {
+  summaryOf(run: RunState): RunSummary {
     const imported = run.origin !== null;
     const ended = imported || hasEnded(runFolder(this.store, run.id), run.attempt);
-    if (isLive(run.status) && ended) return summaryOf(run, "reading", [], undefined);
+    const facts = this.experiments.of(run);
+    if (isLive(run.status) && ended) return { ...summaryOf(run, "reading", [], undefined), ...facts };
     const warnings = this.told.warnings(run);
-    return summaryOf(run, run.status, warnings, this.told.verdict(run, warnings));
+    return { ...summaryOf(run, run.status, warnings, this.told.verdict(run, warnings)), ...facts };
   }
 }
 
