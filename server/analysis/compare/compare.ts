@@ -89,7 +89,9 @@ function labelled(runs: readonly RunFacts[], group: readonly number[]): Compared
   const [at = 0] = group;
   const { config, name } = runs[at]!;
   const label = runLabel(withoutSeed(config), withoutSeed(runs[0]!.config));
-  return { label: label === "" ? name : label, runs: group };
+  if (label !== "" || at === 0) return { label: label === "" ? name : label, runs: group };
+  const [source] = sourceDifferences([runs[0]!.sources, runs[at]!.sources]);
+  return { label: source === undefined ? name : `other ${source.name.split("/").at(-1)}`, runs: group };
 }
 const withoutSeed = ({ seed: _seed, ...rest }: JsonObject): JsonObject => rest;
 

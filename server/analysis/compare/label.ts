@@ -1,5 +1,6 @@
 /** What tells runs of one config apart, in a few words: "lr 3e-6 · group 16 · seed 2". Pure. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { plainNumber } from "../../../shared/run/comparisonText.ts";
 import { segments } from "../../config/address.ts";
 import { isObject } from "../evidence/json.ts";
 import { treeDifferences, type TreeDifference } from "./configDifference.ts";
@@ -13,7 +14,7 @@ const quiet = /^(name|evaluation|checkpoint|engine|logging|scheduler)(\.|$)/;
 /** As a person writes it: 3e-6, 0.04, [1, 8], off. */
 export function valueText(value: Json | undefined): string {
   if (value === undefined) return "–";
-  if (typeof value === "number") return numberText(value);
+  if (typeof value === "number") return plainNumber(value);
   if (typeof value === "string") return value.split("/").at(-1) ?? value;
   if (value === null || typeof value === "boolean")
     return value === true ? "on" : value === false ? "off" : "none";
@@ -22,13 +23,6 @@ export function valueText(value: Json | undefined): string {
   const use = isObject(value) ? (value["use"] ?? value["schedule"]) : undefined;
   return typeof use === "string" ? use : "{…}";
 }
-
-const numberText = (value: number): string => {
-  const size = Math.abs(value);
-  return value !== 0 && (size < 1e-3 || size >= 1e6)
-    ? value.toExponential().replace("e+", "e")
-    : String(value);
-};
 
 /** `update.optimizer.lr` → lr; `reward.terms.brevity.weight` → brevity weight; `advantage.baseline.use` → baseline. */
 function keyText(path: string): string {

@@ -11,6 +11,7 @@
 import { metrics as knownMetrics } from "../../../shared/metrics/metrics.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { WhereParser, type Condition, type WhereLanguage, type WhereToken } from "../../lib/where.ts";
+import { nearest } from "../../lib/suggest.ts";
 import { segments } from "../../config/address.ts";
 import { isObject, valueAt } from "../evidence/json.ts";
 
@@ -113,7 +114,8 @@ function operand(parser: WhereParser<Test> | WhereParser<Operand>): Operand {
     return { kind: "any", read: ({ config }) => valueAt(config(), path) };
   }
   if (value.includes("/") || aliases.has(value.replace(summary, ""))) return metricOperand(value);
-  throw parser.problem(`is unknown; there are ${names}`, token);
+  const meant = nearest(value, [...textFields, "tag", ...numberFields, ...flagFields]);
+  throw parser.problem(`is unknown${meant === undefined ? "" : `; did you mean \`${meant}\``}`, token);
 }
 
 const summary = /@(first|last|max|min|mean)$/;
@@ -144,7 +146,8 @@ function summarised(values: ArrayLike<number>, which: string): number | undefine
 }
 
 /** A choice is its method's name. */
-const chosen = (value: Value): Value => (isObject(value) && value["use"] !== undefined ? value["use"] : value);
+const chosen = (value: Value): Value =>
+  isObject(value) && value["use"] !== undefined ? value["use"] : value;
 
 /** A comparison with a value that a run does not have is false, so its negation is true. */
 function comparison(parser: WhereParser<Test>): Test {

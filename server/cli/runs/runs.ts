@@ -1,11 +1,9 @@
 import { Option, type Command as Program } from "commander";
-import { existsSync } from "node:fs";
 import {
   matrixQuery,
   tasksQuery,
   runsControl,
   runsDelete,
-  runsList,
   runsResume,
   runsShow,
   type RunDetail,
@@ -19,17 +17,19 @@ import { taskTree } from "../../../shared/run/taskTree.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
+import { compareCommand } from "./compare.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
-import { colours } from "../text/colours.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
+import { list, type ListOptions } from "./list.ts";
+import { markCommand } from "./mark.ts";
 import { whole } from "../options.ts";
 import { matrixText } from "../text/matrixText.ts";
 import { verdictLines } from "../text/verdictText.ts";
 import { setValues } from "./setValue.ts";
 import { verdictOf } from "./verdict.ts";
-import { findRun, storeOf, withDaemon } from "./store.ts";
+import { findRun, withDaemon } from "./store.ts";
 
 interface Options {
   readonly store?: string;
@@ -44,7 +44,15 @@ export const command: Command = {
       program.command("list", { isDefault: true }).description("list the runs of this store, latest first"),
     )
       .option("--limit <n>", "how many", whole(1), 50)
-      .action((options: Options & { limit: number }) => list(options));
+      .option(
+        "--where <expression>",
+        "only runs that it holds for, e.g. 'reward/mean@last > 0.4 and config.rollout.group >= 8'; names: status, name, tag, verdict, age, config.KEY, metrics",
+      )
+      .option("--sort <name>", "by a name of these expressions; -NAME from the largest on")
+      .option("--all", "archived runs too")
+      .action((options: ListOptions) => list(options));
+    compareCommand(program);
+    markCommand(program);
     ofRun<{ tasks?: boolean }>(program, "show", "show everything known about a run", show).option(
       "--tasks",
       "show the tasks that it made, under their parents",
@@ -120,7 +128,7 @@ export const command: Command = {
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     importCommand(program);
-    for (const name of ["fork", "compare", "gc"]) later(program, name);
+    for (const name of ["fork", "gc"]) later(program, name);
   },
 };
 
@@ -163,31 +171,7 @@ function later(program: Program, name: string): void {
     });
 }
 
-const noRuns = "No runs yet. Start one: gradus run FILE";
-
-async function list({ store, json, limit }: Options & { readonly limit: number }): Promise<void> {
-  // Before the first run there is neither a store nor a reason to start a daemon.
-  if (!existsSync(storeOf(store))) return json === true ? printJson({ runs: [] }) : print(noRuns);
-  await withDaemon(store, async (connection) => {
-    const { runs } = await ask(connection, runsList, { limit });
-    if (json === true) return printJson({ runs });
-    if (runs.length === 0) return print(noRuns);
-    const width = Math.max(...runs.map(({ id }) => id.length));
-    for (const run of runs)
-      print(
-        `${run.id.padEnd(width)}  ${run.status.padEnd(11)}  ${progress(run).padEnd(11)}  ${[headline(run), ...labelsOf(run)].filter((part) => part !== "").join("  ")}`.trimEnd(),
-      );
-  });
-}
-
 const progress = (run: RunSummary): string => `${stepsMade(run)}/${stepsPlanned(run)}`;
-const labelsOf = ({ warnings = [] }: RunSummary): string[] =>
-  warnings.map(({ label }) => colours.yellow(`⚠ ${label}`));
-const headline = ({ headline: values }: RunSummary): string =>
-  Object.entries(values)
-    .map(([name, value]) => `${name} ${value.toFixed(3)}`)
-    .join("  ");
-
 async function show(
   connection: Requester,
   { id }: RunSummary,

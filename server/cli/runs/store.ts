@@ -9,6 +9,7 @@ import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { runsList, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { recordedNode } from "../../lib/natives.ts";
+import { shortId } from "../text/runTable.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -91,7 +92,7 @@ async function look<Result>(store: string, act: (connection: Requester) => Promi
   }
 }
 
-/** The run a person means: its id, a beginning of it that only one run has, `last`, or the name of its latest run. */
+/** The run a person means: its id, a beginning or the four digits at its end that only one run has, `last`, or the name of its latest run. */
 export async function findRun(connection: Requester, words: string): Promise<RunSummary> {
   const { runs } = await ask(connection, runsList, { limit: 100_000 });
   const exact =
@@ -99,7 +100,7 @@ export async function findRun(connection: Requester, words: string): Promise<Run
     (words === "last" ? runs[0] : undefined) ??
     runs.find(({ name }) => name === words);
   if (exact !== undefined) return exact;
-  const beginning = runs.filter(({ id }) => id.startsWith(words));
+  const beginning = runs.filter(({ id }) => id.startsWith(words) || shortId(id) === words);
   const [only] = beginning;
   if (only !== undefined && beginning.length === 1) return only;
   const choice = beginning

@@ -49,7 +49,7 @@ export function oneLine(text: string, width: number): string {
 
 // oxlint-disable-next-line no-control-regex
 const styling = /\u001b\[[0-9;]*m/g;
-const columnsOf = (text: string): number => [...text.replace(styling, "")].length;
+export const columnsOf = (text: string): number => [...text.replace(styling, "")].length;
 
 /**
  * Text in lines of at most `width` columns, broken between words only: a path or a command that is longer stays whole,

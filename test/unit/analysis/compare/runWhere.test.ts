@@ -73,6 +73,7 @@ test("what holds of a run", () => {
 test("what is wrong is named with its place", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["rewrd > 1", /"rewrd > 1" at character 1 is unknown/],
+    ['statu == "failed"', /character 1 is unknown; did you mean `status`/],
     ['status == "failed" and wher == 1', /"wher == 1" at character 24 is unknown/],
     ["status == 1", /"1" at character 11 should be text in quotes, like status/],
     ['reward/mean@last > "x"', /character 20 should be a number, like reward\/mean@last/],
