@@ -51,6 +51,9 @@ export function handlersOf(
       supervisor.seen(await remote.call("show", parameters)),
     ),
     ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
+    ...answers(protocol.runsFork, async (parameters) =>
+      supervisor.fork(await remote.call("show", { run: parameters.run }), parameters),
+    ),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),

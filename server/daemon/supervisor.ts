@@ -3,8 +3,7 @@
  * daemon that is killed costs nothing, the next one adopts what it finds.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { relative } from "node:path";
+import { existsSync } from "node:fs";
 import { placeText } from "../../shared/daemon/place.ts";
 import { appendControl } from "../../shared/run/controlFile.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
@@ -18,7 +17,9 @@ import {
   type RunStatus,
   type RunSummary,
   type runsControl,
+  type RunDetail,
   type runsDelete,
+  type runsFork,
   type runsMark,
   type runsResume,
   type runsStart,
@@ -26,11 +27,13 @@ import {
 import { writeMarks, type MarkChange } from "../../shared/run/marks.ts";
 import { trainerNames } from "../../shared/run/origin.ts";
 import { isRunId } from "../../shared/run/runId.ts";
-import type { RunFile } from "../../shared/run/run.ts";
-import { authoredPath, newRunId, readRunFile, runFilePath, runFolder } from "../store/files.ts";
+import { authoredPath, readRunFile, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
+import { prepareFork } from "./experiments/fork.ts";
+import { takeCheckpoint } from "../run/checkpoint/fork.ts";
 import { removeTrash, toTrash } from "./trash.ts";
+import { makeRunFolder } from "./newRun.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
 import { startWorker, type WorkerProgram } from "./worker.ts";
 
@@ -88,67 +91,43 @@ export class Supervisor {
   // ───────────────────────────────────────────── start and resume
 
   start(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
-    const { key } = parameters;
-    if (key === undefined) return this.startNew(parameters);
+    return this.once(parameters.key, () => {
+      const { name, converted } = readyToRun(parameters);
+      return makeRunFolder(this.store, name, parameters, converted);
+    });
+  }
+
+  /** A new run that begins with a checkpoint of another, live or not. */
+  async fork(parent: RunDetail, parameters: ParamsOf<typeof runsFork>): Promise<ResultOf<typeof runsFork>> {
+    const started = await this.once(parameters.key, () => {
+      const { name, text, step, ...asked } = prepareFork(parent, parameters);
+      const { python = readRunFile(parent.folder)?.python } = parameters;
+      const own = { ...asked, ...(python === undefined ? {} : { python }), parent: { run: parent.id, step } };
+      return makeRunFolder(this.store, name, own, text, (folder) =>
+        takeCheckpoint(parent.folder, folder, step),
+      );
+    });
+    return { ...started, step: readRunFile(started.folder)?.parent?.step ?? -1 };
+  }
+
+  /** Equal keys start one run. @param make its folder; @returns its id */
+  private once(key: string | undefined, make: () => string): Promise<ResultOf<typeof runsStart>> {
+    if (key === undefined) return this.startNew(key, make);
     const present = this.starting.get(key);
     if (present !== undefined) return present;
-    const starting = this.startNew(parameters).finally(() => this.starting.delete(key));
+    const starting = this.startNew(key, make).finally(() => this.starting.delete(key));
     this.starting.set(key, starting);
     return starting;
   }
 
-  private async startNew(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
-    const earlier =
-      parameters.key === undefined ? null : await this.remote.call("byStartKey", parameters.key);
+  private async startNew(key: string | undefined, make: () => string): Promise<ResultOf<typeof runsStart>> {
+    const earlier = key === undefined ? null : await this.remote.call("byStartKey", key);
     if (earlier !== null) return { run: earlier, folder: this.folder(earlier) };
-    const { name, converted } = readyToRun(parameters);
-    const run = this.makeFolder(name, parameters, converted);
-    await this.remote.call("register", run, parameters.key ?? null);
-    this.launch(run, parameters.file, 0);
+    const run = make();
+    await this.remote.call("register", run, key ?? null);
+    this.launch(run, readRunFile(this.folder(run))?.file ?? this.folder(run), 0);
     this.log(`run ${run} started`);
     return { run, folder: this.folder(run) };
-  }
-
-  /** @param converted the text that the worker reads in the file's place */
-  private makeFolder(
-    name: string,
-    { file, set, steps, seed, python }: ParamsOf<typeof runsStart>,
-    converted: string | undefined,
-  ): string {
-    const createdAt = new Date().toISOString();
-    const id = newRunId(name, createdAt);
-    const content: RunFile = {
-      id,
-      file,
-      relative: relative(this.folder(id), file),
-      name,
-      set,
-      createdAt,
-      ...(steps === undefined ? {} : { steps }),
-      ...(seed === undefined ? {} : { seed }),
-      ...(python === undefined ? {} : { python }),
-    };
-    this.writeRunFile(this.folder(id), content, converted);
-    return id;
-  }
-
-  /** All or nothing: what cannot be written leaves no folder behind. */
-  private writeRunFile(folder: string, content: RunFile, converted: string | undefined): void {
-    const draft = `${runFilePath(folder)}.new`;
-    try {
-      mkdirSync(folder, { recursive: true });
-      if (converted !== undefined) writeFileSync(authoredPath(folder), converted);
-      writeFileSync(draft, JSON.stringify(content, null, 2));
-      renameSync(draft, runFilePath(folder));
-    } catch (error) {
-      rmSync(folder, { recursive: true, force: true });
-      throw new UserError(`The run's folder cannot be written: ${messageOf(error)}.`, {
-        file: folder,
-        code: "refused",
-        cause: error,
-        action: "Free space on this disk or fix the folder's permissions, then start the run again.",
-      });
-    }
   }
 
   private launch(run: string, file: string, attempt: number): void {

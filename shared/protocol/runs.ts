@@ -106,6 +106,25 @@ export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
       .describe("Most values of each run's course of reward/total; default: none."),
   }),
 );
+/** A new run that begins with the nearest checkpoint at or before a step of another, and trains on by a config. */
+export const runsFork = request<{
+  readonly run: string;
+  readonly folder: string;
+  /** Last step of the checkpoint that it begins with. */
+  readonly step: number;
+}>()(
+  "gradus/runs/fork",
+  run.extend({
+    step: z.number().int().optional().describe("Default: the last checkpoint."),
+    /** Default: the config that the run kept. */
+    file: z.string().optional(),
+    set: z.array(z.string()).default([]),
+    steps: z.number().int().positive().optional(),
+    seed: z.number().int().optional(),
+    python: z.string().optional(),
+    key: z.string().optional(),
+  }),
+);
 /** Tags, note, pin and archive of a run; what is left out stays. */
 export const runsMark = request<RunMarks>()(
   "gradus/runs/mark",
@@ -122,7 +141,13 @@ export const runsCompare = request<Comparison>()(
   z.object({
     runs: z.array(runIdSchema).min(1).max(50),
     metrics: z.array(z.string()).max(200).default([]),
-    buckets: z.number().int().positive().max(20_000).default(500).describe("Most steps or buckets of a series."),
+    buckets: z
+      .number()
+      .int()
+      .positive()
+      .max(20_000)
+      .default(500)
+      .describe("Most steps or buckets of a series."),
   }),
 );
 export const runsShow = request<RunDetail>()("gradus/runs/show", run);

@@ -22,6 +22,7 @@ import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
+import { forkCommand } from "./fork.ts";
 import { list, type ListOptions } from "./list.ts";
 import { markCommand } from "./mark.ts";
 import { whole } from "../options.ts";
@@ -52,6 +53,7 @@ export const command: Command = {
       .option("--all", "archived runs too")
       .action((options: ListOptions) => list(options));
     compareCommand(program);
+    forkCommand(program);
     markCommand(program);
     ofRun<{ tasks?: boolean }>(program, "show", "show everything known about a run", show).option(
       "--tasks",
@@ -128,7 +130,7 @@ export const command: Command = {
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     importCommand(program);
-    for (const name of ["fork", "gc"]) later(program, name);
+    for (const name of ["gc"]) later(program, name);
   },
 };
 

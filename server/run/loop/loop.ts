@@ -48,6 +48,15 @@ export function readLoopState(value: unknown): LoopState {
   return { ...state, marked: state.marked ?? (begins ? [state.stage] : []) };
 }
 
+/** A new run from another's checkpoint: its own evaluations, best and time, and a record of the stage that it begins in. */
+export const forked = (state: LoopState): LoopState => ({
+  ...state,
+  evaluated: -1,
+  best: null,
+  seconds: 0,
+  marked: [...new Set([...(state.marked ?? []), ...(state.entered ? [state.stage] : [])])],
+});
+
 type StepMetrics = Readonly<Record<string, number>>;
 
 /** What the loop drives. A real run gives all of it; a dry run leaves out what it does not keep. */

@@ -15,7 +15,7 @@ import { openControl } from "./control.ts";
 import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
 import { keepSources } from "./keepSources.ts";
-import { beginning, Loop, readLoopState } from "./loop.ts";
+import { beginning, forked, Loop, readLoopState } from "./loop.ts";
 import { Recorder } from "../step/log/recorder.ts";
 import { FailedSteps } from "./failedSteps.ts";
 import type { Session } from "./session.ts";
@@ -145,6 +145,9 @@ function configOf({ stored, run }: Open): RunConfig {
   });
 }
 
+/** Its first attempt begins with a checkpoint of another run. */
+const isFork = ({ parent }: RunFile): boolean => parent !== undefined;
+
 const startRecord = (
   { folder: _folder, attempt, version }: WorkerOptions,
   { run, stored }: Open,
@@ -153,7 +156,7 @@ const startRecord = (
   kind: "start",
   run: run.id,
   attempt,
-  resumed_at: attempt === 0 ? null : (resumed?.step ?? -1) + 1,
+  resumed_at: attempt === 0 && !isFork(run) ? null : (resumed?.step ?? -1) + 1,
   name: stored.config?.name ?? run.name,
   file: run.file,
   authored: stored.authored,
@@ -174,7 +177,7 @@ async function begin(options: WorkerOptions, open: Open): Promise<Loop> {
   };
   const note = (more: Partial<typeof start>): void => void (start = { ...start, ...more });
   try {
-    if (options.attempt > 0) resumed = await lastCheckpoint(options.folder);
+    if (options.attempt > 0 || isFork(open.run)) resumed = await lastCheckpoint(options.folder);
     open.recorder.step = resumed?.step ?? -1;
     return await assembled(options, open, resumed, note);
   } finally {
@@ -245,7 +248,7 @@ async function assembled(
       "config-changed",
       "A file that the config extends, or a default, has changed since the run began: the resumed steps follow the new values.",
     );
-  loop = new Loop(session, trainer, state);
+  loop = new Loop(session, trainer, options.attempt === 0 ? forked(state) : state);
   return loop;
 }
 

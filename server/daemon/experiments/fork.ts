@@ -1,0 +1,87 @@
+/** A run that begins with a checkpoint of another, with an edited config. */
+import { dirname } from "node:path";
+import { ResponseError } from "vscode-jsonrpc/node";
+import { UserError } from "../../../shared/lib/errors.ts";
+import {
+  errorCodes,
+  type ParamsOf,
+  type RunDetail,
+  type runsFork,
+} from "../../../shared/protocol/protocol.ts";
+import { trainerNames } from "../../../shared/run/origin.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
+import { checkFork, checkpointBefore } from "../../run/checkpoint/fork.ts";
+import { assignment, readSettings } from "../../run/loop/settings.ts";
+import { readRunFile } from "../../store/files.ts";
+
+export interface PreparedFork {
+  readonly name: string;
+  readonly file: string;
+  readonly set: readonly string[];
+  readonly steps?: number;
+  readonly seed?: number;
+  /** The config's text, where the worker is not to read the file. */
+  readonly text: string | undefined;
+  /** Last step of the checkpoint. */
+  readonly step: number;
+}
+
+/** @throws UserError where it has no such checkpoint, or the config cannot go on from it */
+export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>): PreparedFork {
+  if (parent.origin !== undefined)
+    throw new UserError(
+      `Run ${parent.id} was imported from ${trainerNames[parent.origin.trainer]}: it has no checkpoint to fork from.`,
+      { file: parent.origin.folder, code: "refused", action: "Start a run of its config: gradus run." },
+    );
+  const step = checkpointBefore(parent.id, parent.folder, wish.step);
+  const asked = wish.file === undefined ? asItWas(parent, wish, step) : asItIs(wish.file, wish);
+  const config = configOf(asked);
+  checkFork({ run: parent.id, folder: parent.folder, step, config, before: parent.config });
+  const { loaded: _, ...prepared } = asked;
+  return { ...prepared, name: config.name, step };
+}
+
+interface Asked extends Omit<PreparedFork, "name" | "step"> {
+  readonly loaded: LoadedConfig;
+}
+type Overrides = Pick<ParamsOf<typeof runsFork>, "set" | "steps" | "seed">;
+
+const numbers = ({ steps, seed }: Partial<Overrides>): { steps?: number; seed?: number } => ({
+  ...(steps === undefined ? {} : { steps }),
+  ...(seed === undefined ? {} : { seed }),
+});
+
+/** The run's own config, with what was set at its start, and while it was live up to the checkpoint. */
+function asItWas(parent: RunDetail, wish: Overrides, step: number): Asked {
+  const run = readRunFile(parent.folder);
+  const settings = readSettings(parent.folder).filter((setting) => setting.step <= step);
+  const file = run?.file ?? parent.file;
+  const set = [...(run?.set ?? []), ...settings.map(assignment), ...wish.set];
+  const own = numbers({ steps: wish.steps ?? run?.steps, seed: wish.seed ?? run?.seed });
+  const loaded = loadConfig(file, { text: parent.authored, set, folder: dirname(file), ...own });
+  return { file, set, ...own, text: parent.authored, loaded };
+}
+
+function asItIs(file: string, { set, ...wish }: Overrides): Asked {
+  const own = numbers(wish);
+  const { converted, ...loaded } = loadFile(file, { set, ...own });
+  return { file, set, ...own, text: converted?.config, loaded };
+}
+
+function configOf({ loaded: { config, diagnostics }, file }: Asked): RunConfig {
+  if (config !== undefined) return config;
+  const first = diagnostics.find(({ severity }) => severity === "error");
+  throw new ResponseError(
+    errorCodes.invalidConfig,
+    `The config has errors: ${first?.message ?? "it cannot be read"}`,
+    {
+      action: `Fix what \`gradus validate ${file}\` lists, then fork again.`,
+      file: first?.file ?? file,
+      line: first?.range.start.line,
+      character: first?.range.start.character,
+      diagnostics,
+    },
+  );
+}
