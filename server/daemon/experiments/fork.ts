@@ -1,6 +1,8 @@
 /** A run that begins with a checkpoint of another, with an edited config. */
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import {
   errorCodes,
@@ -14,7 +16,8 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import { checkFork, checkpointBefore } from "../../run/checkpoint/fork.ts";
 import { assignment, readSettings } from "../../run/loop/settings.ts";
-import { readRunFile } from "../../store/files.ts";
+import { resolvedPath } from "../../run/loop/files.ts";
+import { authoredPath, readRunFile } from "../../store/files.ts";
 
 export interface PreparedFork {
   readonly name: string;
@@ -38,7 +41,7 @@ export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>):
   const step = checkpointBefore(parent.id, parent.folder, wish.step);
   const asked = wish.file === undefined ? asItWas(parent, wish, step) : asItIs(wish.file, wish);
   const config = configOf(asked);
-  checkFork({ run: parent.id, folder: parent.folder, step, config, before: parent.config });
+  checkFork({ run: parent.id, folder: parent.folder, step, config, before: resolvedAt(parent) });
   const { loaded: _, ...prepared } = asked;
   return { ...prepared, name: config.name, step };
 }
@@ -60,8 +63,19 @@ function asItWas(parent: RunDetail, wish: Overrides, step: number): Asked {
   const file = run?.file ?? parent.file;
   const set = [...(run?.set ?? []), ...settings.map(assignment), ...wish.set];
   const own = numbers({ steps: wish.steps ?? run?.steps, seed: wish.seed ?? run?.seed });
-  const loaded = loadConfig(file, { text: parent.authored, set, folder: dirname(file), ...own });
-  return { file, set, ...own, text: parent.authored, loaded };
+  const text = authoredAt(parent);
+  const loaded = loadConfig(file, { text, set, folder: dirname(file), ...own });
+  return { file, set, ...own, text, loaded };
+}
+
+/** The run's folder has them before the store has read its log. */
+function authoredAt({ folder, authored }: RunDetail): string {
+  const path = authoredPath(folder);
+  return existsSync(path) ? readFileSync(path, "utf8") : authored;
+}
+function resolvedAt({ folder, config }: RunDetail): JsonObject {
+  const path = resolvedPath(folder);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as JsonObject) : config;
 }
 
 function asItIs(file: string, { set, ...wish }: Overrides): Asked {

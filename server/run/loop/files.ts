@@ -28,7 +28,7 @@ const runSchema = z.object({
 
 const runFilePath = (folder: string): string => join(folder, "run.json");
 export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
-const resolvedPath = (folder: string): string => join(folder, "resolved.json");
+export const resolvedPath = (folder: string): string => join(folder, "resolved.json");
 
 /** @throws UserError when the folder is not that of a run */
 export function readRunFile(folder: string): RunFile {
