@@ -7,6 +7,7 @@ import {
   workspace,
   ConfigurationTarget,
   type ExtensionContext,
+  type TreeView,
 } from "vscode";
 import { language, schemes, settings, views } from "../shared/editor/contributions.ts";
 import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
@@ -24,7 +25,13 @@ import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
+import { registerCheckpointCommands } from "./features/runs/checkpoints.ts";
 import { registerRunCommands, showEnd } from "./features/runs/commands.ts";
+import { RunFilter } from "./features/runs/filter.ts";
+import { Forks } from "./features/runs/fork.ts";
+import { registerMarkCommands } from "./features/runs/marks.ts";
+import { RunFiles } from "./features/runs/runFiles.ts";
+import { registerSeedsCommand } from "./features/runs/seeds.ts";
 import { readingText } from "./features/runs/treeModel.ts";
 import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
@@ -62,7 +69,10 @@ function build(context: ExtensionContext): Api {
   const panels = new RunPanels(context.extensionUri, stores);
   const status = new Status(stores, (run) => panels.sees(run));
   panels.looked.on(() => status.update());
-  const lenses = new ConfigLenses(stores);
+  const forks = new Forks(stores, panels);
+  const filter = new RunFilter(stores, context.workspaceState);
+  const lenses = new ConfigLenses(stores, forks);
+  forks.changed.on(() => lenses.refresh());
   const log = new RunLog(stores);
   const naming = new ConfigsNaming();
   const commandLine = () => ({
@@ -74,6 +84,7 @@ function build(context: ExtensionContext): Api {
     stores,
     panels,
     status,
+    forks,
     new Rollouts(stores),
     new RescoreDocuments(stores),
     new RewardHints(stores, naming),
@@ -82,9 +93,15 @@ function build(context: ExtensionContext): Api {
     new RewardCoverages(stores, naming),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
     workspace.registerTextDocumentContentProvider(schemes.log, log),
+    workspace.registerTextDocumentContentProvider(schemes.runFiles, new RunFiles(stores)),
     watchForClash(context.globalState),
     setUp.register(),
     ...registerRunCommands({ stores, panels, ensureSetUp: () => setUp.ensure() }),
+    ...registerCheckpointCommands(stores, commandLine),
+    registerSeedsCommand(stores, () => setUp.ensure()),
+    register("runFilter", () => filter.ask()),
+    register("runClearFilter", () => filter.clear()),
+    register("runSort", () => filter.pickSort()),
     ...registerConfigCommands(commandLine),
     ...registerTrainerCommands(commandLine),
     ...registerDaemonCommands(stores),
@@ -92,23 +109,34 @@ function build(context: ExtensionContext): Api {
       editor.executeCommand("workbench.action.openWalkthrough", `${context.extension.id}#firstRun`, false),
     ),
   );
-  showViews(context, stores, setUp, lenses, status, log);
+  const runsView = showViews(context, stores, { setUp, lenses, status, log, filter });
+  context.subscriptions.push(...registerMarkCommands(stores, () => runsView.selection));
   announceEnds(stores, panels);
   stores.start();
   return { stores };
 }
 
+/** What the views show, and what shows the same. */
+interface Shown {
+  readonly setUp: SetUp;
+  readonly lenses: ConfigLenses;
+  readonly status: Status;
+  readonly log: RunLog;
+  readonly filter: RunFilter;
+}
+
 function showViews(
   context: ExtensionContext,
   stores: Stores,
-  setUp: SetUp,
-  lenses: ConfigLenses,
-  status: Status,
-  log: RunLog,
-): void {
-  const runs = new RunsTree(stores);
+  { setUp, lenses, status, log, filter }: Shown,
+): TreeView<unknown> {
+  const runs = new RunsTree(stores, filter);
   const configs = new ConfigsTree(stores);
-  const runsView = window.createTreeView(views.runs, { treeDataProvider: runs, showCollapseAll: true });
+  const runsView = window.createTreeView<unknown>(views.runs, {
+    treeDataProvider: runs,
+    showCollapseAll: true,
+    canSelectMany: true,
+  });
   const watcher = workspace.createFileSystemWatcher(language.pattern, false, true, false);
   context.subscriptions.push(
     runsView,
@@ -123,7 +151,12 @@ function showViews(
       if (event.affectsConfiguration(settings.codeLensEnabled)) lenses.refresh();
     }),
   );
+  filter.changed.on(() => runs.refresh());
+  runs.listed.on(() => {
+    if (!building) say(messageFor(stores, filterText(runs)));
+  });
   let building = false;
+  const filterText = ({ counts }: RunsTree): string => filter.message(counts.shown, counts.all);
   const say = (message: string): void => void (runsView.message = message);
   const followed = new WeakSet();
   const standings = new WeakMap<object, string>();
@@ -153,17 +186,18 @@ function showViews(
     status.update();
     const live = stores.live.length;
     runsView.badge = live === 0 ? undefined : { value: live, tooltip: `${live} live` };
-    if (!building) say(messageFor(stores));
+    if (!building) say(messageFor(stores, filterText(runs)));
     await setContext("daemonState", shownState(stores, setUp));
     await setContext("hasRuns", stores.runs.length > 0);
   };
   stores.changed.on(() => void update());
   setUp.progress.on((line) => {
     building = line !== undefined;
-    say(line === undefined ? messageFor(stores) : `Setting up compute. ${line}`);
+    say(line === undefined ? messageFor(stores, filterText(runs)) : `Setting up compute. ${line}`);
   });
   void update();
   void configs.getChildren();
+  return runsView;
 }
 
 /** Of a failure, which: each has a welcome of its own. */
@@ -174,12 +208,12 @@ function shownState(stores: Stores, setUp: SetUp): string {
 }
 
 /** Above the runs, when they may not be all there is to know. */
-function messageFor(stores: Stores): string {
+function messageFor(stores: Stores, filtered: string): string {
   const { state } = stores;
   if (state === "reconnecting") return "The connection to the daemon was lost; reconnecting. Runs continue.";
   if (state === "failed")
     return stores.runs.length > 0 ? "The daemon is not available; this may be out of date." : "";
-  return readingText(stores.reading);
+  return [readingText(stores.reading), filtered].filter((part) => part !== "").join(" ");
 }
 
 function announceEnds(stores: Stores, panels: RunPanels): void {

@@ -13,6 +13,22 @@ export const commands = {
   runOpenConfig: "gradus.run.openConfig",
   runCopyId: "gradus.run.copyId",
   runRefresh: "gradus.run.refresh",
+  runFork: "gradus.run.fork",
+  runLaunchFork: "gradus.run.launchFork",
+  runCancelFork: "gradus.run.cancelFork",
+  runSeeds: "gradus.run.seeds",
+  runFilter: "gradus.run.filter",
+  runClearFilter: "gradus.run.clearFilter",
+  runSort: "gradus.run.sort",
+  runTag: "gradus.run.tag",
+  runNote: "gradus.run.note",
+  runPin: "gradus.run.pin",
+  runUnpin: "gradus.run.unpin",
+  runArchive: "gradus.run.archive",
+  runUnarchive: "gradus.run.unarchive",
+  checkpointSample: "gradus.checkpoint.sample",
+  checkpointEvaluate: "gradus.checkpoint.evaluate",
+  checkpointExport: "gradus.checkpoint.export",
   rolloutsOpen: "gradus.rollouts.open",
   rescoreOpen: "gradus.rescore.open",
   rescoreSweep: "gradus.rescore.sweep",
@@ -35,7 +51,12 @@ export type CommandId = (typeof commands)[keyof typeof commands];
 
 export const views = { container: "gradus", runs: "gradus.runs", configs: "gradus.configs" } as const;
 export const panels = { run: "gradus.runPanel" } as const;
-export const schemes = { rollouts: "gradus-rollouts", log: "gradus-log", rescore: "gradus-rescore" } as const;
+export const schemes = {
+  rollouts: "gradus-rollouts",
+  log: "gradus-log",
+  rescore: "gradus-rescore",
+  runFiles: "gradus-run",
+} as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
 /** Where a store may appear while a window is open. */
 export const storePattern = "**/.gradus";
@@ -57,6 +78,10 @@ export const contextKeys = {
   daemonState: "gradus.daemonState",
   hasConfigs: "gradus.hasConfigs",
   hasRuns: "gradus.hasRuns",
+  /** Whether the runs view leaves runs out. */
+  runsFiltered: "gradus.runsFiltered",
+  /** Whether the config of a fork is being edited. */
+  forkPending: "gradus.forkPending",
   /** The name of the trainer that a file seen here starts; unset: none does. */
   trainer: "gradus.trainer",
 } as const;

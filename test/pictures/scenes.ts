@@ -281,6 +281,36 @@ const views: readonly Scene[] = [
   },
 ];
 
+/** The runs of the config `sums`: seeds, another learning rate, an edited reward, a fork. */
+const showRuns = async (editor: Editor): Promise<void> => {
+  await editor.command("Gradus: Focus on Runs View");
+  await editor.seen(editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }));
+};
+const experiments: readonly Scene[] = [
+  { name: "experiments-tree", play: showRuns },
+  {
+    name: "experiments-filter",
+    play: async (editor) => {
+      await showRuns(editor);
+      await editor.command("Gradus: Filter Runs…");
+      await editor.type("reward/mean@last > 0.3 and seed ==");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "end of the expression" }));
+    },
+  },
+  {
+    name: "experiments-fork",
+    play: async (editor) => {
+      await showRuns(editor);
+      await editor.command("Gradus: Fork Run…");
+      await editor.type("countdown");
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /^Step/ }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".codelens-decoration a", { hasText: /Launch Fork/ }));
+    },
+  },
+];
+
 export const scenes: readonly Scene[] = [
   { name: "config", play: (editor) => editor.open(config) },
   completion("key", "group: 8, "),
@@ -307,4 +337,5 @@ export const scenes: readonly Scene[] = [
   ...rescoring,
   ...checks,
   ...views,
+  ...experiments,
 ];

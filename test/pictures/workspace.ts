@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { makeExperiment } from "../support/experimentRuns.ts";
 import { recordRun } from "../support/storedRun.ts";
 
 const fixtures = "test/fixtures";
@@ -33,6 +34,7 @@ export async function picturesWorkspace(folder: string): Promise<string> {
     console.log("recording a run (once)");
     await recordRun(join(root, ".gradus"), join(root, config), [], "countdown");
     importRun(join(root, "gsm"));
+    makeExperiment(join(root, "experiment"), join(root, ".gradus"));
     writeFileSync(recorded, text);
   }
   return root;

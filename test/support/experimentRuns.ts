@@ -181,8 +181,8 @@ function keepReward(folder: string, text: string): void {
 }
 
 /** A project with a store: three seeds of one learning rate, two of another, one whose reward was edited, and a fork. */
-export function makeExperiment(project: string): string {
-  const store = join(project, ".gradus");
+export function makeExperiment(project: string, store = join(project, ".gradus")): string {
+  mkdirSync(project, { recursive: true });
   mkdirSync(dirname(join(store, "runs")), { recursive: true });
   writeFileSync(join(project, "sums.gradus.yaml"), authored({ id: "" }));
   const day = (hour: number): string => `2026-01-01T${String(hour).padStart(2, "0")}:00:00.000Z`;

@@ -16,6 +16,7 @@ import { output } from "../../vscode/output.ts";
 import { setting } from "../../vscode/settings.ts";
 import type { Asker } from "../connection/asker.ts";
 import type { Stores } from "../connection/stores.ts";
+import type { Forks } from "../runs/fork.ts";
 import { lastRunTitle } from "./lastRun.ts";
 
 export class ConfigLenses implements CodeLensProvider {
@@ -25,7 +26,10 @@ export class ConfigLenses implements CodeLensProvider {
   /** By run. */
   readonly #trends = new Map<string, { readonly step: number; readonly trend: Promise<Trend | undefined> }>();
 
-  constructor(private readonly stores: Stores) {}
+  constructor(
+    private readonly stores: Stores,
+    private readonly forks: Forks,
+  ) {}
 
   refresh(): void {
     this.#changed.fire();
@@ -37,6 +41,17 @@ export class ConfigLenses implements CodeLensProvider {
     const lens = (command: Command): CodeLens => new CodeLens(top, command);
     const validate = lens({ title: "Validate", command: commands.configValidate, arguments: [document.uri] });
     if (!this.stores.trusted) return [validate];
+    const pending = this.forks.pendingOf(document.uri);
+    if (pending !== undefined)
+      return [
+        lens({
+          title: `$(git-branch) Launch Fork of ${pending.run.name} from Step ${pending.step}`,
+          tooltip: "Start a new run from the nearest checkpoint, trained by this config",
+          command: commands.runLaunchFork,
+        }),
+        lens({ title: "Cancel", command: commands.runCancelFork }),
+        validate,
+      ];
     const last = await this.#lastRun(document);
     const live = last !== undefined && isLive(last.status);
     return [
@@ -48,6 +63,16 @@ export class ConfigLenses implements CodeLensProvider {
             command: commands.runStart,
             arguments: [document.uri],
           }),
+      ...(live
+        ? []
+        : [
+            lens({
+              title: "Run 3 Seeds",
+              tooltip: "Start a run for each of several seeds",
+              command: commands.runSeeds,
+              arguments: [document.uri],
+            }),
+          ]),
       validate,
       ...(last === undefined
         ? []

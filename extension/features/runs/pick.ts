@@ -51,6 +51,24 @@ export async function pickRun(
   return (await window.showQuickPick(items, { title, matchOnDescription: true, matchOnDetail: true }))?.run;
 }
 
+/**
+ * Runs that a command is about: all that are selected where the one that was clicked is among them, else that one.
+ * @param more rows of the tree
+ */
+export async function pickRuns(
+  stores: Stores,
+  word: unknown,
+  more: unknown,
+  title: string,
+): Promise<readonly RunSummary[]> {
+  const named = (Array.isArray(more) ? more : []).flatMap((row: unknown) => runIn(row) ?? []);
+  const clicked = runIn(word);
+  const ids = clicked === undefined || named.includes(clicked) ? named : [clicked];
+  if (ids.length > 0) return [...new Set(ids)].flatMap((id) => stores.ofRun(id)?.runs.find(id) ?? []);
+  const run = await pickRun(stores, word, title);
+  return run === undefined ? [] : [run];
+}
+
 /** The config that a command is about: a file, a row, the active editor's, or one that is picked. */
 export async function pickConfig(word: unknown, title: string): Promise<Uri | undefined> {
   if (word instanceof Uri) return word;

@@ -11,9 +11,19 @@ import {
   type TreeDataProvider,
 } from "vscode";
 import { commands } from "../../../shared/editor/contributions.ts";
-import { evaluationsQuery, runsShow } from "../../../shared/protocol/protocol.ts";
+import { messageOf } from "../../../shared/lib/errors.ts";
+import { evaluationsQuery, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { output } from "../../vscode/output.ts";
+import { Emitter } from "../connection/emitter.ts";
 import type { Store, Stores } from "../connection/stores.ts";
+import { families, forksOf, shownRuns, type Listing } from "./families.ts";
+import type { RunFilter } from "./filter.ts";
 import { childrenOf, childrenOfRun, rowOf, runTooltip, type RunNode } from "./treeModel.ts";
+
+/** Families that are open at first. */
+const openFamilies = 3;
+const everything: Listing = { ids: undefined, sparks: new Map(), archived: false };
 
 type TreeNode = RunNode | { readonly kind: "store"; readonly store: Store };
 
@@ -23,7 +33,17 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   /** The node of each run as last shown: refreshing one row needs the same object. */
   readonly #nodes = new Map<string, RunNode & { kind: "run" }>();
 
-  constructor(private readonly stores: Stores) {}
+  /** By store's path, as the daemon last said it. */
+  readonly #listings = new Map<string, Listing>();
+  /** Runs that are shown, and all. */
+  counts = { shown: 0, all: 0 };
+  /** The counts are others. */
+  readonly listed = new Emitter<void>();
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly filter: RunFilter,
+  ) {}
 
   refresh(): void {
     this.#changed.fire(undefined);
@@ -46,16 +66,19 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   /** Deleted, or in another place of the order. */
   #moved(run: string, node: RunNode & { kind: "run" }): boolean {
     const summary = this.stores.ofRun(run)?.runs.find(run);
-    return summary === undefined || summary.status !== node.run.status;
+    if (summary === undefined || summary.status !== node.run.status) return true;
+    // Marks, and a label that became known, change where a row belongs.
+    const marks = ({ pinned, archived, label, tags }: RunSummary): string =>
+      JSON.stringify([pinned, archived, label, tags]);
+    return marks(summary) !== marks(node.run);
   }
 
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === "store") return storeItem(node.store);
     const row = rowOf(node, Date.now());
-    const item = new TreeItem(
-      row.label,
-      row.expands ? TreeItemCollapsibleState.Collapsed : TreeItemCollapsibleState.None,
-    );
+    const open = node.kind === "family" && node.open;
+    const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
+    const item = new TreeItem(row.label, open ? Expanded : row.expands ? Collapsed : None);
     item.id = row.id;
     item.description = row.description;
     item.iconPath = new ThemeIcon(row.icon, row.color === null ? undefined : new ThemeColor(row.color));
@@ -70,18 +93,49 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   async getChildren(node?: TreeNode): Promise<TreeNode[]> {
     if (node === undefined) {
       const stores = this.stores.all;
-      return stores.length > 1 ? stores.map((store) => ({ kind: "store", store })) : this.#runsOf(stores[0]);
+      this.counts = { shown: 0, all: 0 };
+      return stores.length > 1 ? stores.map((store) => ({ kind: "store", store })) : this.#rootOf(stores[0]);
     }
-    if (node.kind === "store") return this.#runsOf(node.store);
-    return node.kind === "run" ? this.#partsOf(node.run.id) : [...childrenOf(node)];
+    if (node.kind === "store") return this.#rootOf(node.store);
+    if (node.kind === "family") return node.family.runs.map((run) => this.#nodeOf(run));
+    if (node.kind !== "run") return [...childrenOf(node)];
+    const forks = forksOf(this.#shownOf(this.stores.ofRun(node.run.id)), node.run.id);
+    return [...forks.map((run) => this.#nodeOf(run)), ...(await this.#partsOf(node.run.id))];
   }
 
-  #runsOf(store: Store | undefined): TreeNode[] {
-    return (store?.runs.all ?? []).map((run) => {
-      const node: RunNode & { kind: "run" } = { kind: "run", run };
-      this.#nodes.set(run.id, node);
-      return node;
-    });
+  /** Families, or the runs of the only one. */
+  async #rootOf(store: Store | undefined): Promise<TreeNode[]> {
+    if (store === undefined) return [];
+    try {
+      this.#listings.set(store.path, await this.filter.listing(store));
+    } catch (error) {
+      output().warn(`listing runs: ${messageOf(error)}`);
+    }
+    const shown = this.#shownOf(store);
+    const { shown: before, all } = this.counts;
+    this.counts = { shown: before + shown.length, all: all + store.runs.all.length };
+    this.listed.fire();
+    const found = families(shown);
+    if (found.length === 1) return found[0]!.runs.map((run) => this.#nodeOf(run));
+    return found.map((family, at) => ({
+      kind: "family",
+      run: family.key,
+      family,
+      open: at < openFamilies || family.runs.some(({ status }) => isLive(status)),
+    }));
+  }
+
+  #shownOf(store: Store | undefined): readonly RunSummary[] {
+    if (store === undefined) return [];
+    return shownRuns(store.runs.all, this.#listings.get(store.path) ?? everything);
+  }
+
+  #nodeOf(run: RunSummary): RunNode & { kind: "run" } {
+    const store = this.stores.ofRun(run.id);
+    const spark = this.#listings.get(store?.path ?? "")?.sparks.get(run.id) ?? [];
+    const node: RunNode & { kind: "run" } = { kind: "run", run, spark };
+    this.#nodes.set(run.id, node);
+    return node;
   }
 
   async #partsOf(run: string): Promise<TreeNode[]> {

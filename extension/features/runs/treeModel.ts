@@ -10,12 +10,20 @@ import {
 } from "../../../shared/lib/format.ts";
 import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
 import { alarmOf, isAlarm, type VerdictBrief } from "../../../shared/run/verdict.ts";
+import { familyText, type Family } from "./families.ts";
 import { isReading } from "./model.ts";
 
 export type RunNode =
-  | { readonly kind: "run"; readonly run: RunSummary }
+  | { readonly kind: "family"; readonly run: string; readonly family: Family; readonly open: boolean }
+  | {
+      readonly kind: "run";
+      readonly run: RunSummary;
+      /** Course of its reward; empty: unknown. */
+      readonly spark?: readonly number[];
+    }
   | {
       readonly kind: "stage";
       readonly run: string;
@@ -111,24 +119,35 @@ function lookOf(run: RunSummary): (typeof icons)[RunStatus] {
   return open ? { icon: "pass", color: null, word: own.word } : own;
 }
 
-function runRow(run: RunSummary, now: number): TreeRow {
+/** What tells a run from the first of its config, and where a fork begins. */
+const labelOf = ({ name, label, parent }: RunSummary): string =>
+  parent === undefined
+    ? (label ?? name)
+    : `from step ${parent.step}${label === undefined ? "" : ` · ${label}`}`;
+
+function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: number): TreeRow {
   const { icon, color, word } = lookOf(run);
-  const description = runDescription(run, now);
+  const label = labelOf(run);
+  const said = [runDescription(run, now), ...(run.tags ?? []).map((tag) => `#${tag}`)].filter(
+    (part) => part !== "",
+  );
+  const course = spark.length < 2 ? "" : `${sparkline(spark, spark.length)} `;
+  const finished = run.status === "finished" && run.parent !== undefined && icon === icons.finished.icon;
   return {
     id: `run/${run.id}`,
-    label: run.name,
-    description,
-    icon,
+    label,
+    description: `${course}${said.join(" · ")}`,
+    icon: run.pinned === true ? "pinned" : finished ? "git-branch" : icon,
     color,
-    context: `run.${run.status}`,
+    context: `run.${run.status}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
     expands: true,
-    spoken: `${run.name}, ${word}, ${description}`,
+    spoken: `${run.name}${label === run.name ? "" : `, ${label}`}, ${word}, ${said.join(", ")}`,
   };
 }
 
 /** A row of something that a run holds. @param key what tells it from its neighbours of the same kind */
 const row = (
-  { kind, run }: Exclude<RunNode, { readonly kind: "run" }>,
+  { kind, run }: Exclude<RunNode, { readonly kind: "run" | "family" }>,
   key: string,
   label: string,
   description: string,
@@ -147,8 +166,22 @@ const row = (
 
 export function rowOf(node: RunNode, now: number): TreeRow {
   switch (node.kind) {
+    case "family": {
+      const { key, name } = node.family;
+      const description = familyText(node.family);
+      return {
+        id: `family/${key}`,
+        label: name,
+        description,
+        icon: "beaker",
+        color: null,
+        context: "family",
+        expands: true,
+        spoken: `${name}, ${description}`,
+      };
+    }
     case "run":
-      return runRow(node.run, now);
+      return runRow(node, now);
     case "stage": {
       const steps = plural(node.to - node.from + 1, "step");
       const training = node.stageKind === "rl" || node.stageKind === "alternate";
@@ -243,9 +276,14 @@ const verdictMarkdown = ({ state, headline }: VerdictBrief): string =>
 
 /** Markdown for the tooltip; what comes from a run is escaped. */
 export function runTooltip(run: RunSummary, now: number): string {
+  const { label, note = "", tags = [], parent } = run;
   const lines = [
     `**${plainMarkdown(run.name)}** ${lookOf(run).word}`,
     ...(run.verdict === undefined ? [] : [verdictMarkdown(run.verdict)]),
+    ...(label === undefined ? [] : [plainMarkdown(label)]),
+    ...(parent === undefined ? [] : [`forked from ${plainMarkdown(parent.run)} after step ${parent.step}`]),
+    ...(tags.length === 0 ? [] : [plainMarkdown(tags.map((tag) => `#${tag}`).join(" "))]),
+    ...(note === "" ? [] : [plainMarkdown(note)]),
     ...(run.message === null || run.message === "" ? [] : [plainMarkdown(run.message)]),
     `step ${stepsMade(run)} of ${stepsPlanned(run)}${run.stage === null ? "" : `, stage ${plainMarkdown(run.stage)}`}`,
     ...Object.entries(run.headline).map(([name, value]) => `${plainMarkdown(name)}: ${formatNumber(value)}`),

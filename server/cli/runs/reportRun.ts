@@ -15,7 +15,8 @@ import {
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { readRunFile } from "../../run/loop/files.ts";
 import { assignment, readSettings } from "../../run/loop/settings.ts";
-import { duration, sparkline, thinned } from "../text/terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { duration, thinned } from "../text/terminal.ts";
 
 /** Everything that the page is made of. */
 export interface Report {

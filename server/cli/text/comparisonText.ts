@@ -9,7 +9,8 @@ import {
 } from "../../../shared/run/comparisonText.ts";
 import { colours } from "./colours.ts";
 import { tableLines } from "./table.ts";
-import { sparkline, thinned, wrapped } from "./terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { thinned, wrapped } from "./terminal.ts";
 
 const curve = 24;
 /** Of a value in a table of differences. */

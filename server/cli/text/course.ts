@@ -1,7 +1,8 @@
 /** What remains of a followed run above "before → after": its reward's curve, and one sentence of what happened. */
 import { colours } from "./colours.ts";
 import type { RunLine } from "./runLines.ts";
-import { fixed, sparkline, thinned } from "./terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { fixed, thinned } from "./terminal.ts";
 
 type LineOf<Type extends RunLine["type"]> = Extract<RunLine, { type: Type }>;
 

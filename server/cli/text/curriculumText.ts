@@ -7,7 +7,8 @@ import type { ReplayBand, WhatIfStep } from "../../analysis/history/whatIf.ts";
 import { colours } from "./colours.ts";
 import type { Comparison, Spread } from "../../analysis/simulate/compare.ts";
 import type { Scenario } from "../../analysis/simulate/scenarios.ts";
-import { shares, sparkline } from "./terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { shares } from "./terminal.ts";
 
 const most = 24;
 const width = 32;

@@ -5,7 +5,8 @@ import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
-import { columnsOf, sparkline, wrapped } from "./terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { columnsOf, wrapped } from "./terminal.ts";
 
 const columns: readonly Column[] = [
   { head: "RUN" },

@@ -3,7 +3,8 @@ import { colours } from "./colours.ts";
 import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import { Course } from "./course.ts";
 import type { CompletionRow, RunLine, RunReporter } from "./runLines.ts";
-import { bar, byReward, duration, fixed, LiveBlock, oneLine, sparkline, wrapped } from "./terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { bar, byReward, duration, fixed, LiveBlock, oneLine, wrapped } from "./terminal.ts";
 import { evaluationLine, eventLine, startedLines, summaryLines } from "./runText.ts";
 
 /** Steps of which the mean time is taken for what is left. */

@@ -1,26 +1,11 @@
 /** Pieces of text pictures: bar, sparkline, duration. Pure, so that tests read them without a terminal. */
 import { visibleLine, visibleText } from "../../../shared/lib/visibleText.ts";
+import { blocks } from "../../../shared/lib/sparkline.ts";
 import { colours } from "./colours.ts";
-
-const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"] as const;
 
 /** Block characters between 0 and `top`. */
 export const shares = (values: readonly number[], top: number): string =>
   values.map((value) => blocks[Math.min(7, Math.floor((8 * value) / (top || 1)))] ?? blocks[0]).join("");
-
-/** The last `width` values as block characters between the smallest and the largest of them; gaps where not finite. */
-export function sparkline(values: readonly number[], width: number): string {
-  const recent = values.slice(-width);
-  const finite = recent.filter(Number.isFinite);
-  const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  const level = (value: number): string =>
-    !Number.isFinite(value)
-      ? " "
-      : high === low
-        ? blocks[3]
-        : blocks[Math.min(7, Math.floor(((value - low) / (high - low)) * 8))]!;
-  return recent.map(level).join("");
-}
 
 /** `done` of `total` as a bar of `width` cells, in eighths of a cell. */
 export function bar(done: number, total: number, width: number): string {

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { wantsColours } from "../../../server/cli/text/colours.ts";
 import { fewOf } from "../../../server/cli/runs/followHere.ts";
-import { bar, duration, oneLine, sparkline } from "../../../server/cli/text/terminal.ts";
+import { sparkline } from "../../../shared/lib/sparkline.ts";
+import { bar, duration, oneLine } from "../../../server/cli/text/terminal.ts";
 
 test("a sparkline spans its own range, keeps the last values and leaves gaps", () => {
   assert.equal(sparkline([0, 1, 2, 3, 4, 5, 6, 7], 8), "▁▂▃▄▅▆▇█");

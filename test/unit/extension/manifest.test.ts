@@ -86,7 +86,22 @@ test("the manifest's commands are those of shared/editor/contributions.ts, and e
 
 test("titles begin with a verb, are in title case and do not repeat the product's name", () => {
   const verbs = [
+    "Archive",
     "Attack",
+    "Cancel",
+    "Clear",
+    "Evaluate",
+    "Export",
+    "Filter",
+    "Fork",
+    "Launch",
+    "Pin",
+    "Restore",
+    "Sample",
+    "Sort",
+    "Tag",
+    "Unpin",
+    "Write",
     "Start",
     "Stop",
     "Pause",

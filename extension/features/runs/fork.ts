@@ -1,0 +1,123 @@
+/** Fork from a step: the run's config next to the file in the diff editor, then a new run from the nearest checkpoint. */
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { Uri, commands as editor, window, workspace, type Disposable, type QuickPickItem } from "vscode";
+import { views } from "../../../shared/editor/contributions.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { formatBytes } from "../../../shared/lib/format.ts";
+import { runsFork, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { register } from "../../vscode/commands.ts";
+import { setContext } from "../../vscode/context.ts";
+import { Emitter } from "../connection/emitter.ts";
+import { withBar, type Stores } from "../connection/stores.ts";
+import { pythonPath } from "../language/python.ts";
+import type { RunPanels } from "../panel/host.ts";
+import { pickRun } from "./pick.ts";
+import { configUri } from "./runFiles.ts";
+
+/** A fork whose config is being edited. */
+export interface PendingFork {
+  readonly run: RunSummary;
+  readonly step: number;
+  /** The config that it will train on by. */
+  readonly uri: Uri;
+}
+
+export class Forks implements Disposable {
+  /** Lenses say what is about to be forked. */
+  readonly changed = new Emitter<void>();
+  #pending: PendingFork | undefined;
+  readonly #disposables: readonly Disposable[];
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly panels: RunPanels,
+  ) {
+    this.#disposables = [
+      register("runFork", (word, step) => this.#begin(word, step)),
+      register("runLaunchFork", () => this.#launch()),
+      register("runCancelFork", () => this.#set(undefined)),
+    ];
+  }
+
+  /** Of a config, where a fork of it is being prepared. */
+  pendingOf(uri: Uri): PendingFork | undefined {
+    return this.#pending?.uri.toString() === uri.toString() ? this.#pending : undefined;
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  async #begin(word: unknown, given: unknown): Promise<void> {
+    const run = await pickRun(this.stores, word, "Fork Run");
+    if (run === undefined) return;
+    const step = stepIn(given) ?? stepIn(word) ?? (await this.#pickStep(run));
+    if (step === undefined) return;
+    const file = Uri.file(run.file);
+    if (!existsSync(run.file))
+      throw new UserError(`The config ${run.file} of this run is gone.`, {
+        action: `Put it back, or fork on the command line: gradus runs fork ${run.id} --step ${step}.`,
+      });
+    await editor.executeCommand(
+      "vscode.diff",
+      configUri(run.id, run.name),
+      file,
+      `${run.name}: fork from step ${step} (edit on the right)`,
+      { preview: false },
+    );
+    await this.#set({ run, step, uri: file });
+  }
+
+  async #pickStep(run: RunSummary): Promise<number | undefined> {
+    const session = await this.stores.connected(this.stores.ofRun(run.id));
+    const { checkpoints } = await session.ask(runsShow, { run: run.id });
+    const items = checkpoints
+      .filter(({ path }) => existsSync(path))
+      .toReversed()
+      .map(({ step, bytes }): QuickPickItem & { step: number } => ({
+        label: `Step ${step}`,
+        description: formatBytes(bytes),
+        step,
+      }));
+    if (items.length === 0)
+      throw new UserError(`${run.name} has no checkpoint on disk, so nothing can be forked from it.`, {
+        action: "Set how often a run saves one: `checkpoint: { every, keep }`.",
+      });
+    const title = `Fork ${run.name} from a Checkpoint`;
+    return (await window.showQuickPick(items, { title }))?.step;
+  }
+
+  async #launch(): Promise<void> {
+    const pending = this.#pending;
+    if (pending === undefined)
+      throw new UserError("No fork is being prepared.", {
+        action: "Choose Fork from Here on a run or a checkpoint.",
+      });
+    const { run, step, uri } = pending;
+    const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+    if (document?.isDirty === true && !(await document.save()))
+      throw new UserError("The config could not be saved, so no run was started.");
+    const session = await this.stores.session(this.stores.ofRun(run.id));
+    const key = randomUUID();
+    const asked = { run: run.id, step, file: uri.fsPath, key, python: pythonPath() };
+    const answer = await withBar(views.runs, () => session.ask(runsFork, asked));
+    await this.#set(undefined);
+    if (answer.step !== step)
+      window.setStatusBarMessage(`$(git-branch) Forked from the checkpoint of step ${answer.step}`, 10_000);
+    this.panels.show(answer.run, run.name);
+  }
+
+  async #set(pending: PendingFork | undefined): Promise<void> {
+    this.#pending = pending;
+    await setContext("forkPending", pending !== undefined);
+    this.changed.fire();
+  }
+}
+
+/** Of a row of the tree that is of a step, or a number. */
+function stepIn(word: unknown): number | undefined {
+  if (typeof word === "number") return word;
+  if (typeof word !== "object" || word === null || !("step" in word) || !("run" in word)) return undefined;
+  return typeof word.step === "number" && typeof word.run === "string" ? word.step : undefined;
+}
