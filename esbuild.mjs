@@ -70,7 +70,7 @@ export const entries = [
   },
   {
     ...shared,
-    entryPoints: { runPanel: "webviews/run/main.ts" },
+    entryPoints: { runPanel: "webviews/run/main.ts", comparePanel: "webviews/compare/main.ts" },
     outdir: `${dist}/webviews`,
     platform: "browser",
     target: "chrome120",

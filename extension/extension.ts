@@ -11,6 +11,7 @@ import {
 } from "vscode";
 import { language, schemes, settings, views } from "../shared/editor/contributions.ts";
 import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
+import { ComparePanels } from "./features/compare/host.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
 import { findConfigs } from "./features/configs/find.ts";
@@ -110,7 +111,10 @@ function build(context: ExtensionContext): Api {
     ),
   );
   const runsView = showViews(context, stores, { setUp, lenses, status, log, filter });
-  context.subscriptions.push(...registerMarkCommands(stores, () => runsView.selection));
+  context.subscriptions.push(
+    ...registerMarkCommands(stores, () => runsView.selection),
+    new ComparePanels(context.extensionUri, stores, () => runsView.selection),
+  );
   announceEnds(stores, panels);
   stores.start();
   return { stores };

@@ -17,6 +17,7 @@ export const commands = {
   runLaunchFork: "gradus.run.launchFork",
   runCancelFork: "gradus.run.cancelFork",
   runSeeds: "gradus.run.seeds",
+  runCompare: "gradus.run.compare",
   runFilter: "gradus.run.filter",
   runClearFilter: "gradus.run.clearFilter",
   runSort: "gradus.run.sort",
@@ -50,12 +51,13 @@ export const commands = {
 export type CommandId = (typeof commands)[keyof typeof commands];
 
 export const views = { container: "gradus", runs: "gradus.runs", configs: "gradus.configs" } as const;
-export const panels = { run: "gradus.runPanel" } as const;
+export const panels = { run: "gradus.runPanel", compare: "gradus.comparePanel" } as const;
 export const schemes = {
   rollouts: "gradus-rollouts",
   log: "gradus-log",
   rescore: "gradus-rescore",
   runFiles: "gradus-run",
+  answers: "gradus-answers",
 } as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
 /** Where a store may appear while a window is open. */

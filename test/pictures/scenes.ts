@@ -286,6 +286,14 @@ const showRuns = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Focus on Runs View");
   await editor.seen(editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }));
 };
+const compare = async (editor: Editor): Promise<void> => {
+  await showRuns(editor);
+  await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
+  await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
+  await editor.keys("Enter");
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
+  await editor.seen(editor.panel.locator("table.tasks"), 60_000);
+};
 const experiments: readonly Scene[] = [
   { name: "experiments-tree", play: showRuns },
   {
@@ -298,6 +306,27 @@ const experiments: readonly Scene[] = [
     },
   },
   {
+    name: "experiments-compare",
+    play: async (editor) => {
+      await compare(editor);
+      await editor.page.mouse.move(720, 880);
+    },
+  },
+  {
+    name: "experiments-charts",
+    play: async (editor) => {
+      await compare(editor);
+      await (await editor.seen(editor.panel.locator(".u-over"))).hover();
+    },
+  },
+  {
+    name: "experiments-tasks",
+    play: async (editor) => {
+      await compare(editor);
+      await (await editor.seen(editor.panel.locator("table.tasks"))).hover();
+    },
+  },
+  {
     name: "experiments-fork",
     play: async (editor) => {
       await showRuns(editor);
@@ -306,7 +335,8 @@ const experiments: readonly Scene[] = [
       await editor.keys("Enter");
       await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /^Step/ }));
       await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".codelens-decoration a", { hasText: /Launch Fork/ }));
+      await editor.seen(editor.page.getByRole("button", { name: "Launch Fork" }));
+      await editor.seen(".editor.modified .view-line");
     },
   },
 ];

@@ -72,7 +72,15 @@ export function makeRun(store: string, project: string, run: MadeRun): void {
   const folder = runFolder(store, id);
   const file = join(project, `${name}.gradus.yaml`);
   mkdirSync(folder, { recursive: true });
-  const own = { id, file, name, set: [], seed, createdAt: startedAt, ...(parent === undefined ? {} : { parent }) };
+  const own = {
+    id,
+    file,
+    name,
+    set: [],
+    seed,
+    createdAt: startedAt,
+    ...(parent === undefined ? {} : { parent }),
+  };
   writeFileSync(join(folder, "run.json"), JSON.stringify(own));
   const log = openAttempt(folder, 0);
   log.append({
@@ -109,7 +117,10 @@ export function makeRun(store: string, project: string, run: MadeRun): void {
         "policy/entropy": 1.4 - 0.7 * done,
       },
     });
-    if ((step + 1) % 20 === 0 || step === 0) log.append(evaluation(run, step, done));
+    if ((step + 1) % 20 === 0 || step === 0) {
+      for (const record of answers(run, step)) log.append(record);
+      log.append(evaluation(run, step, done));
+    }
     log.commit(step);
   }
   log.append({
@@ -125,11 +136,37 @@ export function makeRun(store: string, project: string, run: MadeRun): void {
   if (run.reward !== undefined) keepReward(folder, run.reward);
 }
 
-function evaluation(
-  { seed = 1, gain = 0.3, results = true }: MadeRun,
-  step: number,
-  done: number,
-): Parameters<ReturnType<typeof openAttempt>["append"]>[0] {
+type Written = Parameters<ReturnType<typeof openAttempt>["append"]>[0];
+
+/** Greedy answers to the first held-out tasks. */
+function answers({ seed = 1, gain = 0.3, lr = 1e-5 }: MadeRun, step: number): Written[] {
+  const random = randomStream(seed, "draw", "answers", String(lr), step);
+  return Array.from({ length: 8 }, (_, task) => {
+    const right = random.next() < 0.3 + gain;
+    const [one, two, three] = [2 + task, 3 + ((task * 5) % 7), 4 + ((task * 3) % 5)];
+    return {
+      kind: "rollout",
+      step,
+      index: 2 * task,
+      row: {
+        step,
+        group: `evaluation-${task}`,
+        index: 0,
+        task: { env: "countdown", arm: "countdown/3", id: `task-${task}` },
+        prompt: `${one} ${two} ${three}=${one * two + three}:`,
+        response: right ? `${one}*${two}+${three}` : `${one}+${two}*${three}`,
+        finish: "stop",
+        source: "self",
+        use: "evaluate",
+        rewards: { correct: Number(right) },
+        reward: Number(right),
+      },
+      columns: {},
+    };
+  });
+}
+
+function evaluation({ seed = 1, gain = 0.3, results = true }: MadeRun, step: number, done: number): Written {
   // How hard a task is is the same for every run.
   const hard = randomStream(0, "draw", "tasks");
   const luck = randomStream(seed, "draw", step);
@@ -193,7 +230,14 @@ export function makeExperiment(project: string, store = join(project, ".gradus")
     { id: "slow-1", lr: 3e-6, seed: 1, gain: 0.12, startedAt: day(11) },
     { id: "slow-2", lr: 3e-6, seed: 2, gain: 0.12, startedAt: day(12) },
     { id: "brief-1", brevity: 0.1, reward: "export const score = () => 1;\n", startedAt: day(13) },
-    { id: "brief-2", brevity: 0.1, reward: "export const score = () => 0;\n", startedAt: day(14), status: "failed", steps: 40 },
+    {
+      id: "brief-2",
+      brevity: 0.1,
+      reward: "export const score = () => 0;\n",
+      startedAt: day(14),
+      status: "failed",
+      steps: 40,
+    },
     { id: "forked", lr: 2e-5, startedAt: day(15), gain: 0.45, parent: { run: "base-1", step: 59 } },
   ];
   for (const run of runs) makeRun(store, project, run);

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
+import type { ToCompare } from "../../shared/editor/comparePanel.ts";
 import type { FromPanel, ToPanel } from "../../shared/editor/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";
 import { themes, type ThemeFixture } from "./themes.ts";
@@ -39,7 +40,7 @@ export interface Panel {
   readonly page: Page;
   /** What broke the content security policy or threw. */
   readonly faults: readonly string[];
-  send(message: ToPanel): Promise<void>;
+  send(message: ToPanel | ToCompare): Promise<void>;
   posted(): Promise<readonly FromPanel[]>;
   close(): Promise<void>;
 }
@@ -78,11 +79,12 @@ async function serve(bundle: string): Promise<{ server: Server; origin: string }
   return { server, origin: `http://127.0.0.1:${address.port}/` };
 }
 
-export async function launch(): Promise<Rig> {
-  const bundle = join("out", "webview");
+/** @param name of the panel's folder in webviews/ */
+export async function launch(name: "run" | "compare" = "run"): Promise<Rig> {
+  const bundle = join("out", name === "run" ? "webview" : `webview-${name}`);
   mkdirSync(screenshots, { recursive: true });
   await build({
-    entryPoints: { main: "webviews/run/main.ts" },
+    entryPoints: { main: `webviews/${name}/main.ts` },
     outdir: bundle,
     bundle: true,
     minify: true,
@@ -121,7 +123,7 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
     page,
     faults,
     send: (message) =>
-      page.evaluate((data) => window.postMessage(data, "*"), message).then(() => settle(page)),
+      page.evaluate((data: object) => window.postMessage(data, "*"), message).then(() => settle(page)),
     posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
     close: () => page.close(),
   };

@@ -18,7 +18,11 @@ export interface Family {
   readonly key: string;
   readonly name: string;
   readonly runs: readonly RunSummary[];
+  /** With their forks. */
+  readonly all: readonly RunSummary[];
 }
+
+const keyOf = ({ origin, file }: RunSummary): string => origin?.folder ?? file;
 
 /** Runs that are shown, pinned ones first, in the listing's order. */
 export function shownRuns(runs: readonly RunSummary[], { ids, archived }: Listing): readonly RunSummary[] {
@@ -34,10 +38,15 @@ export function families(shown: readonly RunSummary[]): readonly Family[] {
   const found = new Map<string, RunSummary[]>();
   for (const run of shown) {
     if (run.parent !== undefined && ids.has(run.parent.run)) continue;
-    const key = run.origin?.folder ?? run.file;
+    const key = keyOf(run);
     found.set(key, [...(found.get(key) ?? []), run]);
   }
-  return [...found].map(([key, runs]) => ({ key, name: runs[0]!.name, runs }));
+  return [...found].map(([key, runs]) => ({
+    key,
+    name: runs[0]!.name,
+    runs,
+    all: shown.filter((run) => keyOf(run) === key),
+  }));
 }
 
 /** Forks of a run, in the order of the list. */
@@ -45,7 +54,7 @@ export const forksOf = (shown: readonly RunSummary[], id: string): readonly RunS
   shown.filter(({ parent }) => parent?.run === id);
 
 /** "12 runs, 2 live". */
-export function familyText({ runs }: Family): string {
+export function familyText({ all: runs }: Family): string {
   const live = runs.filter(({ status }) => isLive(status)).length;
   return `${plural(runs.length, "run")}${live === 0 ? "" : `, ${live} live`}`;
 }

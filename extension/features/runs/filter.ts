@@ -9,7 +9,7 @@ import type { Store, Stores } from "../connection/stores.ts";
 import type { Listing } from "./families.ts";
 
 /** Values of a run's course in its row. */
-const sparkWidth = 8;
+const sparkWidth = 6;
 const mostRuns = 5_000;
 const keys = { where: "gradus.runs.where", sort: "gradus.runs.sort" } as const;
 

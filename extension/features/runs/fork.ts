@@ -6,7 +6,7 @@ import { views } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatBytes } from "../../../shared/lib/format.ts";
 import { runsFork, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import { register } from "../../vscode/commands.ts";
+import { execute, register } from "../../vscode/commands.ts";
 import { setContext } from "../../vscode/context.ts";
 import { Emitter } from "../connection/emitter.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
@@ -67,6 +67,18 @@ export class Forks implements Disposable {
       { preview: false },
     );
     await this.#set({ run, step, uri: file });
+    // Not awaited: it stays while the config is edited. The diff editor shows no lenses.
+    void this.#offer(run, step);
+  }
+
+  async #offer(run: RunSummary, step: number): Promise<void> {
+    const answer = await window.showInformationMessage(
+      `Edit the config on the right, then launch the fork of ${run.name} from step ${step}.`,
+      "Launch Fork",
+      "Cancel",
+    );
+    if (answer === "Launch Fork") await execute("runLaunchFork");
+    if (answer === "Cancel") await this.#set(undefined);
   }
 
   async #pickStep(run: RunSummary): Promise<number | undefined> {

@@ -76,7 +76,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === "store") return storeItem(node.store);
     const row = rowOf(node, Date.now());
-    const open = node.kind === "family" && node.open;
+    const open = node.kind === "family" ? node.open : node.kind === "run" && node.forks === true;
     const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
     const item = new TreeItem(row.label, open ? Expanded : row.expands ? Collapsed : None);
     item.id = row.id;
@@ -133,7 +133,8 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
   #nodeOf(run: RunSummary): RunNode & { kind: "run" } {
     const store = this.stores.ofRun(run.id);
     const spark = this.#listings.get(store?.path ?? "")?.sparks.get(run.id) ?? [];
-    const node: RunNode & { kind: "run" } = { kind: "run", run, spark };
+    const forks = forksOf(this.#shownOf(store), run.id).length > 0;
+    const node: RunNode & { kind: "run" } = { kind: "run", run, spark, forks };
     this.#nodes.set(run.id, node);
     return node;
   }

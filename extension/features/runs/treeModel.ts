@@ -23,6 +23,8 @@ export type RunNode =
       readonly run: RunSummary;
       /** Course of its reward; empty: unknown. */
       readonly spark?: readonly number[];
+      /** Whether others were forked from it: it is open then. */
+      readonly forks?: boolean;
     }
   | {
       readonly kind: "stage";
@@ -128,9 +130,9 @@ const labelOf = ({ name, label, parent }: RunSummary): string =>
 function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: number): TreeRow {
   const { icon, color, word } = lookOf(run);
   const label = labelOf(run);
-  const said = [runDescription(run, now), ...(run.tags ?? []).map((tag) => `#${tag}`)].filter(
-    (part) => part !== "",
-  );
+  // A narrow view cuts at the right: the numbers come without what the tooltip says.
+  const result = runDescription(run, now).replace(/pass@1 ([\d.]+) % → /, "$1 → ");
+  const said = [result, ...(run.tags ?? []).map((tag) => `#${tag}`)].filter((part) => part !== "");
   const course = spark.length < 2 ? "" : `${sparkline(spark, spark.length)} `;
   const finished = run.status === "finished" && run.parent !== undefined && icon === icons.finished.icon;
   return {

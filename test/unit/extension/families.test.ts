@@ -1,7 +1,13 @@
 /** The runs view by config: families, forks, filters, marks. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { families, familyText, forksOf, shownRuns, type Listing } from "../../../extension/features/runs/families.ts";
+import {
+  families,
+  familyText,
+  forksOf,
+  shownRuns,
+  type Listing,
+} from "../../../extension/features/runs/families.ts";
 import { rowOf, runTooltip } from "../../../extension/features/runs/treeModel.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 
@@ -24,7 +30,12 @@ const run = (id: string, more: Partial<RunSummary> = {}): RunSummary => ({
   last: null,
   ...more,
 });
-const listing = (more: Partial<Listing> = {}): Listing => ({ ids: undefined, sparks: new Map(), archived: false, ...more });
+const listing = (more: Partial<Listing> = {}): Listing => ({
+  ids: undefined,
+  sparks: new Map(),
+  archived: false,
+  ...more,
+});
 const runs = [
   run("a"),
   run("b", { label: "seed 2", pinned: true }),
@@ -46,13 +57,16 @@ test("families by config; a fork is under its parent, and a run like any other w
   assert.deepEqual(
     families(shown).map((family) => [family.name, ids(family.runs), familyText(family)]),
     [
-      ["sums", "ba", "2 runs"],
+      ["sums", "ba", "3 runs"],
       ["other", "d", "1 run, 1 live"],
     ],
   );
   assert.equal(ids(forksOf(shown, "a")), "c");
   const filtered = shownRuns(runs, listing({ ids: ["c"] }));
-  assert.deepEqual(families(filtered).map((family) => ids(family.runs)), ["c"]);
+  assert.deepEqual(
+    families(filtered).map((family) => ids(family.runs)),
+    ["c"],
+  );
 });
 
 test("a row says what differs, its course, its tags, and what can be done with it", () => {

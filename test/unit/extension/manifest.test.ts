@@ -90,6 +90,7 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     "Attack",
     "Cancel",
     "Clear",
+    "Compare",
     "Evaluate",
     "Export",
     "Filter",

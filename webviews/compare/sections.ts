@@ -1,0 +1,240 @@
+/** Parts of the page that compares runs: its groups, what differs, held-out results, arms, answers to the same tasks. */
+import { formatFraction, formatNumber } from "../../shared/lib/format.ts";
+import type { TaskPair } from "../../shared/editor/comparePanel.ts";
+import type { Comparison } from "../../shared/run/comparison.ts";
+import { groupLetter, groupText, heldOutSentence } from "../../shared/run/comparisonText.ts";
+import { button, element } from "../shared/dom.ts";
+import { differenceRows, type DifferenceRow } from "./models.ts";
+
+const heading = (text: string, id: string): HTMLElement => element("h2", { id }, text);
+const section = (id: string, title: string, ...children: readonly Node[]): HTMLElement =>
+  element("section", { class: "part", "aria-labelledby": id }, heading(title, id), ...children);
+
+/** The colour that a group has in every chart. */
+const swatch = (group: number): HTMLElement =>
+  element("span", { class: "swatch", "data-group": String(group % 5), "aria-hidden": "true" });
+
+export interface GroupActions {
+  readonly openRun: (id: string) => void;
+  readonly lead: (group: number) => void;
+}
+
+export function groupsSection(found: Comparison, { openRun, lead }: GroupActions): HTMLElement {
+  const rows = found.groups.map((group, at) =>
+    element(
+      "li",
+      {},
+      element("span", { class: "letter" }, swatch(at), groupLetter(at)),
+      element("b", {}, group.label),
+      element("span", { class: "muted" }, groupText(group, found.runs)),
+      element(
+        "span",
+        { class: "runs" },
+        ...group.runs.map((run) =>
+          button(found.runs[run]!.id, { class: "quiet link", title: "Open Run" }, () =>
+            openRun(found.runs[run]!.id),
+          ),
+        ),
+      ),
+      at === 0
+        ? element("span", { class: "muted" }, "the others are compared with it")
+        : button("Compare Others with This", { class: "quiet" }, () => lead(at)),
+    ),
+  );
+  return element("ul", { class: "groups", "aria-label": "Groups" }, ...rows);
+}
+
+export function heldOutSection(found: Comparison): HTMLElement {
+  const lines = found.heldOut.map((one) =>
+    element(
+      "li",
+      { "data-sure": one.low > 0 ? "more" : one.high < 0 ? "fewer" : "open" },
+      heldOutSentence(one),
+    ),
+  );
+  const none = "At least two of the runs need a held-out evaluation for that.";
+  return section(
+    "held-out",
+    "Held-out tasks at the last evaluations",
+    lines.length === 0
+      ? element("p", { class: "muted" }, none)
+      : element("ul", { class: "sentences" }, ...lines),
+    element(
+      "p",
+      { class: "muted" },
+      "In brackets the 95 % interval of the difference over tasks; it does not cover what other seeds would have done.",
+    ),
+  );
+}
+
+export interface DifferenceActions {
+  readonly diff: (row: DifferenceRow) => void;
+  readonly diffConfigs: (runs: readonly [string, string], resolved: boolean) => void;
+}
+
+export function differencesSection(found: Comparison, actions: DifferenceActions): HTMLElement {
+  const rows = differenceRows(found);
+  const [first, other] = [found.runs[0], found.runs[found.groups[1]?.runs[0] ?? 1]];
+  const whole =
+    first === undefined || other === undefined
+      ? []
+      : [
+          element(
+            "p",
+            { class: "actions" },
+            button("Diff Configs", {}, () => actions.diffConfigs([first.id, other.id], false)),
+            button("Diff Resolved Configs", {}, () => actions.diffConfigs([first.id, other.id], true)),
+          ),
+        ];
+  if (rows.length === 0)
+    return section(
+      "differences",
+      "What differs",
+      element("p", {}, "Nothing but the seed and the name."),
+      ...whole,
+    );
+  const body = rows.map((row) =>
+    element(
+      "tr",
+      {},
+      element(
+        "th",
+        { scope: "row" },
+        row.about === "" ? "" : element("span", { class: "badge" }, row.about),
+        row.name,
+      ),
+      element(
+        "td",
+        {},
+        ...row.values.map(({ who, text, note }) =>
+          element(
+            "div",
+            { class: "value" },
+            element("span", { class: "who" }, who),
+            element("code", {}, text),
+            note === "" ? "" : element("span", { class: "muted" }, note),
+          ),
+        ),
+      ),
+      element(
+        "td",
+        {},
+        row.about === "package" || row.about === "program"
+          ? ""
+          : button("Diff", { class: "quiet", "aria-label": `Diff ${row.name}` }, () => actions.diff(row)),
+      ),
+    ),
+  );
+  return section(
+    "differences",
+    "What differs: sources, then configs",
+    element("table", { class: "differences" }, element("tbody", {}, ...body)),
+    ...whole,
+  );
+}
+
+export function armsSection({ arms, groups }: Comparison): HTMLElement {
+  const head = element(
+    "tr",
+    {},
+    element("th", { scope: "col" }, "arm"),
+    ...groups.map((_, at) => element("th", { scope: "col" }, groupLetter(at))),
+  );
+  const rows = arms.map(({ arm, values }) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, arm),
+      ...values.map((value) => element("td", {}, formatFraction(value, 1))),
+    ),
+  );
+  const made = section(
+    "arms",
+    "pass@1 by arm",
+    element("table", { class: "arms" }, element("thead", {}, head), element("tbody", {}, ...rows)),
+  );
+  made.hidden = arms.length === 0;
+  return made;
+}
+
+export interface TaskActions {
+  readonly choose: (other: number) => void;
+  readonly open: (key: string) => void;
+}
+
+/** Tasks on which the answers earned most differently come first. */
+export function tasksSection(
+  found: Comparison,
+  other: number,
+  pairs: readonly TaskPair[] | undefined,
+  { choose, open }: TaskActions,
+): HTMLElement {
+  const choices = found.groups
+    .slice(1)
+    .map((group, at) =>
+      button(
+        `A and ${groupLetter(at + 1)}`,
+        { class: "quiet", "aria-pressed": String(at + 1 === other), title: group.label },
+        () => choose(at + 1),
+      ),
+    );
+  const rows = (pairs ?? []).map(({ key, prompt, rewards, responses }) =>
+    element(
+      "tr",
+      {},
+      element(
+        "th",
+        { scope: "row" },
+        button(shortened(prompt), { class: "quiet link", title: prompt }, () => open(key)),
+      ),
+      ...responses.map((response, side) =>
+        element(
+          "td",
+          {},
+          element("code", {}, shortened(response)),
+          element("b", {}, formatNumber(rewards[side] ?? null)),
+        ),
+      ),
+    ),
+  );
+  const shown =
+    pairs === undefined
+      ? element("p", { class: "muted", role: "status" }, "Reading answers…")
+      : rows.length === 0
+        ? element("p", { class: "muted" }, "These runs have no recorded answer to the same held-out task.")
+        : element(
+            "table",
+            { class: "tasks" },
+            element(
+              "thead",
+              {},
+              element(
+                "tr",
+                {},
+                ...["task", "A", groupLetter(other)].map((name) => element("th", { scope: "col" }, name)),
+              ),
+            ),
+            element("tbody", {}, ...rows),
+          );
+  const made = section(
+    "tasks",
+    "The same tasks, answered by the first run of each",
+    element("div", { class: "choices", role: "group", "aria-label": "Groups" }, ...choices),
+    shown,
+  );
+  made.hidden = found.groups.length < 2;
+  return made;
+}
+
+function shortened(text: string): string {
+  const line = text.trim().replace(/\s+/g, " ");
+  return line === "" ? "(empty)" : line.length > 60 ? `${line.slice(0, 59)}…` : line;
+}
+
+/** What limits the comparison. */
+export const notesSection = ({ notes }: Comparison): HTMLElement =>
+  element(
+    "ul",
+    { class: "limits", "aria-label": "What limits the comparison" },
+    ...notes.map((note) => element("li", {}, note)),
+  );
