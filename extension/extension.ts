@@ -25,8 +25,10 @@ import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
+import { RolloutDocuments } from "./features/rollouts/one/provider.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerCheckpointCommands } from "./features/runs/checkpoints.ts";
+import { WhyHovers } from "./features/rollouts/whyHover.ts";
 import { registerRunCommands, showEnd } from "./features/runs/commands.ts";
 import { RunFilter } from "./features/runs/filter.ts";
 import { Forks } from "./features/runs/fork.ts";
@@ -76,6 +78,8 @@ function build(context: ExtensionContext): Api {
   forks.changed.on(() => lenses.refresh());
   const log = new RunLog(stores);
   const naming = new ConfigsNaming();
+  const hovers = new WhyHovers(stores);
+  const rollouts = new Rollouts(stores, hovers);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
@@ -86,7 +90,8 @@ function build(context: ExtensionContext): Api {
     panels,
     status,
     forks,
-    new Rollouts(stores),
+    rollouts,
+    new RolloutDocuments(stores, hovers, rollouts),
     new RescoreDocuments(stores),
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),

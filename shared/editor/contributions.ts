@@ -31,6 +31,8 @@ export const commands = {
   checkpointEvaluate: "gradus.checkpoint.evaluate",
   checkpointExport: "gradus.checkpoint.export",
   rolloutsOpen: "gradus.rollouts.open",
+  rolloutOpen: "gradus.rollout.open",
+  rolloutDiff: "gradus.rollout.diff",
   rescoreOpen: "gradus.rescore.open",
   rescoreSweep: "gradus.rescore.sweep",
   rewardAttack: "gradus.reward.attack",
@@ -58,6 +60,8 @@ export const schemes = {
   rescore: "gradus-rescore",
   runFiles: "gradus-run",
   answers: "gradus-answers",
+  /** One rollout. */
+  rollout: "gradus-rollout",
 } as const;
 export const language = { id: "gradus-yaml", pattern: "**/*.gradus.yaml" } as const;
 /** Where a store may appear while a window is open. */

@@ -242,6 +242,53 @@ const checks: readonly Scene[] = [
   },
 ];
 
+/** The last step's rollouts of a run. */
+const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
+  await editor.command("Gradus: Open Rollouts");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
+  await editor.keys("Control+Home");
+};
+/** One of them: its number is a link. */
+const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
+  await rolloutsOf(editor, run);
+  const link = editor.page.locator(".view-line .detected-link", { hasText: String(number) }).first();
+  await (await editor.seen(link)).click({ modifiers: ["Control"] });
+  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
+  await editor.keys("Control+Home");
+};
+const rolloutLab: readonly Scene[] = [
+  { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
+  {
+    name: "rollouts-hover",
+    play: async (editor) => {
+      await rolloutsOf(editor, "countdown");
+      await editor.point(
+        editor.page.locator(".view-line", { hasText: "│" }).first().locator("span span").last(),
+      );
+      await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
+    },
+  },
+  { name: "rollout-one", play: (editor) => openRollout(editor, "countdown", 1) },
+  {
+    name: "rollout-trace",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await editor.command("Explorer: Focus on Outline View");
+    },
+  },
+  {
+    name: "rollout-diff",
+    play: async (editor) => {
+      await openRollout(editor, "countdown", 1);
+      await editor.command("Gradus: Diff Sibling Rollouts");
+      await editor.seen(".quick-input-list .monaco-list-row");
+      await editor.keys("Enter");
+      await editor.seen(".monaco-diff-editor .view-line");
+    },
+  },
+];
+
 const views: readonly Scene[] = [
   {
     name: "side-bar",
@@ -366,6 +413,7 @@ export const scenes: readonly Scene[] = [
   ...evidence,
   ...rescoring,
   ...checks,
+  ...rolloutLab,
   ...views,
   ...experiments,
 ];

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } fr
 import { join, resolve } from "node:path";
 import { makeExperiment } from "../support/experimentRuns.ts";
 import { recordRun } from "../support/storedRun.ts";
+import { writeTraceRun } from "../support/traceRun.ts";
 
 const fixtures = "test/fixtures";
 const config = "countdown.gradus.yaml";
@@ -35,6 +36,7 @@ export async function picturesWorkspace(folder: string): Promise<string> {
     await recordRun(join(root, ".gradus"), join(root, config), [], "countdown");
     importRun(join(root, "gsm"));
     makeExperiment(join(root, "experiment"), join(root, ".gradus"));
+    writeTraceRun(join(root, ".gradus"));
     writeFileSync(recorded, text);
   }
   return root;

@@ -1,36 +1,41 @@
 /** The rollouts of one step as a text a person reads: grouped by task, with places for folding, outline and colour. Pure. */
 import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
-import { criterionText, metCount, signOfCriterion } from "../../../shared/rollouts/criteria.ts";
 import { branchText } from "../../../shared/rollouts/branchText.ts";
 import { helpText } from "../../../shared/rollouts/helpText.ts";
 import { bracketed, brackets, isMarked, responseParts } from "../../../shared/rollouts/responseParts.ts";
 import { groupVerdict, teaches } from "./verdict.ts";
 import type { GroupRow } from "../../../shared/protocol/protocol.ts";
-import { fromWire, type RolloutRow, type WireReward } from "../../../shared/rollouts/rollouts.ts";
+import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import {
+  Writer,
+  finishText,
+  lineEnd,
+  oneLine,
+  rewardSign,
+  rewardText,
+  signOf,
+  writeCriteria,
+  writeText,
+  type Fold,
+  type Heading,
+  type Mark,
+} from "./writer.ts";
 
-export interface Fold {
+/** Lines [from, to] that are about one rollout; its number is on the first, at `at`. */
+export interface RolloutLines {
   readonly from: number;
   readonly to: number;
-}
-export interface Heading {
-  readonly line: number;
-  readonly end: number;
-  readonly name: string;
-  readonly detail: string;
-  readonly children: readonly Heading[];
-}
-/** A piece of a line whose sign is worth a colour. */
-export interface Mark {
-  readonly line: number;
-  readonly from: number;
-  readonly to: number;
-  readonly sign: "positive" | "negative" | "error" | "given";
+  readonly at: readonly [from: number, to: number];
+  readonly step: number;
+  readonly group: string;
+  readonly index: number;
 }
 export interface RolloutDocument {
   readonly text: string;
   readonly folds: readonly Fold[];
   readonly headings: readonly Heading[];
   readonly marks: readonly Mark[];
+  readonly rollouts: readonly RolloutLines[];
 }
 interface StepRecord {
   readonly name: string;
@@ -42,45 +47,6 @@ interface StepRecord {
   /** The condition that they satisfy. */
   readonly where?: string;
 }
-
-class Writer {
-  readonly lines: string[] = [];
-  readonly folds: Fold[] = [];
-  readonly marks: Mark[] = [];
-
-  get line(): number {
-    return this.lines.length;
-  }
-  write(text = ""): void {
-    this.lines.push(text);
-  }
-  /** Writes pieces in a row; a piece with a sign is marked. */
-  pieces(
-    indent: string,
-    parts: readonly { readonly text: string; readonly sign?: Mark["sign"] | undefined }[],
-    gap = "   ",
-  ): void {
-    let text = indent;
-    parts.forEach((part, i) => {
-      if (i > 0) text += gap;
-      if (part.sign !== undefined)
-        this.marks.push({
-          line: this.line,
-          from: text.length,
-          to: text.length + part.text.length,
-          sign: part.sign,
-        });
-      text += part.text;
-    });
-    this.write(text);
-  }
-  fold(from: number): void {
-    if (this.line - 1 > from) this.folds.push({ from, to: this.line - 1 });
-  }
-}
-
-const signOf = (value: number): Mark["sign"] | undefined =>
-  value > 0 ? "positive" : value < 0 ? "negative" : undefined;
 
 export function rolloutDocument(record: StepRecord): RolloutDocument {
   const writer = new Writer();
@@ -99,8 +65,46 @@ export function rolloutDocument(record: StepRecord): RolloutDocument {
     );
   if (groups.length === 0 && (record.where ?? "") === "")
     writer.write("\nThis step has no rollouts: warm-up steps train on reference answers and generate none.");
-  const headings = groups.map((entry) => writeGroup(writer, entry));
-  return { text: `${writer.lines.join("\n")}\n`, folds: writer.folds, headings, marks: writer.marks };
+  const layout = layoutOf(record.rollouts);
+  const lines: RolloutLines[] = [];
+  const headings = groups.map((entry) => writeGroup(writer, entry, layout, lines));
+  return {
+    text: `${writer.lines.join("\n")}\n`,
+    folds: writer.folds,
+    headings,
+    marks: writer.marks,
+    rollouts: lines,
+  };
+}
+
+/** Characters of each column, so that numbers of one kind are below each other. */
+interface Layout {
+  readonly index: number;
+  readonly reward: number;
+  readonly advantage: number;
+  readonly finish: number;
+  /** By term, in the order in which the step first has them. */
+  readonly terms: ReadonlyMap<string, number>;
+}
+
+const rewardOf = ({ reward = null }: RolloutRow): string => formatNumber(fromWire(reward));
+const advantageOf = ({ advantage = null }: RolloutRow): string =>
+  Number.isNaN(fromWire(advantage)) ? "" : formatChange(fromWire(advantage));
+
+function layoutOf(rollouts: readonly RolloutRow[]): Layout {
+  const widest = (text: (rollout: RolloutRow) => string): number =>
+    rollouts.reduce((most, rollout) => Math.max(most, text(rollout).length), 0);
+  const terms = new Map<string, number>();
+  for (const rollout of rollouts)
+    for (const { term, text } of termTexts(rollout))
+      terms.set(term, Math.max(terms.get(term) ?? 0, text.length));
+  return {
+    index: widest(({ index }) => String(index)),
+    reward: widest(rewardOf),
+    advantage: widest(advantageOf),
+    finish: widest(finishText),
+    terms,
+  };
 }
 
 interface Grouped {
@@ -122,7 +126,12 @@ function grouped({ groups, rollouts }: StepRecord): readonly Grouped[] {
   }));
 }
 
-function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
+function writeGroup(
+  writer: Writer,
+  { id, group, rollouts }: Grouped,
+  layout: Layout,
+  lines: RolloutLines[],
+): Heading {
   writer.write();
   const start = writer.line;
   const first = rollouts[0];
@@ -135,7 +144,13 @@ function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
   const prompt = first?.prompt ?? "";
   const long = prompt.split(lineEnd).length > longPrompt;
   if (first?.prompt !== undefined) writePrompt(writer, long ? beginningOf(prompt) : prompt);
-  const children = rollouts.map((rollout) => writeRollout(writer, rollout));
+  const children = rollouts.map((rollout) => {
+    const heading = writeRollout(writer, rollout, layout);
+    const { step, group: name, index } = rollout;
+    const at = [2, 2 + "● ".length + layout.index] as const;
+    lines.push({ from: heading.line, to: heading.end, at, step, group: name, index });
+    return heading;
+  });
   if (long) {
     writer.write("  The whole prompt:");
     writePrompt(writer, prompt);
@@ -144,7 +159,6 @@ function writeGroup(writer: Writer, { id, group, rollouts }: Grouped): Heading {
   return { line: start, end: writer.line - 1, name: task, detail: `${passed}, ${verdict}`, children };
 }
 
-const lineEnd = /\r\n|\r|\n/;
 /** A prompt of more lines comes after the answers, which are what a person came for. */
 const [longPrompt, shownLines] = [12, 3];
 
@@ -154,7 +168,7 @@ const beginningOf = (prompt: string): string =>
 function writePrompt(writer: Writer, prompt: string): void {
   const from = writer.line;
   writeText(writer, "  ? ", prompt);
-  writer.fold(from);
+  writer.fold(from, true);
 }
 
 function verdictOf(group: GroupRow | undefined, rollouts: readonly RolloutRow[]): string {
@@ -166,91 +180,96 @@ function verdictOf(group: GroupRow | undefined, rollouts: readonly RolloutRow[])
     : groupVerdict({ admitted, reason: group?.reason ?? null, size: group?.size }, rollouts);
 }
 
-function writeRollout(writer: Writer, rollout: RolloutRow): Heading {
+function writeRollout(writer: Writer, rollout: RolloutRow, layout: Layout): Heading {
   const start = writer.line;
-  const reward = fromWire(rollout.reward ?? null);
-  const advantage = fromWire(rollout.advantage ?? null);
-  const finish = rollout.finish === "length" ? "truncated" : (rollout.finish ?? "");
+  const reward = rewardOf(rollout);
+  const advantage = advantageOf(rollout);
+  const finish = finishText(rollout);
+  const { source = "self" } = rollout;
   writer.pieces("  ", [
-    { text: `● ${rollout.index}` },
-    { text: `reward ${formatNumber(reward)}` },
-    ...(Number.isNaN(advantage)
+    { text: `● ${String(rollout.index).padStart(layout.index)}` },
+    { text: `reward ${reward.padStart(layout.reward)}` },
+    ...(layout.advantage === 0
       ? []
-      : [{ text: `advantage ${formatChange(advantage)}`, sign: signOf(advantage) }]),
-    ...(finish === "" ? [] : [{ text: finish, ...(finish === "stop" ? {} : { sign: "error" as const }) }]),
-    ...(rollout.source === undefined || rollout.source === "self" ? [] : [{ text: rollout.source }]),
+      : advantage === ""
+        ? [{ text: " ".repeat("advantage ".length + layout.advantage) }]
+        : [
+            {
+              text: `advantage ${advantage.padStart(layout.advantage)}`,
+              sign: signOf(fromWire(rollout.advantage ?? null)),
+            },
+          ]),
+    ...(layout.finish === 0
+      ? []
+      : [
+          {
+            text: finish.padEnd(layout.finish),
+            ...(finish === "" || finish === "stop" ? {} : { sign: "error" as const }),
+          },
+        ]),
+    ...(source === "self" ? [] : [{ text: source }]),
   ]);
   if (rollout.parent !== undefined)
     writer.write(`      ${branchText(rollout.parent, isMarked(responseParts(rollout)))}`);
   if (rollout.help !== undefined)
     writer.write(`      ${helpText(rollout.help, isMarked(responseParts(rollout)))}`);
-  writeTerms(writer, rollout);
-  writeCriteria(writer, rollout);
+  writeTerms(writer, rollout, layout);
+  writeCriteria(writer, rollout, "      ");
   writeResponse(writer, "    │ ", rollout);
   writer.fold(start);
-  const detail = Number.isNaN(advantage) ? "" : `advantage ${formatChange(advantage)}`;
   return {
     line: start,
     end: writer.line - 1,
-    name: `${rollout.index} · reward ${formatNumber(reward)}`,
-    detail,
+    name: `${rollout.index} · reward ${reward}`,
+    detail: advantage === "" ? "" : `advantage ${advantage}`,
     children: [],
   };
 }
 
 /** `correct 1 × 0.7`: a term's value, times the weight that it had in the step where that is not 1. */
-function writeTerms(writer: Writer, { rewards = {}, errors = {}, weights = {} }: RolloutRow): void {
+function termTexts({ rewards = {}, errors = {}, weights = {} }: RolloutRow) {
   const times = (term: string): string => {
     const weight = weights[term];
     return weight === undefined || Number(weight) === 1 ? "" : ` × ${formatNumber(Number(weight))}`;
   };
-  const terms = Object.entries(rewards).map(([term, value]) => ({
-    text: `${term} ${rewardText(value)}${value === null ? "" : times(term)}`,
-    sign: rewardSign(value),
-  }));
-  const failed = Object.entries(errors).map(([term, message]) => ({
-    text: `${term} failed: ${oneLine(message)}`,
-    sign: "error" as const,
-  }));
-  if (terms.length + failed.length > 0) writer.pieces("      ", [...terms, ...failed]);
+  return [
+    ...Object.entries(rewards).map(([term, value]) => ({
+      term,
+      text: `${term} ${rewardText(value)}${value === null ? "" : times(term)}`,
+      sign: rewardSign(value),
+    })),
+    ...Object.entries(errors).map(([term, message]) => ({
+      term: `${term} failed`,
+      text: `${term} failed: ${oneLine(message)}`,
+      sign: "error" as const,
+    })),
+  ];
 }
 
-/** Folded to how many of them are met. */
-function writeCriteria(writer: Writer, { details = {} }: RolloutRow): void {
-  for (const [term, { criteria }] of Object.entries(details)) {
-    const from = writer.line;
-    writer.write(`      ${term}: ${metCount(criteria)}`);
-    for (const criterion of criteria) {
-      const sign = signOfCriterion(criterion);
-      writer.pieces("        ", [
-        {
-          text: oneLine(criterionText(criterion)),
-          ...(sign !== 0 && { sign: sign > 0 ? ("positive" as const) : ("negative" as const) }),
-        },
-      ]);
-    }
-    writer.fold(from);
-  }
+/** A term is below itself, whatever the other rollouts lack. */
+function writeTerms(writer: Writer, rollout: RolloutRow, { terms }: Layout): void {
+  const own = new Map(termTexts(rollout).map((one) => [one.term, one]));
+  if (own.size === 0) return;
+  const last = Math.max(...[...terms.keys()].map((term, i) => (own.has(term) ? i : -1)));
+  writer.pieces(
+    "      ",
+    [...terms].slice(0, last + 1).flatMap(([term, width]) => {
+      const found = own.get(term);
+      if (found !== undefined) return [{ ...found, text: found.text.padEnd(width) }];
+      // A failure is a sentence: no room is kept for another rollout's.
+      return term.endsWith(" failed") ? [] : [{ text: " ".repeat(width) }];
+    }),
+  );
 }
-
-const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
-
-function rewardText(value: WireReward): string {
-  if (value === null) return "n/a";
-  if (typeof value !== "object") return formatNumber(Number(value));
-  const finite = value.values.map(fromWire).filter((each) => Number.isFinite(each));
-  const sum = finite.reduce((a, b) => a + b, 0);
-  return `${formatNumber(sum)} over ${plural(value.values.length, value.level)}`;
-}
-
-const rewardSign = (value: WireReward): Mark["sign"] | undefined =>
-  value !== null && typeof value !== "object" && Number(value) < 0 ? "negative" : undefined;
 
 /** Prefilled text and messages between attempts are put into brackets. */
 function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): void {
   const parts = responseParts(rollout);
-  if (!isMarked(parts)) return writeText(writer, margin, rollout.response ?? "");
   const first = writer.line;
+  if (!isMarked(parts)) {
+    writeText(writer, margin, rollout.response ?? "");
+    return;
+  }
   writeText(writer, margin, bracketed(parts));
   let inside: string | undefined;
   for (let line = first; line < writer.line; line++)
@@ -281,15 +300,4 @@ function markBrackets(
     if (end < 0) return wanted;
     [from, wanted] = [end + 1, undefined];
   }
-}
-
-/** Line ends are made visible: whether a response ends in one is often what a reward turns on. */
-function writeText(writer: Writer, margin: string, text: string): void {
-  const lines = text.split(lineEnd);
-  if (text === "") return writer.write(`${margin}(empty)`);
-  lines.forEach((line, i) => {
-    const last = i === lines.length - 1;
-    if (last && line === "") return;
-    writer.write(`${margin}${line}${last ? "" : "⏎"}`);
-  });
 }

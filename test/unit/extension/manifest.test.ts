@@ -116,6 +116,12 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     "Show",
     "Restart",
     "Set",
+    "Diff",
+    "Choose",
+    "Go",
+    "Find",
+    "Follow",
+    "Pin",
   ];
   for (const { title, category } of contributes.commands) {
     const shown = words[title.slice(1, -1)]!;
@@ -146,6 +152,7 @@ test("every context key of a condition is one that the editor or this extension 
     "workspaceFolderCount",
     "resourceLangId",
     "resourceFilename",
+    "resourceScheme",
   ];
   const conditions = [
     ...Object.values(contributes.menus).flatMap((items) => items.flatMap(({ when }) => when ?? [])),

@@ -133,7 +133,7 @@ test("marks lie on the pieces whose sign they mark", () => {
   const lines = text.split("\n");
   const marked = marks.map(({ line, from, to, sign }) => `${sign}: ${lines[line]!.slice(from, to)}`);
   assert.deepEqual(marked, [
-    "positive: advantage +1.10",
+    "positive: advantage  +1.10",
     "negative: brevity −0.200",
     "negative: advantage −0.400",
     "error: truncated",

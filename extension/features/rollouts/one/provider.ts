@@ -1,0 +1,218 @@
+/** One rollout as a read-only document: what it earned, its prompt folded, its response; and next to one of its group. */
+import {
+  CodeLens,
+  EventEmitter,
+  Range,
+  commands as editor,
+  languages,
+  window,
+  workspace,
+  type Disposable,
+  type DocumentLink,
+  type Hover,
+  type Position,
+  type QuickPickItem,
+  type TextDocument,
+  type TextDocumentContentProvider,
+  type Uri,
+} from "vscode";
+import { commands, schemes } from "../../../../shared/editor/contributions.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { formatChange, formatNumber } from "../../../../shared/lib/format.ts";
+import { groupsQuery, rolloutsQuery } from "../../../../shared/protocol/protocol.ts";
+import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import { register } from "../../../vscode/commands.ts";
+import type { Stores } from "../../connection/stores.ts";
+import { inGroup, rolloutIn, rolloutOf, rolloutUri, type RolloutAddress } from "../address.ts";
+import { columnBesidePanel, commandLink, type Rollouts } from "../provider.ts";
+import { Surface } from "../surface.ts";
+import type { WhyHovers } from "../whyHover.ts";
+import { oneLine } from "../writer.ts";
+import { oneDocument, type OneDocument } from "./document.ts";
+
+const mostSiblings = 256;
+
+export interface Shown extends OneDocument {
+  readonly address: RolloutAddress;
+  readonly rollout: RolloutRow;
+  readonly siblings: readonly RolloutRow[];
+}
+
+export class RolloutDocuments implements TextDocumentContentProvider, Disposable {
+  readonly #changed = new EventEmitter<Uri>();
+  readonly onDidChange = this.#changed.event;
+  readonly #surface = new Surface<Shown>(schemes.rollout);
+  readonly #disposables: Disposable[];
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly hovers: WhyHovers,
+    private readonly steps: Pick<Rollouts, "current">,
+  ) {
+    const selector = { scheme: schemes.rollout };
+    this.#disposables = [
+      this.#surface,
+      workspace.registerTextDocumentContentProvider(schemes.rollout, this),
+      languages.registerCodeLensProvider(selector, {
+        provideCodeLenses: (document) => this.#lenses(document),
+      }),
+      languages.registerDocumentLinkProvider(selector, {
+        provideDocumentLinks: (document) => this.#links(document),
+      }),
+      languages.registerHoverProvider(selector, {
+        provideHover: (document, position) => this.#hover(document, position),
+      }),
+      register("rolloutOpen", (word) => this.#open(word)),
+      register("rolloutDiff", (word, index) => this.#diff(word, index)),
+    ];
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  /** What an open document shows. */
+  of(document: { readonly uri: Uri }): Shown | undefined {
+    return this.#surface.of(document);
+  }
+
+  async provideTextDocumentContent(uri: Uri): Promise<string> {
+    const address = rolloutOf(uri);
+    const { siblings, rollout, group } = await this.#ask(address);
+    const document = oneDocument({ name: this.#name(address.run), rollout, group, siblings });
+    this.#surface.set(uri, { ...document, address, rollout, siblings });
+    return document.text;
+  }
+
+  #name(run: string): string {
+    return this.stores.ofRun(run)?.runs.find(run)?.name ?? run;
+  }
+  #uri(address: RolloutAddress): Uri {
+    return rolloutUri(address, this.#name(address.run));
+  }
+
+  async #ask({ run, step, group, index }: RolloutAddress) {
+    const session = await this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
+    const [{ groups }, { rollouts }] = await Promise.all([
+      session.ask(groupsQuery, { run, step }),
+      session.ask(rolloutsQuery, { run, step, where: inGroup(group), limit: mostSiblings }),
+    ]);
+    const rollout = rollouts.find((one) => one.index === index);
+    if (rollout === undefined)
+      throw new UserError(`Step ${step} of this run has no rollout ${index} in group ${group}.`, {
+        action: "Open the step's rollouts: Gradus: Open Rollouts.",
+      });
+    return {
+      rollout,
+      siblings: rollouts.toSorted((a, b) => a.index - b.index),
+      group: groups.find((one) => one.group === group),
+    };
+  }
+
+  /** The one that is named, else the one at the cursor. */
+  async #open(word: unknown): Promise<void> {
+    const address = rolloutIn(word) ?? this.steps.current;
+    if (address === undefined)
+      throw new UserError("The cursor is in no rollout.", {
+        action: "Put it into one of a step's rollouts (Gradus: Open Rollouts).",
+      });
+    await window.showTextDocument(this.#uri(address), { preview: true, viewColumn: columnBesidePanel() });
+  }
+
+  /** @param index of the other; without one it is asked for */
+  async #diff(word: unknown, index: unknown): Promise<void> {
+    const address = rolloutIn(word) ?? rolloutIn(window.activeTextEditor?.document.uri);
+    if (address === undefined)
+      throw new UserError("No rollout is open.", {
+        action: "Open one first: click its number in a step's rollouts.",
+      });
+    const other = typeof index === "number" ? index : await this.#pickSibling(address);
+    if (other === undefined) return;
+    await editor.executeCommand(
+      "vscode.diff",
+      this.#uri(address),
+      this.#uri({ ...address, index: other }),
+      `${this.#name(address.run)} · step ${address.step} · rollouts ${address.index} ↔ ${other}`,
+      { preview: true },
+    );
+  }
+
+  async #pickSibling(address: RolloutAddress): Promise<number | undefined> {
+    const { siblings } = await this.#ask(address);
+    const items = siblingItems(siblings, address.index);
+    if (items.length === 0)
+      throw new UserError("This rollout is alone in its group.", { action: "Open one of a larger group." });
+    const title = `Diff Rollout ${address.index} With`;
+    return (await window.showQuickPick(items, { title, matchOnDescription: true, matchOnDetail: true }))
+      ?.index;
+  }
+
+  #links(document: TextDocument): DocumentLink[] {
+    const shown = this.of(document);
+    return (shown?.links ?? []).map(({ line, from, to, index }) =>
+      commandLink(
+        new Range(line, from, line, to),
+        commands.rolloutOpen,
+        { ...shown!.address, index },
+        `Open rollout ${index}`,
+      ),
+    );
+  }
+
+  /** Of what it earned; the response's tokens have hovers of their own where they are shown. */
+  #hover(document: TextDocument, { line }: Position): Promise<Hover> | undefined {
+    const shown = this.of(document);
+    if (shown === undefined || document.lineAt(line).isEmptyOrWhitespace) return undefined;
+    return this.hovers.hover(shown.address, document.lineAt(line).range);
+  }
+
+  #lenses(document: TextDocument): CodeLens[] {
+    const shown = this.of(document);
+    if (shown === undefined) return [];
+    const { address, siblings } = shown;
+    const { run, step, index } = address;
+    const top = new Range(0, 0, 0, 0);
+    const at = siblings.findIndex((one) => one.index === index);
+    const [before, after] = [siblings[at - 1], siblings[at + 1]];
+    const lens = (title: string, command: string, ...words: readonly unknown[]): CodeLens =>
+      new CodeLens(top, { title, command, arguments: [...words] });
+    const to = (title: string, sibling: RolloutRow | undefined): CodeLens[] =>
+      sibling === undefined ? [] : [lens(title, commands.rolloutOpen, { ...address, index: sibling.index })];
+    return [
+      ...to(`$(arrow-left) Rollout ${before?.index}`, before),
+      ...to(`Rollout ${after?.index} $(arrow-right)`, after),
+      ...(siblings.length > 1 ? [lens("$(diff) Diff with Sibling…", commands.rolloutDiff, address)] : []),
+      lens("All of the Step", commands.rolloutsOpen, run, step, ""),
+    ];
+  }
+}
+
+/** The best, the worst and the next first, then all others in their order. */
+export function siblingItems(
+  siblings: readonly RolloutRow[],
+  own: number,
+): (QuickPickItem & { readonly index: number })[] {
+  const others = siblings.filter(({ index }) => index !== own);
+  const reward = ({ reward: value = null }: RolloutRow): number => fromWire(value);
+  const ranked = others.filter((one) => !Number.isNaN(reward(one))).toSorted((a, b) => reward(b) - reward(a));
+  const named = new Map<number, string>();
+  const name = (rollout: RolloutRow | undefined, word: string): void => {
+    if (rollout !== undefined && !named.has(rollout.index)) named.set(rollout.index, word);
+  };
+  name(ranked[0], "best");
+  name(ranked.at(-1), "worst");
+  name(others.find(({ index }) => index > own) ?? others[0], "next");
+  const first = [...named.keys()].map((index) => others.find((one) => one.index === index)!);
+  return [...first, ...others.filter(({ index }) => !named.has(index))].map((rollout) => ({
+    label: `Rollout ${rollout.index}`,
+    description: [
+      named.get(rollout.index),
+      `reward ${formatNumber(reward(rollout))}`,
+      `advantage ${formatChange(fromWire(rollout.advantage ?? null))}`,
+    ]
+      .filter((word) => word !== undefined)
+      .join(" · "),
+    detail: oneLine(rollout.response ?? "").slice(0, 120),
+    index: rollout.index,
+  }));
+}

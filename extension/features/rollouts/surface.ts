@@ -1,0 +1,108 @@
+/** Documents of rollouts in an editor: folding, outline and colour of what a pure module has written. */
+import {
+  DocumentSymbol,
+  FoldingRange,
+  Range,
+  SymbolKind,
+  ThemeColor,
+  commands as editor,
+  languages,
+  window,
+  workspace,
+  type Disposable,
+  type TextDocument,
+  type TextEditor,
+  type Uri,
+} from "vscode";
+import type { Fold, Heading, Mark, Sign } from "./writer.ts";
+
+export interface Written {
+  readonly folds: readonly Fold[];
+  readonly headings: readonly Heading[];
+  readonly marks: readonly Mark[];
+}
+
+const dim = new ThemeColor("descriptionForeground");
+const styles = {
+  positive: { color: new ThemeColor("charts.green") },
+  negative: { color: new ThemeColor("charts.red") },
+  // The light themes' own orange cannot be read on white.
+  error: { color: new ThemeColor("charts.orange"), light: { color: "#9a5b00" } },
+  given: { color: dim, fontStyle: "italic" },
+  quiet: { color: dim },
+  heading: { fontWeight: "bold" },
+} as const satisfies Readonly<Record<Sign, object>>;
+const signs = ["positive", "negative", "error", "given", "quiet", "heading"] as const;
+
+export class Surface<Document extends Written> implements Disposable {
+  readonly #documents = new Map<string, Document>();
+  readonly #styles = new Map(
+    signs.map((sign) => [sign, window.createTextEditorDecorationType(styles[sign])]),
+  );
+  /** Whose prompts have been folded: what a person opens stays open. */
+  readonly #folded = new WeakSet<TextDocument>();
+  readonly #disposables: Disposable[];
+
+  constructor(private readonly scheme: string) {
+    const selector = { scheme };
+    this.#disposables = [
+      languages.registerFoldingRangeProvider(selector, {
+        provideFoldingRanges: (document) =>
+          (this.of(document)?.folds ?? []).map(({ from, to }) => new FoldingRange(from, to)),
+      }),
+      languages.registerDocumentSymbolProvider(selector, {
+        provideDocumentSymbols: (document) =>
+          (this.of(document)?.headings ?? []).map((heading) => symbolOf(document, heading, SymbolKind.Array)),
+      }),
+      window.onDidChangeVisibleTextEditors((editors) => editors.forEach((one) => this.#paint(one))),
+      window.onDidChangeActiveTextEditor((active) => active && void this.#close(active)),
+      workspace.onDidChangeTextDocument(({ document }) =>
+        window.visibleTextEditors
+          .filter((one) => one.document === document)
+          .forEach((one) => this.#paint(one)),
+      ),
+      workspace.onDidCloseTextDocument((document) => this.#documents.delete(document.uri.toString())),
+      ...this.#styles.values(),
+    ];
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  of({ uri }: { readonly uri: Uri }): Document | undefined {
+    return this.#documents.get(uri.toString());
+  }
+  set(uri: Uri, document: Document): void {
+    this.#documents.set(uri.toString(), document);
+  }
+
+  #paint(shown: TextEditor): void {
+    const document = shown.document.uri.scheme === this.scheme ? this.of(shown.document) : undefined;
+    if (document === undefined) return;
+    for (const [sign, style] of this.#styles)
+      shown.setDecorations(
+        style,
+        document.marks
+          .filter((mark) => mark.sign === sign)
+          .map((mark) => new Range(mark.line, mark.from, mark.line, mark.to)),
+      );
+  }
+
+  /** Folds what is long and not what a person came for. Only the active editor can be told to. */
+  async #close({ document }: TextEditor): Promise<void> {
+    const closed = this.of(document)?.folds.filter((fold) => fold.closed === true) ?? [];
+    if (document.uri.scheme !== this.scheme || this.#folded.has(document) || closed.length === 0) return;
+    this.#folded.add(document);
+    await editor.executeCommand("editor.fold", { selectionLines: closed.map(({ from }) => from) });
+  }
+}
+
+function symbolOf(document: TextDocument, heading: Heading, kind: SymbolKind): DocumentSymbol {
+  const { line, end, name, detail, children } = heading;
+  const last = document.lineAt(Math.min(end, document.lineCount - 1));
+  const whole = new Range(line, 0, last.lineNumber, last.text.length);
+  const made = new DocumentSymbol(name, detail, kind, whole, document.lineAt(line).range);
+  made.children = children.map((child) => symbolOf(document, child, SymbolKind.String));
+  return made;
+}
