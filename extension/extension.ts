@@ -25,6 +25,8 @@ import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
+import { TokenHeat } from "./features/rollouts/heat/heat.ts";
+import { rolloutHovers } from "./features/rollouts/one/hovers.ts";
 import { RolloutDocuments } from "./features/rollouts/one/provider.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerCheckpointCommands } from "./features/runs/checkpoints.ts";
@@ -80,6 +82,8 @@ function build(context: ExtensionContext): Api {
   const naming = new ConfigsNaming();
   const hovers = new WhyHovers(stores);
   const rollouts = new Rollouts(stores, hovers);
+  const documents = new RolloutDocuments(stores, rollouts);
+  const heat = new TokenHeat(stores, documents);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
@@ -91,7 +95,9 @@ function build(context: ExtensionContext): Api {
     status,
     forks,
     rollouts,
-    new RolloutDocuments(stores, hovers, rollouts),
+    documents,
+    heat,
+    rolloutHovers(documents, heat, hovers),
     new RescoreDocuments(stores),
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),

@@ -27,6 +27,7 @@ import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescore/rescorer.ts";
 import { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { Supervisor } from "./supervisor.ts";
+import { TokenReader } from "./tokens/tokenReader.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";
 
@@ -79,6 +80,7 @@ class StoreDaemon {
   private readonly fileRuns: OpenFileRuns;
   private readonly rescorer: Rescorer;
   private readonly checker = new RewardChecker();
+  private readonly tokens: TokenReader;
   private readonly delay = monitorEventLoopDelay({ resolution: 5 });
   private idleSince = Date.now();
   private end: () => void = () => undefined;
@@ -115,7 +117,8 @@ class StoreDaemon {
     this.fileRuns = new OpenFileRuns(this.remote, log);
     this.rescorer = new Rescorer(this.remote, log);
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
-    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, this.checker, {
+    this.tokens = new TokenReader(this.remote);
+    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, this.checker, this.tokens, {
       status: () => this.status(),
       shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
     });
@@ -171,7 +174,7 @@ class StoreDaemon {
     this.server?.close();
     for (const client of [...this.clients]) client.close();
     if (process.platform !== "win32") rmSync(this.discovery.socketPath, { force: true });
-    await Promise.all([this.rescorer.close(), this.checker.close()]);
+    await Promise.all([this.rescorer.close(), this.checker.close(), this.tokens.close()]);
     await this.watcher?.close();
     await this.remote.close().catch((error: unknown) => log(`closing the store: ${messageOf(error)}`));
     this.owner.release();

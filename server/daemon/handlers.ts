@@ -14,6 +14,7 @@ import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./stageSteps.ts";
 import { verdict } from "./verdict/verdict.ts";
 import type { Supervisor } from "./supervisor.ts";
+import type { TokenReader } from "./tokens/tokenReader.ts";
 
 export type { Handlers } from "./answers.ts";
 
@@ -28,6 +29,7 @@ export function handlersOf(
   supervisor: Supervisor,
   rescorer: Rescorer,
   checker: RewardChecker,
+  tokens: TokenReader,
   daemon: Daemon,
 ): Handlers {
   return {
@@ -62,6 +64,7 @@ export function handlersOf(
     ...answers(protocol.curriculumQuery, (parameters) => remote.call("curriculum", parameters)),
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
     ...answers(protocol.rolloutsWhy, (parameters) => explain(remote, parameters)),
+    ...answers(protocol.rolloutsTokens, (parameters) => tokens.read(parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),
     ...answers(protocol.rewardErrors, (parameters) => remote.call("rewardErrors", parameters)),
     ...answers(protocol.evaluationsQuery, (parameters) => remote.call("evaluations", parameters)),

@@ -25,6 +25,7 @@ type QueryName =
   | "runToRescore"
   | "rolloutSteps"
   | "rolloutPlaces"
+  | "rolloutRecord"
   | "head";
 
 export interface StoreCalls extends Pick<Queries, QueryName> {

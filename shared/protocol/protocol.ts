@@ -30,6 +30,7 @@ import {
   runsStart,
   runsVerdict,
 } from "./runs.ts";
+import { rolloutsTokens } from "./tokens.ts";
 
 export type { InputOf, Notification, ParamsOf, Request, ResultOf } from "./descriptor.ts";
 export * from "./changes.ts";
@@ -39,6 +40,7 @@ export * from "./daemon.ts";
 export * from "./recorded.ts";
 export * from "./rewards.ts";
 export * from "./runs.ts";
+export * from "./tokens.ts";
 export { liveStatuses, type RunStatus } from "./runStatus.ts";
 
 /** Grows when a change is not additive. */
@@ -65,6 +67,7 @@ export const requests = {
   tasksQuery,
   rolloutsQuery,
   rolloutsWhy,
+  rolloutsTokens,
   eventsQuery,
   rewardErrors,
   evaluationsQuery,

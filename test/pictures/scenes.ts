@@ -257,6 +257,11 @@ const openRollout = async (editor: Editor, run: string, number: number): Promise
   await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
   await editor.keys("Control+Home");
 };
+const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
+  await editor.command("Gradus: Choose Token Heat");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: channel }).first().click();
+  await editor.seen('.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]');
+};
 const rolloutLab: readonly Scene[] = [
   { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
   {
@@ -275,6 +280,23 @@ const rolloutLab: readonly Scene[] = [
     play: async (editor) => {
       await openRollout(editor, "trace", 0);
       await editor.command("Explorer: Focus on Outline View");
+    },
+  },
+  {
+    name: "rollout-heat",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await chooseHeat(editor, "entropy");
+    },
+  },
+  {
+    name: "rollout-heat-signed",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await chooseHeat(editor, "divergence from the reference");
+      await editor.keys("n", "n", "n");
+      await editor.command("Show or Focus Hover");
+      await editor.seen(".monaco-hover table");
     },
   },
   {

@@ -56,6 +56,17 @@ function record(turns: readonly TraceTurn[], index: number, reward: number): Rol
   const surprise = values(() => -(draw() ** 6) * 8);
   const near = (spread: number): Float32Array => surprise.map((value) => value + (draw() - 0.5) * spread);
   const own = spans.map(({ role }, i) => (role === "assistant" ? (i % 8 === 0 ? -0.1 : 0.02) : null));
+  // A token is a character.
+  const form: (number | null)[] = origin.map((kind) => (kind === 0 ? 0 : null));
+  spans.forEach(({ start }, i) => {
+    for (const [phrase, value] of [
+      ["may be wrong", -0.01],
+      ['{"name": "search"', 0.005],
+    ] as const) {
+      const at = start + texts[i]!.indexOf(phrase);
+      if (at >= start) form.fill(value, at, at + phrase.length);
+    }
+  });
   return {
     kind: "rollout",
     step: 4,
@@ -71,7 +82,11 @@ function record(turns: readonly TraceTurn[], index: number, reward: number): Rol
       source: "self",
       use: "train",
       turns: spans,
-      rewards: { found: reward, manners: { level: "turn", values: own } },
+      rewards: {
+        found: reward,
+        manners: { level: "turn", values: own },
+        form: { level: "token", values: form },
+      },
       weights: { found: 1, manners: 0.5 },
       reward,
       advantage: reward - 0.5,

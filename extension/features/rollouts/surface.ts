@@ -4,6 +4,7 @@ import {
   FoldingRange,
   Range,
   SymbolKind,
+  TabInputText,
   ThemeColor,
   commands as editor,
   languages,
@@ -40,7 +41,7 @@ export class Surface<Document extends Written> implements Disposable {
     signs.map((sign) => [sign, window.createTextEditorDecorationType(styles[sign])]),
   );
   /** Whose prompts have been folded: what a person opens stays open. */
-  readonly #folded = new WeakSet<TextDocument>();
+  readonly #folded = new Set<string>();
   readonly #disposables: Disposable[];
 
   constructor(private readonly scheme: string) {
@@ -56,6 +57,10 @@ export class Surface<Document extends Written> implements Disposable {
       }),
       window.onDidChangeVisibleTextEditors((editors) => editors.forEach((one) => this.#paint(one))),
       window.onDidChangeActiveTextEditor((active) => active && void this.#close(active)),
+      window.tabGroups.onDidChangeTabs(({ closed }) => {
+        for (const { input } of closed)
+          if (input instanceof TabInputText) this.#folded.delete(input.uri.toString());
+      }),
       workspace.onDidChangeTextDocument(({ document }) =>
         window.visibleTextEditors
           .filter((one) => one.document === document)
@@ -91,9 +96,10 @@ export class Surface<Document extends Written> implements Disposable {
 
   /** Folds what is long and not what a person came for. Only the active editor can be told to. */
   async #close({ document }: TextEditor): Promise<void> {
+    const key = document.uri.toString();
     const closed = this.of(document)?.folds.filter((fold) => fold.closed === true) ?? [];
-    if (document.uri.scheme !== this.scheme || this.#folded.has(document) || closed.length === 0) return;
-    this.#folded.add(document);
+    if (document.uri.scheme !== this.scheme || this.#folded.has(key) || closed.length === 0) return;
+    this.#folded.add(key);
     await editor.executeCommand("editor.fold", { selectionLines: closed.map(({ from }) => from) });
   }
 }

@@ -35,6 +35,8 @@ export interface RunState {
   readonly identities?: Readonly<Record<string, Identity>> | undefined;
 }
 
+/** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
+export const policyFolder = "policy";
 const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkpoints");
 export const checkpointFolder = (runFolder: string, step: number): string =>
   join(checkpointsFolder(runFolder), String(step));

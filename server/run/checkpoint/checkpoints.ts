@@ -7,8 +7,7 @@ import { refuseOtherWeights } from "../../engine/formats/index.ts";
 import { admitAnswers, type Answering } from "../../analysis/memory/ofAnswers.ts";
 import { adamwChoice } from "../../methods/optimizer/adamw.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
-import { checkpointFolder, checkpointSteps } from "./checkpoint.ts";
-import { policyFolder } from "../loop/trainer.ts";
+import { checkpointFolder, checkpointSteps, policyFolder } from "./checkpoint.ts";
 
 const isPolicy = (folder: string): boolean =>
   ["model.safetensors", "model.safetensors.index.json", "adapter_config.json"].some((name) =>

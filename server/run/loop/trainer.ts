@@ -10,7 +10,7 @@ import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import type { Prepared } from "../../core/reward.ts";
-import { writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
+import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
@@ -36,8 +36,6 @@ import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
 import { Stopwatch } from "../step/stopwatch.ts";
 import type { StartNote } from "../models/trainable.ts";
 
-/** Where in a checkpoint the policy lies: `gradus sample` takes this folder or the one above it. */
-export const policyFolder = "policy";
 const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
 const referenceSchema = z.number().int().nullable();
 

@@ -49,6 +49,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     curriculum: curriculum.overview.bind(curriculum),
     tasks: tasks.tasks.bind(tasks),
     rollouts: records.rollouts.bind(records),
+    rolloutRecord: records.rolloutRecord.bind(records),
     events: records.events.bind(records),
     rewardErrors: outcomes.rewardErrors.bind(outcomes),
     evaluations: records.evaluations.bind(records),

@@ -16,6 +16,7 @@ import type {
 import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { Criterion } from "../../../shared/rollouts/criteria.ts";
 import { RecordReader, type RecordPlace } from "../../../shared/log/recordAt.ts";
+import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import { toWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { readers } from "../imported/readers.ts";
 import { rowOf } from "./rolloutRow.ts";
@@ -91,9 +92,10 @@ export class RecordQueries {
     tokens: boolean,
     lost: LostSteps | undefined,
   ): readonly RolloutRow[] {
-    const folder = runFolder(this.store, run);
-    const imported = places.some(({ line }) => line !== null);
-    const log = imported ? new (readers().RolloutReader)(folder) : new RecordReader(folder);
+    const log = this.reader(
+      run,
+      places.some(({ line }) => line !== null),
+    );
     const known = new Map<string, readonly Criterion[] | undefined>();
     const criteriaOf = (id: string): readonly Criterion[] | undefined => {
       if (!known.has(id)) known.set(id, this.criteria(run, id));
@@ -109,6 +111,38 @@ export class RecordQueries {
     } finally {
       log.close();
     }
+  }
+
+  /** One rollout as its log has it, with its columns; of those with its number the one that trains. */
+  rolloutRecord(
+    run: string,
+    { step, group, index }: { readonly step: number; readonly group: string; readonly index: number },
+  ): RolloutRecordLog {
+    this.runs.existing(run);
+    while (this.unread.next(run, { step }));
+    const place = row<RecordPlace & { readonly line: number | null }>(
+      this.statements
+        .of(
+          `SELECT r.attempt, r.segment, r.offset, r.line FROM rollout r ${effective} WHERE r.run = ? AND r.step = ? AND r.name = ? AND r.idx = ? ORDER BY coalesce(r.use, 'train') <> 'train', r.attempt DESC LIMIT 1`,
+        )
+        .get(run, step, group, index),
+    );
+    if (place === undefined)
+      throw new UserError(`Step ${step} of this run has no rollout ${group}#${index}.`, {
+        code: "rollouts-empty",
+        action: `List what it has: gradus rollouts ${run} --step ${step}.`,
+      });
+    const log = this.reader(run, place.line !== null);
+    try {
+      return log.rollout(place);
+    } finally {
+      log.close();
+    }
+  }
+
+  private reader(run: string, imported: boolean): Pick<RecordReader, "rollout" | "close"> {
+    const folder = runFolder(this.store, run);
+    return imported ? new (readers().RolloutReader)(folder) : new RecordReader(folder);
   }
 
   private criteria(run: string, id: string): readonly Criterion[] | undefined {

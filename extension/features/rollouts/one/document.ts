@@ -35,6 +35,8 @@ export interface OneDocument {
   readonly headings: readonly Heading[];
   readonly marks: readonly Mark[];
   readonly links: readonly SiblingLink[];
+  /** Where terms with a value are named. */
+  readonly terms: ReadonlyMap<string, Omit<Mark, "sign">>;
   /** Where the lines of the response are, in its order. */
   readonly response: readonly TextLine[];
   /** The first line that is not about what it earned. */
@@ -56,7 +58,7 @@ export function oneDocument({ name, rollout, group, siblings }: OneRecord): OneD
   ];
   writer.write(`${name} · step ${rollout.step} · ${place.join(" · ")} · rollout ${rollout.index}`, "heading");
   writeHead(writer, rollout, group, siblings);
-  writeTerms(writer, rollout);
+  const terms = writeTerms(writer, rollout);
   writeCriteria(writer, rollout, "  ");
   for (const text of notesOf(rollout)) writer.write(`  ${text}`);
   const links = writeSiblings(writer, rollout, siblings);
@@ -69,6 +71,7 @@ export function oneDocument({ name, rollout, group, siblings }: OneRecord): OneD
     headings: [...prompt, heading],
     marks: writer.marks,
     links,
+    terms,
     response: lines,
     body,
   };
@@ -99,12 +102,17 @@ function writeHead(
 }
 
 /** `correct  1 × 0.7 = 0.7`, a line a term. */
-function writeTerms(writer: Writer, { rewards = {}, errors = {}, weights = {} }: RolloutRow): void {
+function writeTerms(
+  writer: Writer,
+  { rewards = {}, errors = {}, weights = {} }: RolloutRow,
+): ReadonlyMap<string, Omit<Mark, "sign">> {
   const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(({ length }) => length));
   const names = widest([...Object.keys(rewards), ...Object.keys(errors)]);
   const single = Object.values(rewards).filter((value) => typeof value !== "object");
   const numbers = widest(single.map(rewardText));
+  const places = new Map<string, Omit<Mark, "sign">>();
   for (const [term, value] of Object.entries(rewards)) {
+    places.set(term, { line: writer.line, from: 2, to: 2 + term.length });
     const text = rewardText(value).padStart(numbers);
     const weight = Number(weights[term] ?? 1);
     const product = typeof value === "object" ? "" : ` = ${formatNumber(Number(value) * weight)}`;
@@ -121,6 +129,7 @@ function writeTerms(writer: Writer, { rewards = {}, errors = {}, weights = {} }:
       [{ text: term.padEnd(names) }, { text: `failed: ${oneLine(message)}`, sign: "error" }],
       "  ",
     );
+  return places;
 }
 
 const notesOf = (rollout: RolloutRow): string[] => [

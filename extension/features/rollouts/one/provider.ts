@@ -9,8 +9,6 @@ import {
   workspace,
   type Disposable,
   type DocumentLink,
-  type Hover,
-  type Position,
   type QuickPickItem,
   type TextDocument,
   type TextDocumentContentProvider,
@@ -26,7 +24,6 @@ import type { Stores } from "../../connection/stores.ts";
 import { inGroup, rolloutIn, rolloutOf, rolloutUri, type RolloutAddress } from "../address.ts";
 import { columnBesidePanel, commandLink, type Rollouts } from "../provider.ts";
 import { Surface } from "../surface.ts";
-import type { WhyHovers } from "../whyHover.ts";
 import { oneLine } from "../writer.ts";
 import { oneDocument, type OneDocument } from "./document.ts";
 
@@ -46,7 +43,6 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
 
   constructor(
     private readonly stores: Stores,
-    private readonly hovers: WhyHovers,
     private readonly steps: Pick<Rollouts, "current">,
   ) {
     const selector = { scheme: schemes.rollout };
@@ -58,9 +54,6 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
       }),
       languages.registerDocumentLinkProvider(selector, {
         provideDocumentLinks: (document) => this.#links(document),
-      }),
-      languages.registerHoverProvider(selector, {
-        provideHover: (document, position) => this.#hover(document, position),
       }),
       register("rolloutOpen", (word) => this.#open(word)),
       register("rolloutDiff", (word, index) => this.#diff(word, index)),
@@ -157,13 +150,6 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
         `Open rollout ${index}`,
       ),
     );
-  }
-
-  /** Of what it earned; the response's tokens have hovers of their own where they are shown. */
-  #hover(document: TextDocument, { line }: Position): Promise<Hover> | undefined {
-    const shown = this.of(document);
-    if (shown === undefined || document.lineAt(line).isEmptyOrWhitespace) return undefined;
-    return this.hovers.hover(shown.address, document.lineAt(line).range);
   }
 
   #lenses(document: TextDocument): CodeLens[] {
