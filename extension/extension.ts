@@ -25,6 +25,7 @@ import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
 import { RewardChecks } from "./features/rescore/rewardChecks.ts";
 import { RewardHints } from "./features/rescore/rewardHints.ts";
+import { RolloutLists } from "./features/rollouts/find/provider.ts";
 import { TokenHeat } from "./features/rollouts/heat/heat.ts";
 import { rolloutHovers } from "./features/rollouts/one/hovers.ts";
 import { RolloutDocuments } from "./features/rollouts/one/provider.ts";
@@ -82,7 +83,8 @@ function build(context: ExtensionContext): Api {
   const naming = new ConfigsNaming();
   const hovers = new WhyHovers(stores);
   const rollouts = new Rollouts(stores, hovers);
-  const documents = new RolloutDocuments(stores, rollouts);
+  const lists: RolloutLists = new RolloutLists(stores, hovers, () => documents);
+  const documents: RolloutDocuments = new RolloutDocuments(stores, () => rollouts.current ?? lists.current);
   const heat = new TokenHeat(stores, documents);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
@@ -95,6 +97,7 @@ function build(context: ExtensionContext): Api {
     status,
     forks,
     rollouts,
+    lists,
     documents,
     heat,
     rolloutHovers(documents, heat, hovers),

@@ -1,6 +1,13 @@
 import { once } from "node:events";
+import { Option } from "commander";
 import { ask, type Requester } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, runsShow, type InputOf } from "../../shared/protocol/protocol.ts";
+import {
+  rolloutSorts,
+  rolloutsQuery,
+  runsShow,
+  type InputOf,
+  type RolloutSort,
+} from "../../shared/protocol/protocol.ts";
 import { criterionText, metCount } from "../../shared/rollouts/criteria.ts";
 import { branchText } from "../../shared/rollouts/branchText.ts";
 import { helpText } from "../../shared/rollouts/helpText.ts";
@@ -8,6 +15,7 @@ import { bracketed, responseParts } from "../../shared/rollouts/responseParts.ts
 import { visibleLine, visibleText } from "../../shared/lib/visibleText.ts";
 import type { RolloutRow, WireReward } from "../../shared/rollouts/rollouts.ts";
 import { complain, print, type Command } from "./command.ts";
+import { followTask } from "./runs/followTask.ts";
 import { whole } from "./options.ts";
 import { UnreadSteps } from "./text/unreadSteps.ts";
 import { findRun, withDaemon } from "./runs/store.ts";
@@ -19,6 +27,8 @@ interface Options {
   readonly where?: string;
   readonly limit?: number;
   readonly criteria?: boolean;
+  readonly sort?: RolloutSort;
+  readonly task?: string;
 }
 
 const page = 256;
@@ -30,28 +40,39 @@ export const command: Command = {
       .argument("<run>", "its id, a prefix of the id, its name, or `last`")
       .option("--step <n>", "only this step", whole(-1))
       .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
+      .addOption(new Option("--sort <by>", "the highest first with a -, e.g. -reward").choices(rolloutSorts))
+      .option("--task <id>", "one task through training: what came of it step by step")
       .option("--limit <n>", "show at most this many", whole(1))
       .option("--criteria", "show each criterion of a rubric: whether it is met, and its points")
       .option("--store <folder>", "the store, or a folder in its workspace")
       .option("--json", "one rollout per line, with its tokens")
       .action((words: string, options: Options) =>
-        withDaemon(options.store, async (connection) =>
-          list(connection, (await findRun(connection, words)).id, options),
-        ),
+        withDaemon(options.store, async (connection) => {
+          const run = (await findRun(connection, words)).id;
+          if (options.task !== undefined && options.json !== true)
+            await followTask(connection, run, options.task, conditionOf(options));
+          else await list(connection, run, options);
+        }),
       );
   },
 };
 
-async function list(
-  connection: Requester,
-  run: string,
-  { json, step, where, criteria, limit: most = Number.POSITIVE_INFINITY }: Options,
-): Promise<void> {
+/** Rollouts that satisfy `where` and are of the task; undefined: all. */
+function conditionOf({ where, task }: Options): string | undefined {
+  const own = task === undefined ? undefined : `task == ${JSON.stringify(task)}`;
+  if (own === undefined || where === undefined || where.trim() === "") return own ?? where;
+  return `${own} && (${where})`;
+}
+
+async function list(connection: Requester, run: string, options: Options): Promise<void> {
+  const { json, step, sort, criteria, limit: most = Number.POSITIVE_INFINITY } = options;
+  const where = conditionOf(options);
   const wish: InputOf<typeof rolloutsQuery> = {
     run,
     tokens: json === true,
     ...(step === undefined ? {} : { step }),
     ...(where === undefined ? {} : { where }),
+    ...(sort === undefined ? {} : { sort }),
   };
   let after: string | undefined;
   let printed = 0;

@@ -33,6 +33,10 @@ export const commands = {
   rolloutsOpen: "gradus.rollouts.open",
   rolloutOpen: "gradus.rollout.open",
   rolloutDiff: "gradus.rollout.diff",
+  rolloutsFind: "gradus.rollouts.find",
+  rolloutsSort: "gradus.rollouts.sort",
+  taskFollow: "gradus.task.follow",
+  taskDiff: "gradus.task.diff",
   heatChoose: "gradus.heat.choose",
   heatNext: "gradus.heat.next",
   heatPrevious: "gradus.heat.previous",
@@ -59,6 +63,8 @@ export const views = { container: "gradus", runs: "gradus.runs", configs: "gradu
 export const panels = { run: "gradus.runPanel", compare: "gradus.comparePanel" } as const;
 export const schemes = {
   rollouts: "gradus-rollouts",
+  /** Rollouts over all steps: found by a condition, or of one task. */
+  rolloutList: "gradus-rollout-list",
   log: "gradus-log",
   rescore: "gradus-rescore",
   runFiles: "gradus-run",

@@ -60,6 +60,18 @@ export interface UnreadStep {
   readonly message: string;
   readonly file: string;
 }
+/** `-` is the highest first. Rollouts without the number come last. */
+export const rolloutSorts = [
+  "step",
+  "-step",
+  "reward",
+  "-reward",
+  "advantage",
+  "-advantage",
+  "length",
+  "-length",
+] as const;
+export type RolloutSort = (typeof rolloutSorts)[number];
 export const rolloutsQuery = request<{
   readonly rollouts: readonly RolloutRow[];
   readonly total: number;
@@ -76,6 +88,8 @@ export const rolloutsQuery = request<{
     tokens: z.boolean().default(false),
     limit: z.number().int().positive().max(10_000).default(512),
     after: z.string().optional(),
+    /** Default: as they were recorded. `length` is that of the response, in characters. */
+    sort: z.enum(rolloutSorts).optional(),
   }),
 );
 /** Why a rollout that trains has its advantage, by the run's config as it was at the step. */

@@ -262,6 +262,12 @@ const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
   await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: channel }).first().click();
   await editor.seen('.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]');
 };
+const findRollouts = async (editor: Editor, where: string): Promise<void> => {
+  await editor.command("Gradus: Find Rollouts");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
+  await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
+  await editor.type(where);
+};
 const rolloutLab: readonly Scene[] = [
   { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
   {
@@ -280,6 +286,36 @@ const rolloutLab: readonly Scene[] = [
     play: async (editor) => {
       await openRollout(editor, "trace", 0);
       await editor.command("Explorer: Focus on Outline View");
+    },
+  },
+  {
+    name: "rollouts-find",
+    play: async (editor) => {
+      await findRollouts(editor, "rewards.correct == 1 && stp > 400");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "unknown" }));
+    },
+  },
+  {
+    name: "rollouts-found",
+    play: async (editor) => {
+      await findRollouts(editor, "rewards.correct == 1 && step > 450");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+    },
+  },
+  {
+    name: "rollouts-task",
+    play: async (editor) => {
+      await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+      await editor.keys("Control+g");
+      await editor.type(":5");
+      await editor.keys("Enter");
+      await editor.command("Gradus: Follow Task");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
     },
   },
   {

@@ -98,6 +98,14 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
     (await gradus("explain", box.file, "--rollouts", "nowhere")).err,
     /There is no run nowhere in this store/,
   );
+  const best = await gradus("rollouts", run, "--sort", "-step", "--limit", "1");
+  assert.match(best.out, /^\nstep 5 /);
+  const followed = await gradus("rollouts", run, "--task", "countdown 3 4");
+  assert.match(
+    followed.out,
+    /^countdown 3 4\nIn 6 steps, 0 to 5 {2}\S{6} {2}1 of 2 right → 1 of 2 right\n\nstep 0 {2}1 of 2 right {2}mean reward 0\n {2}best {2}\[1\] {3}0\.500 {2}3 \+ 4/,
+  );
+  assert.match((await gradus("rollouts", run, "--task", "none")).err, /No rollout of .* is of the task none/);
   const wrong = await gradus("rollouts", run, "--where", "rewrd > 1");
   assert.equal(wrong.code, 1);
   assert.match(wrong.err, /character 1 is unknown[^]*Compare reward/);

@@ -11,6 +11,7 @@ import { plainMarkdown, whyMarkdown } from "./whyText.ts";
 const offered = {
   rolloutOpen: "Open",
   rolloutDiff: "Diff with Sibling…",
+  taskFollow: "Follow This Task",
 } as const;
 
 const mostKnown = 64;

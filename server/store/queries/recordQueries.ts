@@ -23,6 +23,7 @@ import { rowOf } from "./rolloutRow.ts";
 import { runFolder } from "../files.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { row, rows, textOf, wholeText, type Statements, type WholeText } from "../drivers/statements.ts";
+import { rolloutOrder, type RolloutPosition } from "./rolloutOrder.ts";
 import { boundsOf, isWhole, laneColumns } from "./steps.ts";
 import { LostSteps, type UnreadRollouts } from "./unreadRollouts.ts";
 import { compileWhere } from "./where.ts";
@@ -54,6 +55,7 @@ export class RecordQueries {
     tokens,
     limit,
     after,
+    sort,
     ...part
   }: ParamsOf<typeof rolloutsQuery>): ResultOf<typeof rolloutsQuery> {
     this.runs.existing(run);
@@ -66,13 +68,13 @@ export class RecordQueries {
     const from = `FROM rollout r ${effective} LEFT JOIN prompt p ON p.id = r.prompt WHERE ${filter}`;
     const total =
       row<{ n: number }>(this.statements.once(`SELECT count(*) AS n ${from}`).get(...values))?.n ?? 0;
-    const [attempt, atStep, ordinal] = cursorOf(after);
+    const order = rolloutOrder(sort, after);
     const found = rows<RolloutRowOfTable>(
       this.statements
         .once(
-          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset, r.line, r.advantage ${from} AND (r.attempt, r.step, r.ordinal) > (?, ?, ?) ORDER BY r.attempt, r.step, r.ordinal LIMIT ?`,
+          `SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset, r.line, r.advantage ${from}${order.after === "" ? "" : ` AND ${order.after}`} ORDER BY ${order.by} LIMIT ? OFFSET ?`,
         )
-        .all(...values, attempt, atStep, ordinal, limit + 1),
+        .all(...values, ...order.values, limit + 1, order.skipped),
     );
     const last = found.length > limit ? found[limit - 1] : undefined;
     const rollouts = this.recorded(run, found.slice(0, limit), tokens, lost);
@@ -81,7 +83,7 @@ export class RecordQueries {
       rollouts,
       total,
       ...(unread.length > 0 && { unread }),
-      next: last === undefined ? null : `${last.attempt}:${last.step}:${last.ordinal}`,
+      next: last === undefined ? null : order.next(last, limit),
     };
   }
 
@@ -231,11 +233,10 @@ interface EventRowOfTable extends Omit<EventRow, "data" | "message" | "action"> 
   readonly action: WholeText;
   readonly data: string;
 }
-interface RolloutRowOfTable extends RecordPlace {
+interface RolloutRowOfTable extends RecordPlace, RolloutPosition {
+  readonly attempt: number;
   readonly line: number | null;
   readonly advantage: number | null;
-  readonly step: number;
-  readonly ordinal: number;
 }
 
 /** undefined: its file has changed since its row was made. */
@@ -259,20 +260,3 @@ const estimated = ({ line, advantage }: RolloutRowOfTable): Pick<RolloutRow, "ad
   line === null || advantage === null ? {} : { advantage: toWire(advantage) };
 
 const parse = <Value>(text: string): Value => JSON.parse(text);
-
-function cursorOf(after: string | undefined): readonly [number, number, number] {
-  if (after === undefined) return [-1, -1, -1];
-  const [attempt, step, ordinal] = after.split(":").map(Number);
-  if (
-    attempt === undefined ||
-    step === undefined ||
-    ordinal === undefined ||
-    ![attempt, step, ordinal].every(Number.isInteger)
-  ) {
-    throw new UserError(`"${after}" is not a cursor to continue from.`, {
-      code: "refused",
-      action: "Pass the `next` of the previous answer.",
-    });
-  }
-  return [attempt, step, ordinal];
-}

@@ -121,6 +121,7 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     "Go",
     "Find",
     "Follow",
+    "Sort",
     "Pin",
   ];
   for (const { title, category } of contributes.commands) {

@@ -6,7 +6,8 @@ import { databasePath, runFolder } from "../../../server/store/files.ts";
 import { migrate } from "../../../server/store/schema.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { segmentPath } from "../../../shared/log/writer.ts";
-import { end, start } from "../log/sample.ts";
+import type { RolloutSort } from "../../../shared/protocol/protocol.ts";
+import { end, rollout, start } from "../log/sample.ts";
 import { close, newStore, plain, values, write } from "./support.ts";
 
 test("rollouts become rows when they are asked for, a step alone where one step is asked for", () => {
@@ -87,4 +88,44 @@ test("a store from before rollouts stayed in the log is read again from the logs
   );
   assert.deepEqual(values(again, "a")?.values, [0, 1 / 7]);
   assert.equal(again.queries.byStartKey("key"), "a");
+});
+
+test("rollouts are sorted over all steps, those without the number last, and read page by page", () => {
+  const { folder, store } = newStore();
+  const [first, second] = [rollout(0, 0), rollout(1, 1)];
+  assert.ok(first.kind === "rollout" && second.kind === "rollout");
+  const scored = (reward: number | null, response: string) => ({
+    ...first,
+    row: { ...first.row, reward, response },
+  });
+  const later = { ...second, row: { ...second.row, reward: 0.25, response: "longest" } };
+  write(folder, "a", 0, [
+    [[start()], -1],
+    [[scored(null, "a"), scored(1, "four"), scored(0.25, "ab")], 0],
+    [[later], 1],
+  ]);
+  store.ingestAll("a");
+  const sorted = (sort: RolloutSort) => {
+    const found: string[] = [];
+    for (let after: string | null | undefined; after !== null;) {
+      const page = store.queries.rollouts({
+        run: "a",
+        tokens: false,
+        limit: 2,
+        sort,
+        ...(after !== undefined && { after }),
+      });
+      assert.equal(page.total, 4);
+      found.push(...page.rollouts.map(({ response = "" }) => response));
+      after = page.next;
+    }
+    return found;
+  };
+  assert.deepEqual(sorted("-reward"), ["four", "ab", "longest", "a"]);
+  assert.deepEqual(sorted("reward"), ["ab", "longest", "four", "a"]);
+  assert.deepEqual(sorted("-length"), ["longest", "four", "ab", "a"]);
+  assert.deepEqual(sorted("-step"), ["longest", "a", "four", "ab"]);
+  const ask = (after: string) =>
+    store.queries.rollouts({ run: "a", tokens: false, limit: 2, sort: "step", after });
+  assert.throws(() => ask("0:1:2"), /is not a cursor to continue from/);
 });

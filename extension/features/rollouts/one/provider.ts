@@ -22,7 +22,7 @@ import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.
 import { register } from "../../../vscode/commands.ts";
 import type { Stores } from "../../connection/stores.ts";
 import { inGroup, rolloutIn, rolloutOf, rolloutUri, type RolloutAddress } from "../address.ts";
-import { columnBesidePanel, commandLink, type Rollouts } from "../provider.ts";
+import { columnBesidePanel, commandLink } from "../provider.ts";
 import { Surface } from "../surface.ts";
 import { oneLine } from "../writer.ts";
 import { oneDocument, type OneDocument } from "./document.ts";
@@ -43,7 +43,8 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
 
   constructor(
     private readonly stores: Stores,
-    private readonly steps: Pick<Rollouts, "current">,
+    /** The rollout that the cursor is in, where a list of them is open. */
+    private readonly listed: () => RolloutAddress | undefined,
   ) {
     const selector = { scheme: schemes.rollout };
     this.#disposables = [
@@ -67,6 +68,16 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
   /** What an open document shows. */
   of(document: { readonly uri: Uri }): Shown | undefined {
     return this.#surface.of(document);
+  }
+
+  /** The rollout that is named, open, or at the cursor of a list. @throws UserError where there is none */
+  async named(word: unknown): Promise<RolloutAddress & { readonly rollout: RolloutRow }> {
+    const address = rolloutIn(word) ?? rolloutIn(window.activeTextEditor?.document.uri) ?? this.listed();
+    if (address === undefined)
+      throw new UserError("No rollout is open.", {
+        action: "Open one, or put the cursor into one of a step's rollouts (Gradus: Open Rollouts).",
+      });
+    return { ...address, rollout: (await this.#ask(address)).rollout };
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
@@ -104,7 +115,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
 
   /** The one that is named, else the one at the cursor. */
   async #open(word: unknown): Promise<void> {
-    const address = rolloutIn(word) ?? this.steps.current;
+    const address = rolloutIn(word) ?? this.listed();
     if (address === undefined)
       throw new UserError("The cursor is in no rollout.", {
         action: "Put it into one of a step's rollouts (Gradus: Open Rollouts).",
@@ -168,6 +179,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
       ...to(`$(arrow-left) Rollout ${before?.index}`, before),
       ...to(`Rollout ${after?.index} $(arrow-right)`, after),
       ...(siblings.length > 1 ? [lens("$(diff) Diff with Sibling…", commands.rolloutDiff, address)] : []),
+      lens("$(history) Follow This Task", commands.taskFollow, address),
       lens("All of the Step", commands.rolloutsOpen, run, step, ""),
     ];
   }

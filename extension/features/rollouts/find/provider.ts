@@ -1,0 +1,273 @@
+/** Lists of rollouts over all steps of a run as documents: found by a condition, or of one task. */
+import {
+  CodeLens,
+  EventEmitter,
+  Range,
+  commands as editor,
+  languages,
+  window,
+  workspace,
+  type Disposable,
+  type DocumentLink,
+  type Hover,
+  type Position,
+  type TextDocument,
+  type TextDocumentContentProvider,
+  type Uri,
+} from "vscode";
+import { commands, schemes } from "../../../../shared/editor/contributions.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { groupsQuery, rolloutsQuery } from "../../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import { taskHistory, type TaskStep } from "../../../../shared/rollouts/taskHistory.ts";
+import { register } from "../../../vscode/commands.ts";
+import type { Asker } from "../../connection/asker.ts";
+import type { Stores } from "../../connection/stores.ts";
+import { pickRun } from "../../runs/pick.ts";
+import { rolloutUri, type RolloutAddress } from "../address.ts";
+import type { RolloutDocument, RolloutLines } from "../document.ts";
+import type { RolloutDocuments } from "../one/provider.ts";
+import { columnBesidePanel, commandLink } from "../provider.ts";
+import { Surface } from "../surface.ts";
+import type { WhyHovers } from "../whyHover.ts";
+import { defaultSort, listOf, listUri, type ListAddress } from "./address.ts";
+import { askCondition, askSort } from "./ask.ts";
+import { foundDocument } from "./document.ts";
+import { taskDocument, type TaskDocument } from "./taskDocument.ts";
+
+/** Rows of a list; a condition narrows it down. */
+const mostRows = 1_000;
+/** Of one task: hundreds of steps with all their rollouts. */
+const mostOfTask = 10_000;
+
+type Listed = RolloutDocument & Partial<Pick<TaskDocument, "steps">>;
+
+export class RolloutLists implements TextDocumentContentProvider, Disposable {
+  readonly #changed = new EventEmitter<Uri>();
+  readonly onDidChange = this.#changed.event;
+  readonly #surface = new Surface<Listed>(schemes.rolloutList);
+  readonly #disposables: Disposable[];
+
+  constructor(
+    private readonly stores: Stores,
+    private readonly hovers: WhyHovers,
+    private readonly documents: () => RolloutDocuments,
+  ) {
+    const selector = { scheme: schemes.rolloutList };
+    this.#disposables = [
+      this.#surface,
+      workspace.registerTextDocumentContentProvider(schemes.rolloutList, this),
+      languages.registerCodeLensProvider(selector, {
+        provideCodeLenses: (document) => this.#lenses(document),
+      }),
+      languages.registerDocumentLinkProvider(selector, {
+        provideDocumentLinks: (document) => this.#links(document),
+      }),
+      languages.registerHoverProvider(selector, {
+        provideHover: (document, position) => this.#hover(document, position),
+      }),
+      register("rolloutsFind", (word, where, sort) => this.#find(word, where, sort)),
+      register("rolloutsSort", () => this.#sort()),
+      register("taskFollow", (word) => this.#follow(word)),
+      register("taskDiff", (word) => this.#diffSteps(word)),
+    ];
+  }
+
+  dispose(): void {
+    for (const disposable of this.#disposables) disposable.dispose();
+  }
+
+  /** The rollout that the cursor is in. */
+  get current(): RolloutAddress | undefined {
+    const active = window.activeTextEditor;
+    if (active?.document.uri.scheme !== schemes.rolloutList) return undefined;
+    return this.#at(active.document, active.selection.active.line);
+  }
+
+  async provideTextDocumentContent(uri: Uri): Promise<string> {
+    const address = listOf(uri);
+    const session = await this.#session(address.run);
+    const document =
+      address.kind === "task" ? await this.#task(session, address) : await this.#found(session, address);
+    this.#surface.set(uri, document);
+    return document.text;
+  }
+
+  #session(run: string): Promise<Asker> {
+    return this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
+  }
+  #name(run: string): string {
+    return this.stores.ofRun(run)?.runs.find(run)?.name ?? run;
+  }
+  #show(address: ListAddress): Thenable<unknown> {
+    return window.showTextDocument(listUri(address, this.#name(address.run)), {
+      preview: true,
+      viewColumn: columnBesidePanel(),
+    });
+  }
+
+  async #found(
+    session: Asker,
+    { run, where, sort }: Extract<ListAddress, { kind: "found" }>,
+  ): Promise<RolloutDocument> {
+    const [{ rollouts, total }, { total: all }] = await Promise.all([
+      session.ask(rolloutsQuery, { run, sort, limit: mostRows, ...(where !== "" && { where }) }),
+      session.ask(rolloutsQuery, { run, limit: 1 }),
+    ]);
+    return foundDocument({ name: this.#name(run), rollouts, total, all, where, sort });
+  }
+
+  async #task(session: Asker, { run, task }: Extract<ListAddress, { kind: "task" }>): Promise<TaskDocument> {
+    const where = `task == ${JSON.stringify(task)}`;
+    const [{ groups }, { rollouts }] = await Promise.all([
+      session.ask(groupsQuery, { run, by: "task", names: [task] }),
+      session.ask(rolloutsQuery, { run, where, sort: "step", limit: mostOfTask }),
+    ]);
+    const [first] = rollouts;
+    return taskDocument({
+      name: this.#name(run),
+      task,
+      arm: first?.task?.arm,
+      prompt: first?.prompt,
+      steps: taskHistory(groups, rollouts),
+    });
+  }
+
+  /** Without a condition one is asked for. */
+  async #find(word: unknown, where: unknown, sort: unknown): Promise<void> {
+    const active = window.activeTextEditor?.document.uri;
+    const open = active?.scheme === schemes.rolloutList ? listOf(active) : undefined;
+    const before =
+      open?.kind === "found" ? open : { where: typeof where === "string" ? where : "", sort: defaultSort };
+    const run = await pickRun(this.stores, word ?? open?.run, "Find Rollouts");
+    if (run === undefined) return;
+    const wanted =
+      typeof where === "string" && typeof sort === "string"
+        ? { where, sort: before.sort }
+        : await askCondition(await this.#session(run.id), run, before);
+    if (wanted !== undefined) await this.#show({ kind: "found", run: run.id, ...wanted });
+  }
+
+  async #sort(): Promise<void> {
+    const uri = window.activeTextEditor?.document.uri;
+    const address = uri?.scheme === schemes.rolloutList ? listOf(uri) : undefined;
+    if (address?.kind !== "found")
+      throw new UserError("No list of rollouts is open.", {
+        action: "Find some first: Gradus: Find Rollouts.",
+      });
+    const sort = await askSort(address.sort);
+    if (sort !== undefined) await this.#show({ ...address, sort });
+  }
+
+  /** The task of a rollout: the one that is named, the one that is open, or the one at the cursor. */
+  async #follow(word: unknown): Promise<void> {
+    const { run, rollout } = await this.documents().named(word);
+    const task = rollout.task?.id;
+    if (task === undefined)
+      throw new UserError("This rollout's log does not say which task it is of.", {
+        action: 'Find rollouts of one prompt instead: Gradus: Find Rollouts, prompt contains "…".',
+      });
+    await this.#show({ kind: "task", run, task });
+  }
+
+  /** The best responses of two steps side by side. */
+  async #diffSteps(word: unknown): Promise<void> {
+    const active = window.activeTextEditor?.document;
+    const steps = (active && this.#surface.of(active)?.steps) ?? [];
+    const address = active && active.uri.scheme === schemes.rolloutList ? listOf(active.uri) : undefined;
+    if (address === undefined || steps.length < 2)
+      throw new UserError("There are no two steps to compare.", {
+        action: "Follow a task that several steps have drawn: Gradus: Follow Task.",
+      });
+    const given = typeof word === "number" ? word : undefined;
+    const second =
+      given ??
+      (await this.#pickStep(
+        steps.map(({ step }) => step),
+        "Later Step",
+      ));
+    if (second === undefined) return;
+    const first =
+      given === undefined
+        ? await this.#pickStep(steps.map(({ step }) => step).slice(0, second), "Earlier Step")
+        : given - 1;
+    if (first === undefined) return;
+    await this.#diff(address.run, steps[first]!.step, steps[second]!.step);
+  }
+
+  async #pickStep(steps: readonly TaskStep[], title: string): Promise<number | undefined> {
+    const items = steps.map(({ step, best }, at) => ({
+      label: `Step ${step}`,
+      detail: best?.response ?? "",
+      at,
+    }));
+    return (await window.showQuickPick(items.toReversed(), { title, matchOnDetail: true }))?.at;
+  }
+
+  async #diff(run: string, earlier: TaskStep, later: TaskStep): Promise<void> {
+    const uri = ({ best }: TaskStep): Uri | undefined =>
+      best === undefined ? undefined : rolloutUri({ run, ...placeOf(best) }, this.#name(run));
+    const [left, right] = [uri(earlier), uri(later)];
+    if (left === undefined || right === undefined)
+      throw new UserError("One of the two steps has no rollout with a reward.", {
+        action: "Choose other steps: Diff Two Steps….",
+      });
+    const title = `${this.#name(run)} · best of steps ${earlier.step} ↔ ${later.step}`;
+    await editor.executeCommand("vscode.diff", left, right, title, { preview: true });
+  }
+
+  #links(document: TextDocument): DocumentLink[] {
+    const { run } = listOf(document.uri);
+    return (this.#surface.of(document)?.rollouts ?? []).map((one) =>
+      commandLink(
+        new Range(one.from, one.at[0], one.from, one.at[1]),
+        commands.rolloutOpen,
+        { run, ...placeOf(one) },
+        `Open rollout ${one.index} of step ${one.step}`,
+      ),
+    );
+  }
+
+  #at(document: TextDocument, line: number): RolloutAddress | undefined {
+    const found = this.#linesAt(document, line);
+    return found === undefined ? undefined : { run: listOf(document.uri).run, ...placeOf(found) };
+  }
+  #linesAt(document: TextDocument, line: number): RolloutLines | undefined {
+    return this.#surface.of(document)?.rollouts.find(({ from, to }) => from <= line && line <= to);
+  }
+
+  #hover(document: TextDocument, { line }: Position): Promise<Hover> | undefined {
+    const address = this.#at(document, line);
+    return address === undefined ? undefined : this.hovers.hover(address, document.lineAt(line).range);
+  }
+
+  #lenses(document: TextDocument): CodeLens[] {
+    const address = listOf(document.uri);
+    const lens = (line: number, title: string, command: string, ...words: readonly unknown[]): CodeLens =>
+      new CodeLens(new Range(line, 0, line, 0), { title, command, arguments: [...words] });
+    const run = lens(0, "$(graph-line) Open Run", commands.runOpen, address.run);
+    if (address.kind === "found")
+      return [
+        lens(0, "$(filter) Change Condition…", commands.rolloutsFind, address.run),
+        lens(0, "$(list-ordered) Sort…", commands.rolloutsSort),
+        run,
+      ];
+    const steps = this.#surface.of(document)?.steps ?? [];
+    return [
+      ...(steps.length > 1 ? [lens(0, "$(diff) Diff Two Steps…", commands.taskDiff)] : []),
+      run,
+      ...steps.flatMap(({ line, step }, at) => [
+        lens(line, "All of the Step", commands.rolloutsOpen, address.run, step.step, ""),
+        ...(at === 0
+          ? []
+          : [lens(line, `$(diff) Best Against Step ${steps[at - 1]!.step.step}`, commands.taskDiff, at)]),
+      ]),
+    ];
+  }
+}
+
+const placeOf = ({ step, group, index }: Pick<RolloutRow, "step" | "group" | "index">) => ({
+  step,
+  group,
+  index,
+});

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { foundDocument } from "../../../extension/features/rollouts/find/document.ts";
+import { taskDocument } from "../../../extension/features/rollouts/find/taskDocument.ts";
+import type { GroupRow } from "../../../shared/protocol/protocol.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { taskHistory } from "../../../shared/rollouts/taskHistory.ts";
+
+const rollout = (step: number, index: number, changes: Partial<RolloutRow> = {}): RolloutRow => ({
+  step,
+  group: `${step}/0`,
+  index,
+  task: { id: "t", arm: "easy" },
+  response: `answer ${index}\nof ${step}`,
+  finish: "stop",
+  reward: index / 4,
+  advantage: index - 1,
+  ...changes,
+});
+const group = (step: number, changes: Partial<GroupRow> = {}): GroupRow => ({
+  step,
+  group: `${step}/0`,
+  task: "t",
+  arm: "easy",
+  admitted: true,
+  reason: null,
+  successes: step,
+  size: 3,
+  ...changes,
+});
+
+test("found rollouts are rows below each other, each a link to its rollout, with how many there are", () => {
+  const rows = [rollout(3, 1), rollout(120, 2, { reward: null, advantage: null, finish: "length" })];
+  const { text, rollouts, marks } = foundDocument({
+    name: "run",
+    rollouts: rows,
+    total: 1_500,
+    all: 9_000,
+    where: "reward >\n 0.5",
+    sort: "-reward",
+  });
+  const lines = text.split("\n");
+  assert.equal(lines[0], "run · 1,500 of 9,000 rollouts with reward > 0.5");
+  assert.equal(lines[1], "Sorted by reward, highest first, the first 2");
+  assert.equal(lines[3], "step   #  reward  advantage  length  finish     arm   response");
+  assert.equal(lines[4], "   3  #1   0.250         ±0      13  stop       easy  answer 1⏎of 3");
+  assert.equal(lines[5], " 120  #2       –          –      15  truncated  easy  answer 2⏎of 120");
+  assert.deepEqual(
+    rollouts.map(({ from, at, step, index }) => [lines[from]!.slice(at[0], at[1]), step, index]),
+    [
+      ["3  #1", 3, 1],
+      ["120  #2", 120, 2],
+    ],
+  );
+  assert.ok(marks.every(({ line, from, to }) => lines[line]!.slice(from, to).trim() !== ""));
+});
+
+test("a task is followed by its steps, with the best and the worst of each, and what came of it from first to last", () => {
+  const rollouts = [
+    rollout(2, 0),
+    rollout(2, 1),
+    rollout(2, 2),
+    rollout(0, 1),
+    rollout(0, 0, { reward: null }),
+  ];
+  const steps = taskHistory([group(0, { admitted: false, reason: "all wrong" }), group(2)], rollouts);
+  assert.deepEqual(
+    steps.map(({ step, rollouts: count, best, worst }) => [step, count, best?.index, worst?.index]),
+    [
+      [0, 2, 1, 1],
+      [2, 3, 2, 0],
+    ],
+  );
+  const document = taskDocument({ name: "run", task: "t", arm: "easy", prompt: "a\nb", steps });
+  const { text } = document;
+  assert.match(
+    text,
+    /^run · t · easy\nIn 2 steps, 0 to 2 {2}\S\S {2}0 of 2 right → 2 of 3 right\n {2}\? a⏎\n {2}\? b\n/,
+  );
+  assert.match(text, /■ step 0 · 0 of 2 right · mean reward 0\.250 · left out: all wrong\n {2}● 1 {3}best /);
+  assert.match(
+    text,
+    /■ step 2 .* · in training\n {2}● 2 {3}best {4}reward 0\.500 {3}advantage \+1\n {4}│ answer 2⏎\n {4}│ of 2\n {2}● 0 {3}worst/,
+  );
+  assert.deepEqual(
+    document.steps.map(({ line, step }) => [text.split("\n")[line]!.slice(0, 8), step.step]),
+    [
+      ["■ step 0", 0],
+      ["■ step 2", 2],
+    ],
+  );
+  assert.equal(document.rollouts.length, 3);
+});
+
+test("a held-out task has mean rewards: no one counts who was right", () => {
+  const steps = taskHistory([], [rollout(1, 2), rollout(5, 4)]);
+  const { text } = taskDocument({ name: "run", task: "t", arm: undefined, prompt: undefined, steps });
+  assert.match(
+    text,
+    /^run · t\nIn 2 steps, 1 to 5 {2}\S\S {2}mean reward 0\.500 → mean reward 1\n\n■ step 1 · 1 answer · /,
+  );
+  assert.match(
+    taskDocument({ name: "run", task: "t", arm: undefined, prompt: undefined, steps: [] }).text,
+    /No step has drawn it/,
+  );
+});
