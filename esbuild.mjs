@@ -54,7 +54,10 @@ export const entries = [
   },
   // Runs under a Python of the user's, as it is.
   {
-    entryPoints: { rewardHost: "server/methods/reward/own/python/rewardHost.py" },
+    entryPoints: {
+      rewardHost: "server/methods/reward/own/python/rewardHost.py",
+      gradus_hook: "server/cli/hook/gradus_hook.py",
+    },
     outdir: dist,
     loader: { ".py": "copy" },
     logLevel: "warning",

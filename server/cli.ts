@@ -30,6 +30,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   doctor: () => import("./cli/doctor.ts"),
   engine: () => import("./cli/engine.ts"),
   curriculum: () => import("./cli/curriculum.ts"),
+  hook: () => import("./cli/hook/index.ts"),
   lsp: () => import("./cli/lsp.ts"),
   serve: () => import("./cli/serve.ts"),
   worker: () => import("./cli/worker.ts"),

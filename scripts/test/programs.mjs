@@ -8,9 +8,10 @@ import { entries, tests } from "../../esbuild.mjs";
 export async function buildPrograms(folder = join("out", "programs")) {
   const base = resolve(folder);
   rmSync(base, { recursive: true, force: true });
-  const [program] = entries;
+  const [program, python] = entries;
   await Promise.all([
     build({ ...program, outdir: join(base, "dist") }),
+    build({ ...python, outdir: join(base, "dist") }),
     build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") }),
   ]);
   return {

@@ -10,6 +10,7 @@ import { wholeRewards } from "../analysis/imported/wholeRewards.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { trainerNames } from "../../shared/run/origin.ts";
 import { dumpOf } from "../store/imported/findOutput.ts";
+import { hookRollouts } from "./hook/hookRollouts.ts";
 import { pathText } from "./text/diagnostics.ts";
 import { findRun, storeOf, withDaemon } from "./runs/store.ts";
 import { UnreadSteps } from "./text/unreadSteps.ts";
@@ -40,6 +41,8 @@ export async function withRollouts(
   // A path with a separator or an ending is meant as one, whether it is there or not.
   if (existsSync(words) || /[./\\]/.test(words)) {
     refuseDump(words, config);
+    const hooked = hookRollouts(words, config);
+    if (hooked !== undefined) return useSteps(hooked, words, options, use);
     return use(await readRollouts(words));
   }
   return withDaemon(options.store ?? storeNear(config.file), async (connection) => {
@@ -62,6 +65,30 @@ export async function withRollouts(
       code: "rollouts-empty",
       action: `List what it has: gradus rollouts ${id}.`,
     });
+  });
+}
+
+/** One after the other; of `last`, the last with rollouts that train. */
+async function useSteps(
+  steps: Iterable<readonly RecordedRow[]>,
+  file: string,
+  { step, last }: RolloutsOptions,
+  use: (rows: readonly RecordedRow[]) => void | Promise<void>,
+): Promise<void> {
+  let kept: readonly RecordedRow[] = [];
+  let found = false;
+  for (const rows of steps) {
+    if (step !== undefined && rows[0]?.row.step !== step) continue;
+    found = true;
+    if (last !== true || step !== undefined) await use(rows);
+    else if (rows.some(({ row }) => row.use !== "evaluate")) kept = rows;
+  }
+  if (last === true && kept.length > 0) return use(kept);
+  if (found) return;
+  throw new UserError(`there is no rollout${step === undefined ? "" : ` of step ${step}`} in it yet`, {
+    file,
+    code: "rollouts-empty",
+    action: "Try again when the training has made a step.",
   });
 }
 

@@ -10,7 +10,7 @@
 import type { Criterion, Met } from "../rollouts/criteria.ts";
 import type { Json, JsonObject } from "../lib/json.ts";
 import type { RolloutRow } from "../rollouts/rollouts.ts";
-import type { RunOrigin, Trainer } from "../run/origin.ts";
+import type { DumpTrainer, RunOrigin } from "../run/origin.ts";
 import type { TaskResults } from "../run/taskResults.ts";
 import type { LogColumn } from "../rollouts/columns.ts";
 
@@ -158,6 +158,8 @@ export interface EndRecord {
   readonly message: string;
   readonly seconds: number;
   readonly ended_at: string;
+  /** Of a run that was imported while it was written: its rollouts, and the steps that have some. */
+  readonly counted?: { readonly rollouts: number; readonly steps: number };
 }
 /** A task that the run has made of others, as it was taken in: it is here even if no rollout of it is ever kept. */
 export interface TaskRecord {
@@ -183,7 +185,7 @@ export interface TaskRecord {
 export interface PlacedRecord {
   readonly kind: "placed";
   readonly step: number;
-  readonly trainer: Trainer;
+  readonly trainer: DumpTrainer;
   /** Absolute. */
   readonly file: string;
   /** The same from the run's folder on: it counts where there is a file. */

@@ -24,12 +24,12 @@ const schemas = {
     bundles: z.record(text, text),
     origin: z
       .looseObject({
-        trainer: z.enum(["verl", "trl"]),
+        trainer: z.enum(["verl", "trl", "hook", "prime_rl", "tensorboard", "trackio", "wandb"]),
         version: text.nullable(),
         folder: text,
         rollouts: z.number(),
         steps: z.number(),
-        groups: z.enum(["uid", "prompt", "neighbours"]),
+        groups: z.enum(["uid", "prompt", "neighbours", "recorded", "none"]),
         advantages: text.nullable(),
         copied: z.boolean(),
       })
@@ -81,6 +81,7 @@ const schemas = {
     message: text,
     seconds: z.number(),
     ended_at: text,
+    counted: z.looseObject({ rollouts: z.number(), steps: z.number() }).optional(),
   }),
   task: z.looseObject({
     step,

@@ -1,12 +1,26 @@
 /** Where a run comes from that another trainer made. */
 
-/** Trainers whose rollouts can be imported. */
-export type Trainer = "verl" | "trl";
+/** Trainers whose rollouts stay in their own files: the run's log says where. */
+export type DumpTrainer = "verl" | "trl";
 
-export const trainerNames: Readonly<Record<Trainer, string>> = { verl: "verl", trl: "TRL" };
+/** Whoever wrote a run that can be imported: a trainer, a tracker, or the file that `gradus hook` writes. */
+export type Trainer = DumpTrainer | "hook" | "prime_rl" | "tensorboard" | "trackio" | "wandb";
 
-/** By what the rollouts of a group were found: verl's row key, equal prompts of a step, neighbours with equal prompts. */
-export type GroupedBy = "uid" | "prompt" | "neighbours";
+export const trainerNames: Readonly<Record<Trainer, string>> = {
+  verl: "verl",
+  trl: "TRL",
+  hook: "gradus hook",
+  prime_rl: "prime-rl",
+  tensorboard: "TensorBoard",
+  trackio: "trackio",
+  wandb: "W&B",
+};
+
+/**
+ * By what the rollouts of a group were found: verl's row key, equal prompts of a step, neighbours with equal prompts, as they
+ * were recorded. none: there are no rollouts.
+ */
+export type GroupedBy = "uid" | "prompt" | "neighbours" | "recorded" | "none";
 
 export interface RunOrigin {
   readonly trainer: Trainer;

@@ -16,7 +16,8 @@ import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { versionOf } from "../../frameworks/version.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
-import { findOutput } from "../../store/imported/findOutput.ts";
+import { importFeed } from "../../store/imported/feeds/importFeed.ts";
+import { findSource } from "../../store/imported/findSource.ts";
 import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
 import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts";
 import { complain, print, printJson } from "../command.ts";
@@ -40,7 +41,7 @@ export function importCommand(program: Program): void {
   program
     .command("import")
     .description(
-      "import the rollouts and metrics that verl or TRL wrote, as a run; nothing is uploaded or moved",
+      "import what a trainer or a tracker wrote, as a run: rollouts and metrics of verl, TRL or `gradus hook`; nothing is uploaded or moved",
     )
     .argument(
       "<folder>",
@@ -64,11 +65,11 @@ export function importCommand(program: Program): void {
 
 async function run(folder: string, options: Options): Promise<void> {
   const store = storeOf(options.store);
-  const { trainer } = findOutput(resolve(folder));
-  const { config, note } = chosenConfig(folder, trainer, options);
+  const source = findSource(resolve(folder));
+  const { config, note } = chosenConfig(folder, source.trainer, options);
   if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();
-  const summary = await importRun({
+  const request: ImportRequest = {
     store,
     folder,
     name: options.name,
@@ -76,7 +77,9 @@ async function run(folder: string, options: Options): Promise<void> {
     config,
     version: GRADUS_VERSION,
     progress: (bytes) => progress.add(bytes),
-  }).finally(() => progress.clear());
+  };
+  const imported = source.kind === "dump" ? importRun(request) : importFeed(request, source.feed);
+  const summary = await imported.finally(() => progress.clear());
   await taken(store, summary.run);
   const found = config !== undefined && options.config === undefined ? config.file : null;
   if (options.json === true)
@@ -86,6 +89,17 @@ async function run(folder: string, options: Options): Promise<void> {
   for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
 }
+
+/** Whose files a run of each may come from. A tracker's own files say what they belong to. */
+const writers: Readonly<Record<Trainer, Parameters<typeof configNear>[1]>> = {
+  verl: ["verl"],
+  trl: ["trl"],
+  hook: ["trl", "verl", "openrlhf"],
+  prime_rl: [],
+  tensorboard: [],
+  trackio: [],
+  wandb: [],
+};
 
 /** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
 function chosenConfig(
@@ -98,7 +112,7 @@ function chosenConfig(
     refuseOther(named, folder, trainer);
     return { config: configOf(named, set) };
   }
-  const near = configNear(folder, trainer);
+  const near = configNear(folder, writers[trainer]);
   switch (near.kind) {
     case "none":
       return {};
@@ -127,7 +141,7 @@ function refuseOther(file: string, folder: string, trainer: Trainer): void {
   const path = resolve(file);
   const text = smallText(path);
   const written = text === undefined ? undefined : parseConfig(path, text);
-  if (written === undefined || written.framework === trainer) return;
+  if (written === undefined || !["verl", "trl"].includes(trainer) || written.framework === trainer) return;
   const name = frameworkNames[written.framework];
   throw new UserError(
     `this is a configuration of ${name}, and ${pathText(resolve(folder))} holds rollouts of ${trainerNames[trainer]}`,

@@ -6,6 +6,8 @@ import { converts } from "../asConfig/convertFile.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 
+type Trainer = "verl" | "trl" | "openrlhf";
+
 export type ConfigNear =
   | { readonly kind: "one"; readonly file: string }
   /** Several that may be meant, none more than the others. */
@@ -20,15 +22,15 @@ const mostRead = 200;
 
 /**
  * The folder itself and those above it, the innermost first: Hydra's record of what ran, else the only script or file of
- * the trainer, or the only one that names the folder.
+ * the trainers, or the only one that names the folder.
  * @param folder that was named
  */
-export function configNear(folder: string, trainer: "verl" | "trl"): ConfigNear {
+export function configNear(folder: string, trainers: readonly Trainer[]): ConfigNear {
   const root = resolve(folder);
   for (let at = root, level = 0; level <= levels; at = dirname(at), level++) {
     const hydra = join(at, ".hydra", "config.yaml");
-    if (isConfig(hydra, trainer)) return { kind: "one", file: hydra };
-    const files = candidates(at).filter((file) => isConfig(file, trainer));
+    if (isConfig(hydra, trainers)) return { kind: "one", file: hydra };
+    const files = candidates(at).filter((file) => isConfig(file, trainers));
     if (files.length > 0) return chosen(files, relative(at, root));
     if (dirname(at) === at || existsSync(join(at, ".git"))) break;
   }
@@ -51,9 +53,10 @@ const candidates = (folder: string): string[] =>
     .slice(0, mostRead)
     .map(({ name }) => join(folder, name));
 
-function isConfig(file: string, trainer: "verl" | "trl"): boolean {
+function isConfig(file: string, trainers: readonly Trainer[]): boolean {
   const text = smallText(file);
-  return text !== undefined && parseConfig(file, text)?.framework === trainer && converts(file);
+  const framework = text === undefined ? undefined : parseConfig(file, text)?.framework;
+  return trainers.some((one) => one === framework) && converts(file);
 }
 
 /** @param output the named folder, from that of the files */

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
+import type { DumpTrainer } from "../../../shared/run/origin.ts";
 import { parseJson } from "../../../shared/rollouts/rollouts.ts";
 
 export interface StepFile {
@@ -10,7 +10,7 @@ export interface StepFile {
   readonly file: string;
 }
 export interface TrainerOutput {
-  readonly trainer: Trainer;
+  readonly trainer: DumpTrainer;
   /** Of the rollouts. */
   readonly folder: string;
   /** By step, ascending. */
@@ -21,7 +21,7 @@ export interface TrainerOutput {
 
 /** Folders below the one that is named. */
 const depth = 3;
-const patterns: Readonly<Record<Trainer, RegExp>> = {
+const patterns: Readonly<Record<DumpTrainer, RegExp>> = {
   verl: /^(\d+)\.jsonl$/,
   trl: /^completions_(\d+)\.parquet$/,
 };
@@ -61,7 +61,7 @@ export function findOutput(root: string): TrainerOutput {
  * The trainer whose dump a file or folder is, and the folder to import; undefined: it is none.
  * @param path as a person named it
  */
-export function dumpOf(path: string): { readonly trainer: Trainer; readonly folder: string } | undefined {
+export function dumpOf(path: string): { readonly trainer: DumpTrainer; readonly folder: string } | undefined {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   const named = isFolder ? path : dirname(path);
   if (!isFolder && trainerOf(path) === undefined) return undefined;
@@ -81,7 +81,7 @@ export function dumpOf(path: string): { readonly trainer: Trainer; readonly fold
 }
 
 /** By the file's name, and what verl's first line has: rollouts of Gradus may be called by a number, too. */
-function trainerOf(file: string): Trainer | undefined {
+function trainerOf(file: string): DumpTrainer | undefined {
   if (patterns.trl.test(basename(file))) return "trl";
   if (!patterns.verl.test(basename(file))) return undefined;
   const first = firstLine(file);
@@ -99,7 +99,7 @@ function* listed(folder: string, levels: number): Generator<Listed> {
       yield* listed(join(folder, entry.name), levels - 1);
 }
 
-type Candidate = Listed & { readonly trainer: Trainer };
+type Candidate = Listed & { readonly trainer: DumpTrainer };
 
 /** `validation_data_dir` has files of the same form: those are of no training step. */
 function onlyOne(root: string, candidates: readonly Candidate[]): Candidate {

@@ -1,19 +1,15 @@
 /** Makes a run of what another trainer wrote: its folder appears in the store complete, or not at all. */
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
-import type { RunFile } from "../../../shared/run/run.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { trainerNames, type RunOrigin, type Trainer } from "../../../shared/run/origin.ts";
+import { trainerNames, type DumpTrainer, type RunOrigin } from "../../../shared/run/origin.ts";
 import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { isRunning } from "../../../shared/daemon/process.ts";
-import { authoredPath, makeStore, newRunId, runFilePath, runsFolder } from "../files.ts";
+import { newRunId, runsFolder } from "../files.ts";
 import { dataNotes, type DataNotes } from "./dataNotes.ts";
 import { importedBefore } from "./importedBefore.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
@@ -21,6 +17,7 @@ import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
 import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
+import { draftFolder, nameOf, writeRunFile } from "./runDraft.ts";
 import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 
 export interface ImportRequest {
@@ -159,7 +156,7 @@ function shareOf(records: PlacedFiles["records"], { made = 0 }: TrainerMetrics):
 }
 
 function missingOf(
-  trainer: Trainer,
+  trainer: DumpTrainer,
   metrics: TrainerMetrics,
   seen: Seen,
   { records }: PlacedFiles,
@@ -193,22 +190,6 @@ async function copies({ files }: TrainerOutput, draft: string, folder: string): 
   return sources;
 }
 
-function writeRunFile(request: ImportRequest, id: string, draft: string, final: string): void {
-  const { config, folder } = request;
-  const file = config?.file ?? resolve(folder);
-  const content: RunFile = {
-    id,
-    file,
-    relative: relative(final, file),
-    name: nameOf(request),
-    set: config?.set ?? [],
-    imported: resolve(folder),
-    createdAt: new Date().toISOString(),
-  };
-  writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));
-  if (config !== undefined) writeFileSync(authoredPath(draft), config.text);
-}
-
 function writeLog(
   request: ImportRequest,
   output: TrainerOutput,
@@ -231,7 +212,7 @@ function writeLog(
     name: nameOf(request),
     file: config?.file ?? resolve(folder),
     authored: config?.text ?? "",
-    config: config?.loaded.tree ?? noConfig,
+    config: config?.loaded.tree ?? {},
     seed: config?.loaded.seed ?? 0,
     steps: lastStep + 1,
     backend: {
@@ -265,37 +246,4 @@ function writeLog(
 function commit(log: LogWriter, step: number, record: Exclude<LogRecord, { kind: "commit" }>): void {
   log.append(record);
   log.commit(step);
-}
-
-const noConfig: JsonObject = {};
-
-/** As it was asked for, else as the trainer's own config calls it (`trainer.experiment_name`, `run_name`). */
-function nameOf({ name, config, folder }: ImportRequest): string {
-  const authored = config?.loaded.tree["name"];
-  return name ?? (typeof authored === "string" ? authored : basename(resolve(folder)));
-}
-
-const draftPrefix = ".import-";
-
-/** A name with a dot is no run. Drafts of imports that were killed are removed. */
-function draftFolder(store: string, id: string): string {
-  const runs = runsFolder(store);
-  const draft = join(runs, `${draftPrefix}${process.pid}-${id}`);
-  try {
-    makeStore(store);
-    mkdirSync(draft, { recursive: true });
-    for (const name of readdirSync(runs)) {
-      const pid = Number(/^\.import-(\d+)-/.exec(name)?.[1] ?? Number.NaN);
-      if (!Number.isNaN(pid) && pid !== process.pid && !isRunning(pid))
-        rmSync(join(runs, name), { recursive: true, force: true });
-    }
-    return draft;
-  } catch (error) {
-    throw new UserError(`The run's folder cannot be written: ${messageOf(error)}.`, {
-      file: draft,
-      code: "refused",
-      cause: error,
-      action: "Free space on this disk or fix the folder's permissions, then import again.",
-    });
-  }
 }

@@ -28,26 +28,33 @@ export interface ImportSummary extends RunOrigin {
   readonly data: DataNotes["data"];
   readonly needs: DataNotes["needs"];
   readonly missing: readonly string[];
+  /** What a person should know of how it was read, as sentences. */
+  readonly notes?: readonly string[];
   readonly seconds: number;
 }
 
-const groupsText: Readonly<Record<RunOrigin["groups"], string>> = {
+const groupsText: Readonly<Record<Exclude<RunOrigin["groups"], "none">, string>> = {
   uid: "groups by the first part of uid",
   prompt:
     "groups by equal input within a step, since the lines have no uid and are reordered: a prompt drawn twice in a step is one group",
   neighbours: "groups by neighbours with equal prompts, since the rows have no group",
+  recorded: "groups as they were recorded",
 };
 
 /** "verl 0.9.1 · 200 steps · 204,800 rollouts · groups by the first part of uid · …". */
 export function summaryText(summary: ImportSummary): string {
-  const { steps, rollouts, groups, missing } = summary;
+  const { steps, rollouts, groups, missing, metrics } = summary;
   return [
     trainerText(summary),
-    plural(steps, "step"),
-    plural(rollouts, "rollout"),
-    ...shareText(summary),
-    groupsText[groups],
-    advantagesText(summary),
+    ...(groups === "none"
+      ? [`${plural(metrics, "step")} with metrics`]
+      : [
+          plural(steps, "step"),
+          plural(rollouts, "rollout"),
+          ...shareText(summary),
+          groupsText[groups],
+          advantagesText(summary),
+        ]),
     ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
     ...evaluatedText(summary),
     ...halfText(summary),
@@ -106,9 +113,10 @@ function dataText({ data, needs }: ImportSummary): string[] {
 }
 
 /** What may be wrong, or not meant. @param config the name of its file */
-export function summaryNotes({ earlier, others }: ImportSummary, config: string): string[] {
+export function summaryNotes({ earlier, others, notes = [] }: ImportSummary, config: string): string[] {
   const [last] = earlier;
   return [
+    ...notes,
     ...(last === undefined ? [] : [`imported before as ${last}`]),
     ...(others === null
       ? []

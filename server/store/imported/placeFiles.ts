@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
+import type { DumpTrainer } from "../../../shared/run/origin.ts";
 import { parseJson } from "../../../shared/rollouts/rollouts.ts";
 import { parquetShape } from "../../lib/parquet.ts";
 import type { StepFile } from "./findOutput.ts";
@@ -15,7 +15,7 @@ export interface PlacedSource extends StepFile, Pick<PlacedRecord, "relative"> {
   readonly now?: string;
 }
 export interface PlaceRequest {
-  readonly trainer: Trainer;
+  readonly trainer: DumpTrainer;
   readonly sources: readonly PlacedSource[];
   readonly terms: PlacedRecord["terms"];
   /** Rollouts of a group; undefined: unknown. */

@@ -1,9 +1,9 @@
 /** Metrics that verl or TRL logged, under Gradus's names where there are such, else under their own. */
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { metrics as known } from "../../../shared/metrics/metrics.ts";
-import type { Trainer } from "../../../shared/run/origin.ts";
-import { parseJson, toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
+import type { DumpTrainer } from "../../../shared/run/origin.ts";
+import { parseJson, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { named } from "./metricNames.ts";
 import type { LoggedRewards } from "./rewardWeights.ts";
 import { textLines } from "../../lib/textLines.ts";
 
@@ -24,7 +24,7 @@ export interface TrainerMetrics {
 export const noMetrics: TrainerMetrics = { steps: [], heldOut: false };
 
 /** @throws UserError where the file cannot be read */
-export const readMetrics = (trainer: Trainer, file: string): TrainerMetrics =>
+export const readMetrics = (trainer: DumpTrainer, file: string): TrainerMetrics =>
   trainer === "verl" ? verlMetrics(file) : trlMetrics(file);
 
 /** `{"step": 3, "data": {"critic/score/mean": 0.4, …}}`, an object a line; the last may be half a line. */
@@ -102,45 +102,6 @@ const ascending = (
   steps: ReadonlyMap<number, Readonly<Record<string, WireNumber>>>,
 ): TrainerMetrics["steps"] =>
   [...steps].sort(([one], [other]) => one - other).map(([step, values]) => ({ step, values }));
-
-/** The numbers of an entry, by name. */
-function named(trainer: Trainer, data: Readonly<Record<string, unknown>>): Record<string, WireNumber> {
-  const values: Record<string, WireNumber> = {};
-  for (const [name, value] of Object.entries(data)) {
-    if (typeof value === "number") values[ownName(trainer, name)] = toWire(value);
-    else if (value === "NaN" || value === "Infinity" || value === "-Infinity")
-      values[ownName(trainer, name)] = value;
-  }
-  return values;
-}
-
-/** A trainer's name of a metric as Gradus calls it, where the list of metrics says so. */
-export function ownName(trainer: Trainer, name: string): string {
-  for (const { own, pattern } of patternsOf(trainer)) {
-    const found = pattern.exec(name);
-    if (found !== null) return own.replace("<term>", found[1] ?? "").replace("<model>", "reference");
-  }
-  return name;
-}
-
-type Pattern = { readonly own: string; readonly pattern: RegExp };
-const patterns = new Map<Trainer, readonly Pattern[]>();
-
-/** Names with a `*` stand for several that are no single metric of ours. The model of a divergence is the reference. */
-function patternsOf(trainer: Trainer): readonly Pattern[] {
-  const present = patterns.get(trainer);
-  if (present !== undefined) return present;
-  const made = known.flatMap(({ name, aliases = {} }) =>
-    (aliases[trainer] ?? [])
-      .filter((alias) => !alias.includes("*") && !/<(?!term>|model>)/.test(name))
-      .map((alias) => ({
-        own: name,
-        pattern: new RegExp(`^${alias.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("<term>", "(.+)")}$`),
-      })),
-  );
-  patterns.set(trainer, made);
-  return made;
-}
 
 function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
   try {

@@ -169,6 +169,12 @@ export class Apply {
       status: record.status,
       message: record.message === "" ? null : record.message,
       ended_at: record.ended_at,
+      ...(record.counted === undefined || run.origin === null
+        ? {}
+        : {
+            origin: JSON.stringify({ ...JSON.parse(run.origin), ...record.counted }),
+            steps: Math.max(run.steps, record.step + 1),
+          }),
     } satisfies Partial<RunState>);
     this.statements.run(
       "UPDATE attempt SET ended = ? WHERE run = ? AND attempt = ?",

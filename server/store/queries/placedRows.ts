@@ -2,8 +2,8 @@
 import { dirname } from "node:path";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
-import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { estimatesOf, type Estimates } from "../../analysis/imported/estimates.ts";
+import { estimatesOf } from "../../analysis/imported/estimates.ts";
+import { groupRecords, withAdvantage } from "../../analysis/imported/groupRecords.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig } from "../../rules/load.ts";
@@ -11,9 +11,6 @@ import type { Database } from "../drivers/database.ts";
 import { readRunFile, runFolder } from "../files.ts";
 import type { Apply } from "../ingest/apply.ts";
 import { RunRows } from "../ingest/runState.ts";
-
-/** A rollout that gets this much counts as a success where no config says what one is. */
-const success = 1;
 
 export class PlacedRows {
   private readonly runs: RunRows;
@@ -34,7 +31,8 @@ export class PlacedRows {
     const config = this.configOf(run);
     const estimates = config === undefined ? undefined : estimatesOf(config, rows, file);
     const { attempt } = place;
-    if (record.use === undefined) this.groups(run, attempt, rows, estimates);
+    if (record.use === undefined)
+      for (const group of groupRecords(rows, estimates)) this.apply.rows.group(run, attempt, group);
     rows.forEach((row, at) =>
       this.apply.rows.rollout(
         run,
@@ -59,33 +57,6 @@ export class PlacedRows {
       });
   }
 
-  private groups(
-    run: string,
-    attempt: number,
-    rows: readonly RolloutRow[],
-    estimates: Estimates | undefined,
-  ): void {
-    const groups = new Map<string, number[]>();
-    rows.forEach(({ group }, at) => groups.set(group, [...(groups.get(group) ?? []), at]));
-    const succeeded = estimates?.kind === "estimated" ? estimates.success : undefined;
-    for (const [group, members] of groups) {
-      const { step, task } = rows[members[0]!]!;
-      this.apply.rows.group(run, attempt, {
-        kind: "group",
-        step,
-        group,
-        task: task?.id ?? group,
-        arm: task?.arm ?? "",
-        admitted: true,
-        reason: null,
-        successes: members.filter((at) => succeeded?.[at] ?? fromWire(rows[at]!.reward ?? null) >= success)
-          .length,
-        size: members.length,
-        signal: null,
-      });
-    }
-  }
-
   /** As it was imported with; undefined: without one, or it can no longer be read. */
   private configOf(run: string): RunConfig | undefined {
     if (this.loaded?.run !== run) this.loaded = { run, config: this.load(run) };
@@ -101,9 +72,4 @@ export class PlacedRows {
     const { config, ask } = loadConfig(file.file, { ...options, absent: ["data", "model"] });
     return config ?? ask((one) => one);
   }
-}
-
-function withAdvantage(row: RolloutRow, at: number, estimates: Estimates | undefined): RolloutRow {
-  if ((row.advantage ?? null) !== null || estimates?.kind !== "estimated") return row;
-  return { ...row, advantage: estimates.advantages[at] ?? null };
 }

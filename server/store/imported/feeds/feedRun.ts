@@ -1,0 +1,203 @@
+/** Writes what a feed brings as a run's log. */
+import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
+import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import { trainerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
+import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/imported/estimates.ts";
+import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import type { Feed, FeedPart } from "./feed.ts";
+import { rowMetrics } from "./rowMetrics.ts";
+
+export interface FeedRunOptions {
+  readonly run: string;
+  readonly name: string;
+  /** Absolute: of what is read, and of the run's config. */
+  readonly folder: string;
+  readonly file: string;
+  readonly authored: string;
+  readonly config: RunConfig | undefined;
+  readonly bundles: Readonly<Record<string, string>>;
+  readonly version: string;
+}
+
+export interface FeedCounts {
+  rollouts: number;
+  /** Steps that have rollouts. */
+  readonly steps: Set<number>;
+  /** Steps with metrics that the program itself has logged. */
+  readonly metrics: Set<number>;
+  heldOut: boolean;
+  bytes: number;
+  /** Why the config gives no advantages, where it does not. */
+  unestimated: string | null;
+}
+
+export class FeedRun {
+  readonly counts: FeedCounts = {
+    rollouts: 0,
+    steps: new Set(),
+    metrics: new Set(),
+    heldOut: false,
+    bytes: 0,
+    unestimated: null,
+  };
+  private log: LogWriter | undefined;
+  private last = 0;
+  private began = Number.POSITIVE_INFINITY;
+  private time = 0;
+  private staged = false;
+
+  constructor(
+    private folder: string,
+    private readonly feed: Feed,
+    private readonly options: FeedRunOptions,
+  ) {}
+
+  /** What computes advantages. */
+  get advantages(): string | null {
+    const { config } = this.options;
+    return config === undefined || this.counts.unestimated !== null ? null : estimatorOf(config);
+  }
+
+  /** The run's first record. */
+  begin(): void {
+    const { options, feed } = this;
+    const { version, groups, started, config, planned = 0 } = feed.about();
+    const origin: RunOrigin = {
+      trainer: feed.trainer,
+      version,
+      folder: options.folder,
+      rollouts: 0,
+      steps: 0,
+      groups,
+      advantages: this.advantages,
+      copied: groups !== "none",
+    };
+    this.write(-1, [
+      {
+        kind: "start",
+        run: options.run,
+        attempt: 0,
+        resumed_at: null,
+        name: options.name,
+        file: options.file,
+        authored: options.authored,
+        config: options.config?.tree ?? config ?? {},
+        seed: options.config?.seed ?? 0,
+        steps: planned + 1,
+        backend: {
+          name: trainerNames[feed.trainer],
+          reason: `imported from ${options.folder}`,
+          device: "",
+        },
+        git: null,
+        version: options.version,
+        started_at: new Date((started ?? Date.now() / 1000) * 1000).toISOString(),
+        bundles: options.bundles,
+        origin,
+      },
+    ]);
+  }
+
+  /** The folder has been renamed: what follows is written there. */
+  moveTo(folder: string): void {
+    this.log?.close();
+    this.log = undefined;
+    this.folder = folder;
+  }
+
+  take(parts: readonly FeedPart[]): void {
+    for (const part of parts) this.part(part);
+  }
+
+  private part({ step, time, values = {}, rows = [], placed }: FeedPart): void {
+    if (!this.staged) {
+      this.staged = true;
+      this.write(step, [{ kind: "stage", step, index: 0, name: "rl", stage_kind: "rl" }]);
+    }
+    const named = Object.keys(values);
+    if (named.length > 0) this.counts.metrics.add(step);
+    this.counts.heldOut ||= named.some((name) => /^(eval|val-|test)/.test(name));
+    const estimates = this.estimates(rows);
+    const groups = groupRecords(rows.filter(trains), estimates);
+    const all = { ...(rows.length > 0 ? this.own(rows, groups) : {}), ...values };
+    const records: Exclude<LogRecord, { kind: "commit" }>[] = [
+      ...(Object.keys(all).length > 0 ? [{ kind: "metrics", step, time, values: all } as const] : []),
+      ...groups,
+      ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
+      ...(placed === undefined ? [] : [placed]),
+    ];
+    const rollouts = placed?.count ?? rows.filter(trains).length;
+    if (rollouts > 0) this.counts.steps.add(step);
+    this.counts.rollouts += rollouts;
+    this.write(step, records);
+    this.began = Math.min(this.began, time);
+    this.time = Math.max(this.time, time);
+    this.last = Math.max(this.last, step);
+  }
+
+  /** What the trainer logs itself is not computed again. */
+  private own(rows: readonly RolloutRow[], groups: readonly GroupRecord[]): ReturnType<typeof rowMetrics> {
+    const found = rowMetrics(rows, groups);
+    if (this.counts.metrics.size === 0) return found;
+    return Object.fromEntries(Object.entries(found).filter(([name]) => name.startsWith("groups/")));
+  }
+
+  /** Advantages of the rows that train, at the rows' places. */
+  private estimates(rows: readonly RolloutRow[]): Estimates | undefined {
+    const { config, folder } = this.options;
+    if (config === undefined || rows.length === 0) return undefined;
+    const training = rows.filter(trains);
+    const found = estimatesOf(config, training, folder);
+    if (found.kind === "none") {
+      this.counts.unestimated ??= found.reason;
+      return found;
+    }
+    let at = 0;
+    return {
+      kind: "estimated",
+      success: found.success,
+      advantages: rows.map((row) => (trains(row) ? (found.advantages[at++] ?? null) : null)),
+    };
+  }
+
+  /** @param message why, where it did not finish */
+  end(status: "finished" | "stopped" | "failed", message = ""): void {
+    const { rollouts, steps } = this.counts;
+    const began = Number.isFinite(this.began) ? this.began : this.time;
+    this.write(this.last, [
+      {
+        kind: "end",
+        step: this.last,
+        status,
+        message,
+        seconds: Math.max(0, this.time - began),
+        ended_at: new Date(this.time > 0 ? this.time * 1000 : Date.now()).toISOString(),
+        counted: { rollouts, steps: steps.size },
+      },
+    ]);
+    this.close();
+  }
+
+  close(): void {
+    this.log?.close();
+    this.log = undefined;
+  }
+
+  private write(step: number, records: readonly Exclude<LogRecord, { kind: "commit" }>[]): void {
+    this.log ??= openAttempt(this.folder, 0);
+    for (const record of records) this.log.append(record);
+    this.log.commit(step);
+  }
+}
+
+const trains = ({ use = "train" }: RolloutRow): boolean => use === "train";
+
+const rolloutRecord = (row: RolloutRow, index: number): Extract<LogRecord, { kind: "rollout" }> => ({
+  kind: "rollout",
+  step: row.step,
+  index,
+  row,
+  columns: {},
+});

@@ -1,0 +1,238 @@
+/**
+ * A folder that `gradus_hook.py` writes to: `rollouts-<machine>-<process>-<start>.jsonl` of each process that scores, and from
+ * TRL's callback `metrics-….jsonl` and `training.json`. A step is taken in when every process has gone on to a later one.
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { hookLine, hookRows, type HookLine, type HookTerms } from "../../../analysis/imported/hookRows.ts";
+import { limits, readText } from "../../../lib/inputFile.ts";
+import { LineTail } from "../../../lib/lineTail.ts";
+import { named } from "../metricNames.ts";
+import { hookTerms } from "./hookTerms.ts";
+import { isObject, objectOf } from "./objectOf.ts";
+import {
+  sliceBytes,
+  type Feed,
+  type FeedAbout,
+  type FeedOptions,
+  type FeedPart,
+  type FeedSlice,
+} from "./feed.ts";
+
+export const hookFile = /^rollouts-.+-(\d+)-(\d+)\.jsonl$/;
+const metricsFile = /^metrics-.+\.jsonl$/;
+
+/** Bytes that are read of one file before another has its turn: the oldest goes on. */
+const turnBytes = 256 * 1024;
+/** A process that has written nothing for so long holds no step back. */
+const quietAfter = 60_000;
+/** Rollouts of no step that are kept before some are taken in. */
+const mostStepless = 4096;
+/** Steps whose groups are remembered: a late rollout is a further member. */
+const remembered = 8;
+
+interface Writer {
+  readonly tail: LineTail;
+  readonly number: number;
+  /** Of its last line. */
+  step: number;
+  time: number;
+  atEnd: boolean;
+  /** When something was last read of it. */
+  read: number;
+}
+
+export class HookFeed implements Feed {
+  readonly trainer = "hook";
+  private readonly writers = new Map<string, Writer>();
+  private readonly metrics = new Map<string, LineTail>();
+  private readonly steps = new Map<number, HookLine[]>();
+  private readonly members = new Map<number, Map<string, number>>();
+  private readonly terms = new Set<string>();
+  private settings: JsonObject = {};
+  private stepless = 0;
+  private counted = 0;
+  private broken = 0;
+  /** The last step whose metrics are there: its rollouts are, too. */
+  private logged = Number.NEGATIVE_INFINITY;
+
+  /** @param only the one file that is read of the folder's rollouts */
+  constructor(
+    private readonly folder: string,
+    private readonly options: FeedOptions,
+    private readonly only?: string,
+  ) {
+    this.look();
+  }
+
+  about(): FeedAbout {
+    const { name, version, started, ended } = this.settings;
+    const notes = [
+      ...(this.stepless > 0 && this.perStep === undefined
+        ? [
+            `nothing says which step ${this.stepless} of the rollouts are of, so they count as one: pass rollouts_per_step to log_rollouts, call set_step, or name the run's config with --config`,
+          ]
+        : []),
+      ...(this.broken > 0 ? [`${this.broken} lines are no rollouts and were left out`] : []),
+    ];
+    const config = this.settings["arguments"];
+    const planned = objectOf(config)["max_steps"];
+    return {
+      version: typeof version === "string" ? `with TRL ${version}` : null,
+      groups: "recorded",
+      notes,
+      ...(typeof name === "string" ? { name } : {}),
+      ...(isObject(config) ? { config } : {}),
+      ...(typeof planned === "number" && planned > 0 ? { planned } : {}),
+      ...(typeof started === "number" ? { started } : {}),
+      ...(typeof ended === "number" ? { ended: { time: ended, status: "finished" } } : {}),
+    };
+  }
+
+  next(last: boolean): FeedSlice {
+    this.look();
+    const parts = this.loggedParts();
+    let bytes = 0;
+    let writer = this.oldest();
+    for (; writer !== undefined && bytes < sliceBytes; writer = this.oldest()) bytes += this.read(writer);
+    const more = writer !== undefined;
+    if (last && !more) this.readRests();
+    parts.push(...this.complete(!more, last && !more));
+    for (const one of this.writers.values()) one.atEnd = false;
+    return { parts, bytes, more };
+  }
+
+  close(): void {
+    this.steps.clear();
+  }
+
+  /** Files of processes that have begun meanwhile. */
+  private look(): void {
+    for (const name of readdirSync(this.folder)) {
+      const path = join(this.folder, name);
+      if (hookFile.test(name) && !this.writers.has(name) && (this.only ?? name) === name)
+        this.writers.set(name, {
+          tail: new LineTail(path),
+          number: this.writers.size,
+          step: Number.NEGATIVE_INFINITY,
+          time: Number.NEGATIVE_INFINITY,
+          atEnd: false,
+          read: statSync(path).mtimeMs,
+        });
+      if (metricsFile.test(name) && !this.metrics.has(name)) this.metrics.set(name, new LineTail(path));
+    }
+    this.settings = settingsOf(join(this.folder, "training.json")) ?? this.settings;
+  }
+
+  private loggedParts(): FeedPart[] {
+    const parts: FeedPart[] = [];
+    for (const tail of this.metrics.values())
+      for (const line of tail.next(sliceBytes).lines) {
+        const entry = valueOf(line);
+        if (!isObject(entry) || !isObject(entry["data"]) || !Number.isInteger(entry["step"])) continue;
+        const step = Number(entry["step"]);
+        this.logged = Math.max(this.logged, step);
+        parts.push({ step, time: Number(entry["time"]), values: named("trl", entry["data"]) });
+      }
+    return parts;
+  }
+
+  /** The process that is furthest behind in time, of those that have more. */
+  private oldest(): Writer | undefined {
+    let found: Writer | undefined;
+    for (const one of this.writers.values())
+      if (!one.atEnd && (found === undefined || one.time < found.time)) found = one;
+    return found;
+  }
+
+  private read(writer: Writer): number {
+    const { lines, bytes, more } = writer.tail.next(turnBytes);
+    writer.atEnd = !more;
+    if (bytes > 0) writer.read = Date.now();
+    for (const line of lines) this.take(line, writer);
+    return bytes;
+  }
+
+  private readRests(): void {
+    for (const writer of this.writers.values()) {
+      const rest = writer.tail.rest();
+      // The last line of a process that was killed is half a line.
+      if (rest.trimEnd().endsWith("}")) this.take(rest, writer);
+    }
+  }
+
+  private take(text: string, writer: Writer): void {
+    if (text.trim() === "") return;
+    const line = hookLine(valueOf(text), writer.number);
+    if (line === undefined) {
+      this.broken++;
+      return;
+    }
+    for (const part of ["rewards", "errors"])
+      for (const term of Object.keys(objectOf(line.fields[part]))) this.terms.add(term);
+    const step = line.stepless ? this.stepOf(line) : line.step;
+    const kept = this.steps.get(step);
+    if (kept === undefined) this.steps.set(step, [line]);
+    else kept.push(line);
+    writer.step = Math.max(writer.step, step);
+    writer.time = line.time;
+  }
+
+  private get perStep(): number | undefined {
+    const rollout = this.options.config?.top.rollout;
+    return rollout === undefined ? undefined : rollout.prompts * rollout.group;
+  }
+
+  /** Counted by one of the functions: all judge the same rollouts. */
+  private stepOf({ fields }: HookLine): number {
+    this.stepless++;
+    if (this.perStep === undefined) return 1;
+    const [first] = this.terms;
+    const isFirst = ["rewards", "errors"].some((part) => Object.hasOwn(objectOf(fields[part]), first ?? ""));
+    return Math.floor((isFirst ? this.counted++ : Math.max(0, this.counted - 1)) / this.perStep) + 1;
+  }
+
+  /** @param read all that there is now @param all nothing will follow */
+  private complete(read: boolean, all: boolean): FeedPart[] {
+    const now = Date.now();
+    const behind = [...this.writers.values()].filter(({ read }) => now - read < quietAfter);
+    const open = Math.min(...behind.map(({ step }) => step));
+    const parts: FeedPart[] = [];
+    for (const [step, lines] of [...this.steps].sort(([one], [other]) => one - other)) {
+      const crowded = this.perStep === undefined && this.stepless > 0 && lines.length >= mostStepless;
+      if (!all && step >= open && !(read && step <= this.logged) && !crowded) continue;
+      this.steps.delete(step);
+      const rows = hookRows(lines, step, this.ownTerms(), this.membersOf(step));
+      parts.push({ step, time: lines.at(-1)?.time ?? 0, rows });
+    }
+    return parts;
+  }
+
+  private ownTerms(): HookTerms {
+    return hookTerms([...this.terms], this.settings, this.options.config);
+  }
+
+  private membersOf(step: number): Map<string, number> {
+    const members = this.members.get(step) ?? new Map<string, number>();
+    this.members.set(step, members);
+    for (const [oldest] of this.members) if (this.members.size > remembered) this.members.delete(oldest);
+    return members;
+  }
+}
+
+/** undefined: it is no JSON. */
+function valueOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined; // two processes of one name, or a disk that was full
+  }
+}
+
+function settingsOf(file: string): JsonObject | undefined {
+  if (!existsSync(file)) return undefined;
+  const value = valueOf(readText(file, limits.text));
+  return isObject(value) ? value : undefined;
+}

@@ -1,0 +1,120 @@
+/** Makes a run of what another program has written so far: the run appears in the store complete, or not at all. */
+import { renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { newRunId, runsFolder } from "../../files.ts";
+import { importedBefore } from "../importedBefore.ts";
+import type { ImportRequest } from "../importRun.ts";
+import type { ImportSummary } from "../importSummary.ts";
+import { rewardHashes } from "../rewardHashes.ts";
+import { draftFolder, nameOf, writeRunFile } from "../runDraft.ts";
+import type { Feed } from "./feed.ts";
+import type { FoundFeed } from "./findFeed.ts";
+import { FeedRun } from "./feedRun.ts";
+
+/** @throws UserError where there is nothing in it yet, or the store cannot be written */
+export async function importFeed(request: ImportRequest, found: FoundFeed): Promise<ImportSummary> {
+  const began = performance.now();
+  const feed = found.open({ config: request.config?.loaded });
+  const { run, id, draft, earlier } = await beginFeed(request, feed);
+  try {
+    run.begin();
+    for (let more = true; more; await setImmediate()) {
+      const slice = feed.next(true);
+      run.take(slice.parts);
+      run.counts.bytes += slice.bytes;
+      request.progress(slice.bytes);
+      more = slice.more;
+    }
+    if (run.counts.rollouts === 0 && run.counts.metrics.size === 0)
+      throw new UserError("There is neither a rollout nor a metric in the folder yet.", {
+        file: resolve(request.folder),
+        code: "import-nothing",
+        action: "Import it when the training has made a step, or follow it: --follow.",
+      });
+    run.end(feed.about().ended?.status ?? "finished");
+    renameSync(draft, join(runsFolder(request.store), id));
+    return summaryOf(request, feed, run, { id, earlier, seconds: (performance.now() - began) / 1000 });
+  } catch (error) {
+    run.close();
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  } finally {
+    feed.close();
+  }
+}
+
+interface Begun {
+  readonly run: FeedRun;
+  readonly id: string;
+  readonly draft: string;
+  readonly earlier: readonly string[];
+}
+
+/** The draft of a run, with its `run.json`; nothing is in its log yet. */
+export async function beginFeed(given: ImportRequest, feed: Feed): Promise<Begun> {
+  const named = feed.about().name;
+  const request = given.name === undefined && named !== undefined ? { ...given, name: named } : given;
+  const { config, store, folder } = request;
+  const earlier = importedBefore(store, resolve(folder));
+  const id = newRunId(nameOf(request), new Date().toISOString(), feed.trainer);
+  const draft = draftFolder(store, id);
+  writeRunFile(request, id, draft, join(runsFolder(store), id));
+  const run = new FeedRun(draft, feed, {
+    run: id,
+    name: nameOf(request),
+    folder: resolve(folder),
+    file: config?.file ?? resolve(folder),
+    authored: config?.text ?? "",
+    config: config?.loaded,
+    bundles: config === undefined ? {} : await rewardHashes(config.loaded),
+    version: request.version,
+  });
+  return { run, id, draft, earlier };
+}
+
+export function summaryOf(
+  request: ImportRequest,
+  feed: Feed,
+  run: FeedRun,
+  {
+    id,
+    earlier,
+    seconds,
+  }: { readonly id: string; readonly earlier: readonly string[]; readonly seconds: number },
+): ImportSummary {
+  const { version, groups, notes } = feed.about();
+  const { counts } = run;
+  const hasRollouts = counts.rollouts > 0;
+  return {
+    run: id,
+    trainer: feed.trainer,
+    version,
+    folder: resolve(request.folder),
+    rollouts: counts.rollouts,
+    steps: counts.steps.size,
+    groups: hasRollouts ? groups : "none",
+    advantages: hasRollouts ? run.advantages : null,
+    copied: hasRollouts,
+    metrics: counts.metrics.size,
+    bytes: counts.bytes,
+    halfWritten: [],
+    unscored: [],
+    earlier,
+    others: null,
+    unestimated: counts.unestimated,
+    share: null,
+    repeated: false,
+    evaluated: [],
+    data: null,
+    needs: [],
+    missing: [
+      ...(hasRollouts ? ["log-probs"] : ["rollouts"]),
+      ...(counts.heldOut ? [] : ["held-out"]),
+      ...(counts.metrics.size > 0 ? [] : ["the trainer's own metrics"]),
+    ],
+    notes,
+    seconds,
+  };
+}

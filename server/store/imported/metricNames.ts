@@ -1,0 +1,46 @@
+/** Metrics that others logged, under Gradus's names where there are such, else under their own. */
+import { metrics as known } from "../../../shared/metrics/metrics.ts";
+import type { Metric } from "../../../shared/metrics/metric.ts";
+import { toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
+
+/** Whose names the list of metrics knows. */
+export type Namer = keyof NonNullable<Metric["aliases"]>;
+
+/** The numbers of an entry, by name. */
+export function named(trainer: Namer, data: Readonly<Record<string, unknown>>): Record<string, WireNumber> {
+  const values: Record<string, WireNumber> = {};
+  for (const [name, value] of Object.entries(data)) {
+    if (typeof value === "number") values[ownName(trainer, name)] = toWire(value);
+    else if (value === "NaN" || value === "Infinity" || value === "-Infinity")
+      values[ownName(trainer, name)] = value;
+  }
+  return values;
+}
+
+/** A trainer's name of a metric as Gradus calls it, where the list of metrics says so. */
+export function ownName(trainer: Namer, name: string): string {
+  for (const { own, pattern } of patternsOf(trainer)) {
+    const found = pattern.exec(name);
+    if (found !== null) return own.replace("<term>", found[1] ?? "").replace("<model>", "reference");
+  }
+  return name;
+}
+
+type Pattern = { readonly own: string; readonly pattern: RegExp };
+const patterns = new Map<Namer, readonly Pattern[]>();
+
+/** Names with a `*` stand for several that are no single metric of ours. The model of a divergence is the reference. */
+function patternsOf(trainer: Namer): readonly Pattern[] {
+  const present = patterns.get(trainer);
+  if (present !== undefined) return present;
+  const made = known.flatMap(({ name, aliases = {} }) =>
+    (aliases[trainer] ?? [])
+      .filter((alias) => !alias.includes("*") && !/<(?!term>|model>)/.test(name))
+      .map((alias) => ({
+        own: name,
+        pattern: new RegExp(`^${alias.replace(/[.+?^${}()|[\]\\]/g, "\\$&").replace("<term>", "(.+)")}$`),
+      })),
+  );
+  patterns.set(trainer, made);
+  return made;
+}
