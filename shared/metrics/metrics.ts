@@ -82,7 +82,7 @@ export const metrics: readonly Metric[] = [
   }),
   metric("policy/entropy", "Mean entropy of the next-token distribution on generated tokens.", {
     unit: "nats",
-    aliases: { trl: ["entropy"], verl: ["actor/entropy"] },
+    aliases: { trl: ["entropy"], verl: ["actor/entropy"], prime_rl: ["entropy/all/mean"] },
   }),
   metric("policy/kl/<model>/coefficient", "Coefficient of a KL term that follows the measured divergence.", {
     aliases: { verl: ["actor/reward_kl_penalty_coeff"] },

@@ -66,7 +66,12 @@ export const updateMetrics: readonly Metric[] = [
     aliases: { verl: ["rollout_corr/rollout_rs_masked_fraction"] },
   }),
   metric("update/lr", "Learning rate of the last update.", {
-    aliases: { trl: ["learning_rate"], verl: ["actor/lr"], openrlhf: ["actor_lr"] },
+    aliases: {
+      trl: ["learning_rate"],
+      verl: ["actor/lr"],
+      openrlhf: ["actor_lr"],
+      prime_rl: ["optim/lr"],
+    },
   }),
   metric(
     "mismatch/k3",

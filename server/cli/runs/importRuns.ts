@@ -32,6 +32,7 @@ interface Options {
   readonly config?: string | false;
   readonly name?: string;
   readonly copy?: boolean;
+  readonly sourceRun?: string;
   readonly set: string[];
   readonly store?: string;
   readonly json?: boolean;
@@ -41,11 +42,11 @@ export function importCommand(program: Program): void {
   program
     .command("import")
     .description(
-      "import what a trainer or a tracker wrote, as a run: rollouts and metrics of verl, TRL or `gradus hook`; nothing is uploaded or moved",
+      "import what a trainer or a tracker wrote, as a run: verl, TRL, `gradus hook`, prime-rl, TensorBoard, trackio or W&B; nothing is uploaded or moved",
     )
     .argument(
       "<folder>",
-      "what the trainer wrote: verl's rollouts and its file logger's metrics, or TRL's output folder",
+      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run",
     )
     .option(
       "--config <file>",
@@ -53,6 +54,7 @@ export function importCommand(program: Program): void {
     )
     .option("--no-config", "use none, also where one lies near the folder")
     .option("--name <name>", "what the run is called; default: the name in its config, else the folder's")
+    .option("--source-run <name>", "which run of a trackio project; default: the newest")
     .option(
       "--copy",
       "copy the files with rollouts into the run's folder; without it they stay where they are",
@@ -74,6 +76,7 @@ async function run(folder: string, options: Options): Promise<void> {
     folder,
     name: options.name,
     copy: options.copy === true,
+    sourceRun: options.sourceRun,
     config,
     version: GRADUS_VERSION,
     progress: (bytes) => progress.add(bytes),

@@ -118,12 +118,15 @@ function onlyOne(root: string, candidates: readonly Candidate[]): Candidate {
         .join(", ")}.`,
       { file: root, code: "import-several", action: "Name one of them: gradus runs import FOLDER." },
     );
-  throw new UserError("There are no rollouts of verl or TRL in this folder.", {
-    file: root,
-    code: "import-nothing",
-    action:
-      "Name the folder that verl's `trainer.rollout_data_dir` names (1.jsonl, 2.jsonl, …), or TRL's output folder after a run with `log_completions` (completions/completions_00001.parquet, …).",
-  });
+  throw new UserError(
+    "There is nothing to import in this folder: no rollouts of verl or TRL, and no tracker's files.",
+    {
+      file: root,
+      code: "import-nothing",
+      action:
+        "Name the folder that verl's `trainer.rollout_data_dir` names (1.jsonl, 2.jsonl, …), TRL's output folder after a run with `log_completions` (completions/completions_00001.parquet, …), or one of `gradus hook`, prime-rl's file monitor, TensorBoard, trackio or W&B.",
+    },
+  );
 }
 
 /** The file logger's: its first line has a step and data. The newest, where there are several. */

@@ -1,4 +1,5 @@
 /** What a folder to import holds. */
+import { statSync } from "node:fs";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Trainer } from "../../../shared/run/origin.ts";
 import { findFeed, type FoundFeed } from "./feeds/findFeed.ts";
@@ -15,7 +16,8 @@ export type Source =
  * @throws UserError where there is nothing to import
  */
 export function findSource(root: string): Source {
-  const own = findFeed(root, 0);
+  const own =
+    statSync(root, { throwIfNoEntry: false })?.isFile() === true ? findFeed(root) : findFeed(root, 0);
   if (own !== undefined) return { kind: "feed", trainer: own.trainer, feed: own };
   try {
     return { kind: "dump", trainer: findOutput(root).trainer };

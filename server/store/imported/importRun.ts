@@ -27,6 +27,8 @@ export interface ImportRequest {
   readonly folder: string;
   readonly name: string | undefined;
   readonly copy: boolean;
+  /** Name of the run in a file that has several. */
+  readonly sourceRun?: string | undefined;
   /** The run's config, as its author wrote it; undefined: none was named. */
   readonly config:
     | {

@@ -54,6 +54,8 @@ export interface FeedSlice {
 
 export interface FeedOptions {
   readonly config: RunConfig | undefined;
+  /** Name of the run, where a file has several. */
+  readonly run?: string | undefined;
 }
 
 /** Bytes that a call of `next` reads. */

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { hookLine, hookRows, type HookLine, type HookTerms } from "../../../analysis/imported/hookRows.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
-import { LineTail } from "../../../lib/lineTail.ts";
+import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { isObject, objectOf } from "./objectOf.ts";

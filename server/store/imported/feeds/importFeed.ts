@@ -16,16 +16,19 @@ import { FeedRun } from "./feedRun.ts";
 /** @throws UserError where there is nothing in it yet, or the store cannot be written */
 export async function importFeed(request: ImportRequest, found: FoundFeed): Promise<ImportSummary> {
   const began = performance.now();
-  const feed = found.open({ config: request.config?.loaded });
+  const feed = found.open({ config: request.config?.loaded, run: request.sourceRun });
+  // Names and settings are known when something has been read.
+  let slice = feed.next(true);
   const { run, id, draft, earlier } = await beginFeed(request, feed);
   try {
     run.begin();
-    for (let more = true; more; await setImmediate()) {
-      const slice = feed.next(true);
+    for (;;) {
       run.take(slice.parts);
       run.counts.bytes += slice.bytes;
       request.progress(slice.bytes);
-      more = slice.more;
+      if (!slice.more) break;
+      await setImmediate();
+      slice = feed.next(true);
     }
     if (run.counts.rollouts === 0 && run.counts.metrics.size === 0)
       throw new UserError("There is neither a rollout nor a metric in the folder yet.", {

@@ -1,6 +1,6 @@
 /** The lines of a file that another process is writing: each once, when it is whole. */
 import { closeSync, fstatSync, readSync } from "node:fs";
-import { limits, openRegular } from "./inputFile.ts";
+import { limits, openRegular } from "../inputFile.ts";
 
 const newline = 10;
 

@@ -1,0 +1,179 @@
+/** A project of trackio: an SQLite file with the metrics and settings of its runs. One of the runs is read: the newest, else the named one. */
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
+import { sqliteDriver } from "../../../lib/natives.ts";
+import type { Database } from "../../drivers/database.ts";
+import { openDatabase } from "../../drivers/driver.ts";
+import type { Feed, FeedAbout, FeedSlice } from "./feed.ts";
+import { isObject } from "./objectOf.ts";
+import { StepParts } from "./stepParts.ts";
+import { stepOf, TrackerNames } from "./trackerNames.ts";
+
+/** Rows that are read in one go. */
+const page = 2_000;
+/** How much of a file is looked at to tell whether it is trackio's. */
+const lookBytes = 1024 * 1024;
+
+interface MetricsRow {
+  readonly id: number;
+  readonly timestamp: string;
+  readonly step: number;
+  readonly metrics: string | Uint8Array;
+}
+
+/** Whether a file is SQLite and has trackio's table, by its schema's text. */
+export function isTrackio(file: string): boolean {
+  if (!file.endsWith(".db") || statSync(file).size === 0) return false;
+  const descriptor = openSync(file, "r");
+  try {
+    const bytes = Buffer.alloc(lookBytes);
+    const text = bytes.toString("latin1", 0, readSync(descriptor, bytes, 0, lookBytes, 0));
+    return (
+      text.startsWith("SQLite format 3\0") && /CREATE TABLE metrics \([^)]*run_name TEXT NOT NULL/.test(text)
+    );
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export class TrackioFeed implements Feed {
+  readonly trainer = "trackio";
+  private readonly names = new TrackerNames();
+  private readonly run: string;
+  private readonly others: readonly string[];
+  private readonly config: JsonObject | undefined;
+  private last = 0;
+
+  /** @param wanted name of a run @throws UserError where the project has none of that name */
+  constructor(
+    private readonly file: string,
+    wanted?: string,
+  ) {
+    const { runs, config } = this.read((database) => {
+      const found = database
+        .prepare("SELECT run_name AS name FROM metrics GROUP BY run_name ORDER BY max(id) DESC")
+        .all();
+      const names = found.map((row) => String((row as { name: unknown }).name));
+      return { runs: names, config: configOf(database, wanted ?? names[0] ?? "") };
+    });
+    const [newest] = runs;
+    if (newest === undefined || (wanted !== undefined && !runs.includes(wanted)))
+      throw new UserError(
+        wanted === undefined
+          ? "No run of this project has logged a metric yet."
+          : `There is no run ${JSON.stringify(wanted)} in this project.`,
+        {
+          file,
+          code: "import-nothing",
+          action:
+            newest === undefined
+              ? "Import it when a run has logged something."
+              : `Name one of its runs: ${runs.slice(0, 10).join(", ")}.`,
+        },
+      );
+    this.run = wanted ?? newest;
+    this.others = runs.filter((name) => name !== this.run);
+    this.config = config;
+  }
+
+  about(): FeedAbout {
+    const others = this.others.slice(0, 5).join(", ");
+    return {
+      version: null,
+      groups: "none",
+      name: this.run,
+      notes:
+        this.others.length === 0
+          ? []
+          : [
+              `${basename(this.file)} has ${this.others.length} more runs (${others}): --source-run NAME imports one of them`,
+            ],
+      ...(this.config === undefined ? {} : { config: this.config }),
+    };
+  }
+
+  next(): FeedSlice {
+    const rows = this.read((database) =>
+      database
+        .prepare(
+          "SELECT id, timestamp, step, metrics FROM metrics WHERE run_name = ? AND id > ? ORDER BY id LIMIT ?",
+        )
+        .all(this.run, this.last, page)
+        .map((row) => row as MetricsRow),
+    );
+    const parts = new StepParts();
+    let bytes = 0;
+    for (const { id, timestamp, step, metrics } of rows) {
+      this.last = id;
+      bytes += metrics.length;
+      const data = objectIn(metrics);
+      if (data !== undefined)
+        parts.add(stepOf(data, step), Date.parse(timestamp) / 1000, this.names.values(data));
+    }
+    return { parts: parts.all(), bytes, more: rows.length === page };
+  }
+
+  close(): void {
+    this.last = 0;
+  }
+
+  /** Opened anew each time: nothing of ours holds a lock while trackio writes. */
+  private read<Result>(ask: (database: Database) => Result): Result {
+    // SQLite in WebAssembly would turn off the file's WAL to read it: it gets a copy.
+    const folder = sqliteDriver() === "node-sqlite3-wasm" ? copied(this.file) : undefined;
+    const path = folder === undefined ? this.file : join(folder, basename(this.file));
+    const { database } = openDatabase(path, { anyThread: true, readonly: folder === undefined });
+    try {
+      return ask(database);
+    } finally {
+      database.close();
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    }
+  }
+}
+
+function copied(file: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-trackio-"));
+  for (const ending of ["", "-wal"])
+    if (existsSync(`${file}${ending}`))
+      copyFileSync(`${file}${ending}`, join(folder, `${basename(file)}${ending}`));
+  return folder;
+}
+
+/** Keys with an underscore in front are trackio's own. */
+function configOf(database: Database, run: string): JsonObject | undefined {
+  const table = database
+    .prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'configs'")
+    .get();
+  if (table === undefined) return undefined;
+  const row = database
+    .prepare("SELECT config FROM configs WHERE run_name = ? ORDER BY id DESC LIMIT 1")
+    .get(run);
+  const config = objectIn((row as { config?: string | Uint8Array } | undefined)?.config ?? "");
+  return config === undefined
+    ? undefined
+    : Object.fromEntries(Object.entries(config).filter(([key]) => !key.startsWith("_")));
+}
+
+/** As a text or its bytes; undefined: it is no object. */
+function objectIn(json: string | Uint8Array): JsonObject | undefined {
+  try {
+    const value = parseJson(typeof json === "string" ? json : Buffer.from(json).toString("utf8"));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // a row of a later form
+  }
+}
