@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand, startWorkbench, withoutWorkbench, type WorkbenchOptions } from "../support/workbench.ts";
 import { Editor } from "./editor.ts";
-import { scenes, type Scene } from "./scenes.ts";
+import type { Scene } from "./scene.ts";
+import { scenes } from "./scenes.ts";
 import { picturesWorkspace } from "./workspace.ts";
 
 type Theme = NonNullable<WorkbenchOptions["theme"]>;

@@ -1,11 +1,9 @@
 /** One scene, one picture: what a person does until a feature is on the page. */
 import type { Locator } from "playwright-core";
 import type { Editor } from "./editor.ts";
-
-export interface Scene {
-  readonly name: string;
-  play(editor: Editor): Promise<void>;
-}
+import { experiments } from "./experimentScenes.ts";
+import { rolloutLab } from "./rolloutScenes.ts";
+import type { Scene } from "./scene.ts";
 
 const config = "countdown.gradus.yaml";
 const mistakes = "mistakes.gradus.yaml";
@@ -243,110 +241,6 @@ const checks: readonly Scene[] = [
 ];
 
 /** The last step's rollouts of a run. */
-const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
-  await editor.command("Gradus: Open Rollouts");
-  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
-  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
-  await editor.keys("Control+Home");
-};
-/** One of them: its number is a link. */
-const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
-  await rolloutsOf(editor, run);
-  const link = editor.page.locator(".view-line .detected-link", { hasText: String(number) }).first();
-  await (await editor.seen(link)).click({ modifiers: ["Control"] });
-  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
-  await editor.keys("Control+Home");
-};
-const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
-  await editor.command("Gradus: Choose Token Heat");
-  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: channel }).first().click();
-  await editor.seen('.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]');
-};
-const findRollouts = async (editor: Editor, where: string): Promise<void> => {
-  await editor.command("Gradus: Find Rollouts");
-  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
-  await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
-  await editor.type(where);
-};
-const rolloutLab: readonly Scene[] = [
-  { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
-  {
-    name: "rollouts-hover",
-    play: async (editor) => {
-      await rolloutsOf(editor, "countdown");
-      await editor.point(
-        editor.page.locator(".view-line", { hasText: "│" }).first().locator("span span").last(),
-      );
-      await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
-    },
-  },
-  { name: "rollout-one", play: (editor) => openRollout(editor, "countdown", 1) },
-  {
-    name: "rollout-trace",
-    play: async (editor) => {
-      await openRollout(editor, "trace", 0);
-      await editor.command("Explorer: Focus on Outline View");
-    },
-  },
-  {
-    name: "rollouts-find",
-    play: async (editor) => {
-      await findRollouts(editor, "rewards.correct == 1 && stp > 400");
-      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "unknown" }));
-    },
-  },
-  {
-    name: "rollouts-found",
-    play: async (editor) => {
-      await findRollouts(editor, "rewards.correct == 1 && step > 450");
-      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
-      await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
-    },
-  },
-  {
-    name: "rollouts-task",
-    play: async (editor) => {
-      await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');
-      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
-      await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
-      await editor.keys("Control+g");
-      await editor.type(":5");
-      await editor.keys("Enter");
-      await editor.command("Gradus: Follow Task");
-      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
-    },
-  },
-  {
-    name: "rollout-heat",
-    play: async (editor) => {
-      await openRollout(editor, "trace", 0);
-      await chooseHeat(editor, "entropy");
-    },
-  },
-  {
-    name: "rollout-heat-signed",
-    play: async (editor) => {
-      await openRollout(editor, "trace", 0);
-      await chooseHeat(editor, "divergence from the reference");
-      await editor.keys("n", "n", "n");
-      await editor.command("Show or Focus Hover");
-      await editor.seen(".monaco-hover table");
-    },
-  },
-  {
-    name: "rollout-diff",
-    play: async (editor) => {
-      await openRollout(editor, "countdown", 1);
-      await editor.command("Gradus: Diff Sibling Rollouts");
-      await editor.seen(".quick-input-list .monaco-list-row");
-      await editor.keys("Enter");
-      await editor.seen(".monaco-diff-editor .view-line");
-    },
-  },
-];
-
 const views: readonly Scene[] = [
   {
     name: "side-bar",
@@ -387,65 +281,6 @@ const views: readonly Scene[] = [
 ];
 
 /** The runs of the config `sums`: seeds, another learning rate, an edited reward, a fork. */
-const showRuns = async (editor: Editor): Promise<void> => {
-  await editor.command("Gradus: Focus on Runs View");
-  await editor.seen(editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }));
-};
-const compare = async (editor: Editor): Promise<void> => {
-  await showRuns(editor);
-  await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
-  await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
-  await editor.keys("Enter");
-  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
-  await editor.seen(editor.panel.locator("table.tasks"), 60_000);
-};
-const experiments: readonly Scene[] = [
-  { name: "experiments-tree", play: showRuns },
-  {
-    name: "experiments-filter",
-    play: async (editor) => {
-      await showRuns(editor);
-      await editor.command("Gradus: Filter Runs…");
-      await editor.type("reward/mean@last > 0.3 and seed ==");
-      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "end of the expression" }));
-    },
-  },
-  {
-    name: "experiments-compare",
-    play: async (editor) => {
-      await compare(editor);
-      await editor.page.mouse.move(720, 880);
-    },
-  },
-  {
-    name: "experiments-charts",
-    play: async (editor) => {
-      await compare(editor);
-      await (await editor.seen(editor.panel.locator(".u-over"))).hover();
-    },
-  },
-  {
-    name: "experiments-tasks",
-    play: async (editor) => {
-      await compare(editor);
-      await (await editor.seen(editor.panel.locator("table.tasks"))).hover();
-    },
-  },
-  {
-    name: "experiments-fork",
-    play: async (editor) => {
-      await showRuns(editor);
-      await editor.command("Gradus: Fork Run…");
-      await editor.type("countdown");
-      await editor.keys("Enter");
-      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /^Step/ }));
-      await editor.keys("Enter");
-      await editor.seen(editor.page.getByRole("button", { name: "Launch Fork" }));
-      await editor.seen(".editor.modified .view-line");
-    },
-  },
-];
-
 export const scenes: readonly Scene[] = [
   { name: "config", play: (editor) => editor.open(config) },
   completion("key", "group: 8, "),

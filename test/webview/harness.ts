@@ -123,7 +123,9 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
     page,
     faults,
     send: (message) =>
-      page.evaluate((data: object) => window.postMessage(data, "*"), message).then(() => settle(page)),
+      page
+        .evaluate((data: object) => window.postMessage(data, "*"), message as object)
+        .then(() => settle(page)),
     posted: () => page.evaluate(() => (window as unknown as { posted: FromPanel[] }).posted),
     close: () => page.close(),
   };

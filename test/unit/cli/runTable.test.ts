@@ -27,7 +27,12 @@ const run = (id: string, more: Partial<RunSummary> = {}): RunSummary => ({
 });
 const runs = [
   run("countdown-sec-20260102-100000-1f2e", {
-    verdict: { state: "collapsed", label: "collapsed at 318", since: 318 },
+    verdict: {
+      state: "collapsed",
+      label: "collapsed at 318",
+      since: 318,
+      headline: "Collapsed at step 318.",
+    },
     label: "lr 3e-6 · seed 2",
     parent: { run: "countdown-sec-20260101-100000-aaaa", step: 59 },
     tags: ["paper"],

@@ -1,0 +1,62 @@
+/** Pictures of runs as experiments. */
+import type { Editor } from "./editor.ts";
+import type { Scene } from "./scene.ts";
+
+const showRuns = async (editor: Editor): Promise<void> => {
+  await editor.command("Gradus: Focus on Runs View");
+  await editor.seen(editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }));
+};
+const compare = async (editor: Editor): Promise<void> => {
+  await showRuns(editor);
+  await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
+  await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
+  await editor.keys("Enter");
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
+  await editor.seen(editor.panel.locator("table.tasks"), 60_000);
+};
+export const experiments: readonly Scene[] = [
+  { name: "experiments-tree", play: showRuns },
+  {
+    name: "experiments-filter",
+    play: async (editor) => {
+      await showRuns(editor);
+      await editor.command("Gradus: Filter Runs…");
+      await editor.type("reward/mean@last > 0.3 and seed ==");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "end of the expression" }));
+    },
+  },
+  {
+    name: "experiments-compare",
+    play: async (editor) => {
+      await compare(editor);
+      await editor.page.mouse.move(720, 880);
+    },
+  },
+  {
+    name: "experiments-charts",
+    play: async (editor) => {
+      await compare(editor);
+      await (await editor.seen(editor.panel.locator(".u-over"))).hover();
+    },
+  },
+  {
+    name: "experiments-tasks",
+    play: async (editor) => {
+      await compare(editor);
+      await (await editor.seen(editor.panel.locator("table.tasks"))).hover();
+    },
+  },
+  {
+    name: "experiments-fork",
+    play: async (editor) => {
+      await showRuns(editor);
+      await editor.command("Gradus: Fork Run…");
+      await editor.type("countdown");
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: /^Step/ }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.getByRole("button", { name: "Launch Fork" }));
+      await editor.seen(".editor.modified .view-line");
+    },
+  },
+];

@@ -1,0 +1,107 @@
+/** Pictures of rollouts: lists, single ones, heat, one task through training. */
+import type { Editor } from "./editor.ts";
+import type { Scene } from "./scene.ts";
+
+const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
+  await editor.command("Gradus: Open Rollouts");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
+  await editor.keys("Control+Home");
+};
+/** One of them: its number is a link. */
+const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
+  await rolloutsOf(editor, run);
+  const link = editor.page.locator(".view-line .detected-link", { hasText: String(number) }).first();
+  await (await editor.seen(link)).click({ modifiers: ["Control"] });
+  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
+  await editor.keys("Control+Home");
+};
+const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
+  await editor.command("Gradus: Choose Token Heat");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: channel }).first().click();
+  await editor.seen('.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]');
+};
+const findRollouts = async (editor: Editor, where: string): Promise<void> => {
+  await editor.command("Gradus: Find Rollouts");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
+  await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
+  await editor.type(where);
+};
+export const rolloutLab: readonly Scene[] = [
+  { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
+  {
+    name: "rollouts-hover",
+    play: async (editor) => {
+      await rolloutsOf(editor, "countdown");
+      await editor.point(
+        editor.page.locator(".view-line", { hasText: "│" }).first().locator("span span").last(),
+      );
+      await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
+    },
+  },
+  { name: "rollout-one", play: (editor) => openRollout(editor, "countdown", 1) },
+  {
+    name: "rollout-trace",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await editor.command("Explorer: Focus on Outline View");
+    },
+  },
+  {
+    name: "rollouts-find",
+    play: async (editor) => {
+      await findRollouts(editor, "rewards.correct == 1 && stp > 400");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "unknown" }));
+    },
+  },
+  {
+    name: "rollouts-found",
+    play: async (editor) => {
+      await findRollouts(editor, "rewards.correct == 1 && step > 450");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+    },
+  },
+  {
+    name: "rollouts-task",
+    play: async (editor) => {
+      await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
+      await editor.keys("Control+g");
+      await editor.type(":5");
+      await editor.keys("Enter");
+      await editor.command("Gradus: Follow Task");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
+    },
+  },
+  {
+    name: "rollout-heat",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await chooseHeat(editor, "entropy");
+    },
+  },
+  {
+    name: "rollout-heat-signed",
+    play: async (editor) => {
+      await openRollout(editor, "trace", 0);
+      await chooseHeat(editor, "divergence from the reference");
+      await editor.keys("n", "n", "n");
+      await editor.command("Show or Focus Hover");
+      await editor.seen(".monaco-hover table");
+    },
+  },
+  {
+    name: "rollout-diff",
+    play: async (editor) => {
+      await openRollout(editor, "countdown", 1);
+      await editor.command("Gradus: Diff Sibling Rollouts");
+      await editor.seen(".quick-input-list .monaco-list-row");
+      await editor.keys("Enter");
+      await editor.seen(".monaco-diff-editor .view-line");
+    },
+  },
+];
