@@ -117,7 +117,7 @@ function* stepOf(step: number): Generator<Written> {
 
 const evaluation = (step: number, role: "first" | "periodic" | "last"): Written => {
   const tasks = Array.from({ length: 64 }, (_, task) => task);
-  const right = tasks.map((task) => (task % 3 === 0 && lost(step) < 1 ? 2 : 0));
+  const right = tasks.map((task): number => (task % 3 === 0 && lost(step) < 1 ? 2 : 0));
   return {
     kind: "evaluation",
     step,

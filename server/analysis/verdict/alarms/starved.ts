@@ -6,15 +6,14 @@ import type { Moment } from "../moment.ts";
 const least = 0.1;
 /** Of the groups: then tasks are too easy, or too hard. */
 const dominating = 0.7;
-/** A policy that solves as much has nothing left to learn, and that is no fault. */
-const solved = 0.9;
 
 export const starved: Alarm = (moment) => {
   const share = teaching(moment);
   if (!(share < least)) return null;
   const [right, wrong] = [moment.now("groups/all_right").mean, moment.now("groups/all_wrong").mean];
   const kind = right >= dominating ? "too-easy" : wrong >= dominating ? "too-hard" : "no-spread";
-  if (kind === "too-easy" && (moment.gained || (moment.comparison?.after ?? 0) >= solved)) return null;
+  // A policy that has come to solve its tasks has nothing left to learn from them, and that is no fault.
+  if (kind === "too-easy" && moment.gained) return null;
   return {
     state: "starved",
     kind,
