@@ -56,6 +56,7 @@ export function handlersOf(
     ...answers(protocol.runsFork, async (parameters) =>
       supervisor.fork(await remote.call("show", { run: parameters.run }), parameters),
     ),
+    ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),

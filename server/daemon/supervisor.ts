@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { placeText } from "../../shared/daemon/place.ts";
 import { appendControl } from "../../shared/run/controlFile.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
@@ -20,6 +21,7 @@ import {
   type RunDetail,
   type runsDelete,
   type runsFork,
+  type runsGc,
   type runsMark,
   type runsResume,
   type runsStart,
@@ -30,6 +32,7 @@ import { isRunId } from "../../shared/run/runId.ts";
 import { authoredPath, readRunFile, runFolder } from "../store/files.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { readyToRun } from "./admit.ts";
+import { garbageOf } from "./experiments/garbage.ts";
 import { prepareFork } from "./experiments/fork.ts";
 import { takeCheckpoint } from "../run/checkpoint/fork.ts";
 import { removeTrash, toTrash } from "./trash.ts";
@@ -254,6 +257,22 @@ export class Supervisor {
     const marks = writeMarks(this.folder(run), change);
     await this.remote.call("marked", run);
     return marks;
+  }
+
+  /** What could go; goes where that is asked for, a run or a checkpoint at a time. */
+  async collect({ delete: remove, ...wish }: ParamsOf<typeof runsGc>): Promise<ResultOf<typeof runsGc>> {
+    const { runs } = await this.remote.call("list", { limit: Number.MAX_SAFE_INTEGER });
+    const garbage = garbageOf(this.store, runs, wish);
+    if (remove)
+      for (const { kind, run, path } of garbage) {
+        if (kind === "run") await this.delete({ run });
+        else
+          await this.alone(run, async () => {
+            this.refuseLive(run, "tidied");
+            await rm(path, { recursive: true, force: true });
+          });
+      }
+    return { garbage, deleted: remove };
   }
 
   private async emptyTrash(run: string): Promise<void> {

@@ -125,6 +125,29 @@ export const runsFork = request<{
     key: z.string().optional(),
   }),
 );
+/** What could be deleted of a store. */
+export interface Garbage {
+  /** An archived run, a checkpoint that a later one replaces, one that was never finished. */
+  readonly kind: "run" | "checkpoint" | "draft";
+  readonly run: string;
+  readonly step: number | null;
+  readonly path: string;
+  /** What deleting it frees: files that a fork links to free nothing. */
+  readonly bytes: number;
+}
+/** Lists it, and deletes it where that is asked for. */
+export const runsGc = request<{ readonly garbage: readonly Garbage[]; readonly deleted: boolean }>()(
+  "gradus/runs/gc",
+  z.object({
+    olderThan: z
+      .number()
+      .nonnegative()
+      .default(30 * 86_400)
+      .describe("Archived runs that ended so many seconds ago."),
+    keep: z.number().int().positive().default(1).describe("Newest checkpoints of each run that stay."),
+    delete: z.boolean().default(false),
+  }),
+);
 /** Tags, note, pin and archive of a run; what is left out stays. */
 export const runsMark = request<RunMarks>()(
   "gradus/runs/mark",

@@ -6,6 +6,7 @@ import type {
   ComparedRun,
   Comparison,
   ConfigDifference,
+  GroupSeries,
   WrittenBy,
 } from "../../../shared/run/comparison.ts";
 import type { RunSources } from "../../../shared/run/sources.ts";
@@ -16,7 +17,7 @@ import { toJson } from "../../config/text/node.ts";
 import { parseSource } from "../../config/text/source.ts";
 import { isObject } from "../evidence/json.ts";
 import { treeDifferences, writes } from "./configDifference.ts";
-import { groupSeries, groupsBySeed } from "./groups.ts";
+import { groupSeries, groupsBySeed, widest } from "./groups.ts";
 import { armDifferences, heldOutDifferences, type Examined } from "./heldOut.ts";
 import { runLabel } from "./label.ts";
 import { sourceDifferences } from "./sourceDifference.ts";
@@ -45,27 +46,10 @@ export function compareRuns(runs: readonly RunFacts[], metrics: readonly string[
   const examined = groups.map((group) => group.map((at) => runs[at]!));
   return {
     runs: comparedRuns(runs, groups),
-    groups: groups.map((group) => labelled(runs, group)),
+    groups: labelled(runs, groups),
     sources: sourceDifferences(runs.map(({ sources }) => sources)),
     config: configDifferences(runs),
-    series: metrics.map((metric) => ({
-      metric,
-      groups: groups.flatMap((group, at) => {
-        const own = group.flatMap((run) => {
-          const found = runs[run]!.series.find((series) => series.metric === metric);
-          return found === undefined || found.steps.length === 0 ? [] : [{ found, end: found.steps.at(-1)! }];
-        });
-        return own.length === 0
-          ? []
-          : [
-              groupSeries(
-                at,
-                own.map(({ found }) => found),
-                own.map(({ end }) => end),
-              ),
-            ];
-      }),
-    })),
+    series: metrics.map((metric) => ({ metric, groups: seriesOf(runs, groups, metric) })),
     heldOut: heldOutDifferences(examined, randomStream(0, "compare")),
     arms: armDifferences(examined),
     notes: notesOf(runs, groups),
@@ -85,13 +69,41 @@ function comparedRuns(runs: readonly RunFacts[], groups: readonly (readonly numb
   }));
 }
 
-function labelled(runs: readonly RunFacts[], group: readonly number[]): ComparedGroup {
-  const [at = 0] = group;
-  const { config, name } = runs[at]!;
-  const label = runLabel(withoutSeed(config), withoutSeed(runs[0]!.config));
-  if (label !== "" || at === 0) return { label: label === "" ? name : label, runs: group };
-  const [source] = sourceDifferences([runs[0]!.sources, runs[at]!.sources]);
-  return { label: source === undefined ? name : `other ${source.name.split("/").at(-1)}`, runs: group };
+/** All in buckets of one width, so that lines next to each other are means of as many steps. */
+function seriesOf(
+  runs: readonly RunFacts[],
+  groups: readonly (readonly number[])[],
+  metric: string,
+): GroupSeries[] {
+  const ofRun = (run: number): Series[] =>
+    runs[run]!.series.filter((series) => series.metric === metric && series.steps.length > 0);
+  const width = widest(runs.flatMap((_, run) => ofRun(run)));
+  return groups.flatMap((group, at) => {
+    const own = group.flatMap(ofRun);
+    const ends = own.map(({ steps }) => steps.at(-1)!);
+    return own.length === 0 ? [] : [groupSeries(at, own, ends, width)];
+  });
+}
+
+/** What tells each group from the first; of groups whose configs say the same, the source that differs. */
+function labelled(
+  runs: readonly RunFacts[],
+  groups: readonly (readonly number[])[],
+): readonly ComparedGroup[] {
+  const first = runs[0]!;
+  const plain = groups.map(([at = 0]) => {
+    const { config, name } = runs[at]!;
+    return runLabel(withoutSeed(config), withoutSeed(first.config)) || name;
+  });
+  return groups.map((group, at) => {
+    const label = plain[at]!;
+    const alike = plain.indexOf(label);
+    const [source] =
+      alike === at ? [] : sourceDifferences([groups[alike]![0]!, group[0]!].map((run) => runs[run]!.sources));
+    const other = source === undefined ? "" : `other ${source.name.split("/").at(-1)}`;
+    const words = label === first.name && other !== "" ? [other] : [label, other];
+    return { label: words.filter((word) => word !== "").join(" · "), runs: group };
+  });
 }
 const withoutSeed = ({ seed: _seed, ...rest }: JsonObject): JsonObject => rest;
 

@@ -31,6 +31,9 @@ export function groupsBySeed(runs: readonly Grouped[]): readonly (readonly numbe
   return groups;
 }
 
+export const widest = (series: readonly Series[], least = 1): number =>
+  Math.max(least, ...series.map((one) => one.width ?? 1));
+
 /** A series in buckets of a width that is at least its own. */
 function inBuckets(series: Series, width: number): Buckets {
   const buckets = new Buckets(width);
@@ -47,9 +50,15 @@ function inBuckets(series: Series, width: number): Buckets {
 /**
  * @param series of one metric, an entry a run of the group; each in buckets, see `metricsSeries`
  * @param ends last steps of these runs: the mean stops where the first of them does, so that no step is of fewer runs
+ * @param least steps in a bucket at least: those of other groups, next to which it is drawn
  */
-export function groupSeries(group: number, series: readonly Series[], ends: readonly number[]): GroupSeries {
-  const width = Math.max(1, ...series.map((one) => one.width ?? 1));
+export function groupSeries(
+  group: number,
+  series: readonly Series[],
+  ends: readonly number[],
+  least = 1,
+): GroupSeries {
+  const width = widest(series, least);
   const end = Math.min(...ends);
   const runs = series.map((one) => inBuckets(one, width));
   const places = new Map<number, { begin: number; step: number; values: number[] }>();

@@ -14,7 +14,6 @@ import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
 import { taskTree } from "../../../shared/run/taskTree.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { compareCommand } from "./compare.ts";
@@ -23,6 +22,7 @@ import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
 import { forkCommand } from "./fork.ts";
+import { gcCommand } from "./gc.ts";
 import { list, type ListOptions } from "./list.ts";
 import { markCommand } from "./mark.ts";
 import { whole } from "../options.ts";
@@ -54,6 +54,7 @@ export const command: Command = {
       .action((options: ListOptions) => list(options));
     compareCommand(program);
     forkCommand(program);
+    gcCommand(program);
     markCommand(program);
     ofRun<{ tasks?: boolean }>(program, "show", "show everything known about a run", show).option(
       "--tasks",
@@ -130,7 +131,6 @@ export const command: Command = {
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     importCommand(program);
-    for (const name of ["gc"]) later(program, name);
   },
 };
 
@@ -159,18 +159,6 @@ function ofRun<Own = object>(program: Program, name: string, summary: string, ac
       act(connection, await findRun(connection, words), options),
     ),
   );
-}
-
-function later(program: Program, name: string): void {
-  program
-    .command(name, { hidden: true })
-    .allowUnknownOption()
-    .argument("[words...]")
-    .action(() => {
-      throw new UserError(`\`gradus runs ${name}\` arrives in a later version.`, {
-        action: "`gradus runs --help` lists the commands.",
-      });
-    });
 }
 
 const progress = (run: RunSummary): string => `${stepsMade(run)}/${stepsPlanned(run)}`;

@@ -72,7 +72,12 @@ test("marks are kept in the run's folder, tell whoever follows, and a lost store
     again.close();
   }
   writeFileSync(join(runFolder(folder, "slow-1"), "marks.json"), "{");
-  assert.deepEqual(readMarks(runFolder(folder, "slow-1")), { tags: [], note: "", pinned: false, archived: false });
+  assert.deepEqual(readMarks(runFolder(folder, "slow-1")), {
+    tags: [],
+    note: "",
+    pinned: false,
+    archived: false,
+  });
 });
 
 test("a comparison out of the store: seeds as one, sources first, pass@1 paired", async () => {
@@ -100,7 +105,15 @@ test("a comparison out of the store: seeds as one, sources first, pass@1 paired"
     found.arms.map(({ arm }) => arm),
     ["countdown/3", "countdown/4"],
   );
-  const edited = await compare(store.queries, { runs: ["brief-1", "brief-2"], metrics: ["reward/total"], buckets: 8 });
+  const edited = await compare(store.queries, {
+    runs: ["brief-1", "brief-2"],
+    metrics: ["reward/total"],
+    buckets: 8,
+  });
+  assert.deepEqual(
+    edited.groups.map(({ label }) => label),
+    ["sums", "other brevity.ts"],
+  );
   assert.deepEqual(
     edited.sources.map(({ kind, name }) => [kind, name]),
     [["reward", "rewards/brevity.ts"]],
