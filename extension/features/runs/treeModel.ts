@@ -130,16 +130,18 @@ const labelOf = ({ name, label, parent }: RunSummary): string =>
 function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: number): TreeRow {
   const { icon, color, word } = lookOf(run);
   const label = labelOf(run);
-  // A narrow view cuts at the right: the numbers come without what the tooltip says.
-  const result = runDescription(run, now).replace(/pass@1 ([\d.]+) % → /, "$1 → ");
-  const said = [result, ...(run.tags ?? []).map((tag) => `#${tag}`)].filter((part) => part !== "");
   const course = spark.length < 2 ? "" : `${sparkline(spark, spark.length)} `;
+  const whole = runDescription(run, now);
+  // A narrow view cuts at the right: next to a course the numbers come without their name.
+  const result = course === "" ? whole : whole.replace(/pass@1 ([\d.]+) % → /, "$1 → ");
+  const marks = [...(run.tags ?? []).map((tag) => `#${tag}`), ...(run.pinned === true ? ["pinned"] : [])];
+  const said = [result, ...marks].filter((part) => part !== "");
   const finished = run.status === "finished" && run.parent !== undefined && icon === icons.finished.icon;
   return {
     id: `run/${run.id}`,
     label,
     description: `${course}${said.join(" · ")}`,
-    icon: run.pinned === true ? "pinned" : finished ? "git-branch" : icon,
+    icon: finished ? "git-branch" : icon,
     color,
     context: `run.${run.status}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
     expands: true,

@@ -3,6 +3,7 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
+import { isAlarm } from "../../../shared/run/verdict.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
@@ -95,7 +96,11 @@ function outcome(run: RunSummary): string[] {
 }
 
 const verdictOf = ({ verdict, warnings = [] }: RunSummary): string =>
-  verdict?.label ?? warnings.map(({ label }) => colours.yellow(`⚠ ${label}`)).join(", ");
+  verdict !== undefined
+    ? isAlarm(verdict.state)
+      ? colours.yellow(verdict.label)
+      : verdict.label
+    : warnings.map(({ label }) => colours.yellow(`⚠ ${label}`)).join(", ");
 
 /** Jan 02 10:05; with the year where it is another. */
 function moment(iso: string, now: number): string {

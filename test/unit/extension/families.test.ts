@@ -76,7 +76,7 @@ test("a row says what differs, its course, its tags, and what can be done with i
   assert.equal(fork.icon, "git-branch");
   assert.match(fork.spoken, /^sums, from step 59 · lr 2e-5, finished/);
   const pinned = rowOf({ kind: "run", run: runs[1]! }, now);
-  assert.deepEqual([pinned.label, pinned.icon, pinned.context], ["seed 2", "pinned", "run.finished.pinned"]);
+  assert.deepEqual([pinned.label, pinned.icon, pinned.context], ["seed 2", "pass", "run.finished.pinned"]);
   assert.equal(rowOf({ kind: "run", run: runs[4]! }, now).context, "run.finished.archived");
   assert.equal(rowOf({ kind: "run", run: runs[0]! }, now).label, "sums");
   assert.match(
