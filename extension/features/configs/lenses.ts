@@ -63,6 +63,7 @@ export class ConfigLenses implements CodeLensProvider {
             command: commands.runStart,
             arguments: [document.uri],
           }),
+      validate,
       ...(live
         ? []
         : [
@@ -73,7 +74,6 @@ export class ConfigLenses implements CodeLensProvider {
               arguments: [document.uri],
             }),
           ]),
-      validate,
       ...(last === undefined
         ? []
         : [
