@@ -108,6 +108,19 @@ export function readRunFile(folder: string): RunFile | null {
   }
 }
 
+const parentSchema = runSchema.pick({ parent: true });
+
+/** Of a fork; without a look at where its config lies now. */
+export function readParent(folder: string): RunFile["parent"] {
+  const path = runFilePath(folder);
+  if (!existsSync(path)) return undefined;
+  try {
+    return parentSchema.parse(JSON.parse(readFileSync(path, "utf8"))).parent;
+  } catch {
+    return undefined; // cut off by a crash
+  }
+}
+
 const controlSchema = z.looseObject({
   id: z.string(),
   action: z.enum(["stop", "pause", "continue", "checkpoint", "set"]),

@@ -19,12 +19,12 @@ export const treeDifferences = (trees: readonly JsonObject[]): readonly TreeDiff
   differing(trees, "");
 
 function differing(values: Values, path: string): TreeDifference[] {
-  const [first] = values;
-  if (values.every((value) => isDeepStrictEqual(value, first))) return [];
   if (values.every(isObject)) return ofMaps(values, path);
+  const [first] = values;
+  if (values.every((value) => value === first)) return [];
   const named = values.map(byName);
   if (named.every((one) => one !== undefined)) return ofMaps(named, path);
-  return [{ path, values }];
+  return values.every((value) => isDeepStrictEqual(value, first)) ? [] : [{ path, values }];
 }
 
 function ofMaps(maps: readonly JsonObject[], path: string): TreeDifference[] {
