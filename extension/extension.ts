@@ -10,6 +10,8 @@ import {
   type TreeView,
 } from "vscode";
 import { language, schemes, settings, views } from "../shared/editor/contributions.ts";
+import { PinRollout } from "./features/rewardTests/pin.ts";
+import { RewardTests } from "./features/rewardTests/rewardTests.ts";
 import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
 import { ComparePanels } from "./features/compare/host.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
@@ -86,6 +88,7 @@ function build(context: ExtensionContext): Api {
   const lists: RolloutLists = new RolloutLists(stores, hovers, () => documents);
   const documents: RolloutDocuments = new RolloutDocuments(stores, () => rollouts.current ?? lists.current);
   const heat = new TokenHeat(stores, documents);
+  const tests = new RewardTests(stores, naming);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
@@ -104,6 +107,8 @@ function build(context: ExtensionContext): Api {
     new RescoreDocuments(stores),
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),
+    tests,
+    new PinRollout(stores, documents, tests),
     new RewardAttack(stores, naming),
     new RewardCoverages(stores, naming),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
@@ -111,7 +116,12 @@ function build(context: ExtensionContext): Api {
     workspace.registerTextDocumentContentProvider(schemes.runFiles, new RunFiles(stores)),
     watchForClash(context.globalState),
     setUp.register(),
-    ...registerRunCommands({ stores, panels, ensureSetUp: () => setUp.ensure() }),
+    ...registerRunCommands({
+      stores,
+      panels,
+      ensureSetUp: () => setUp.ensure(),
+      mayStart: (config) => tests.mayStart(config),
+    }),
     ...registerCheckpointCommands(stores, commandLine),
     registerSeedsCommand(stores, () => setUp.ensure()),
     register("runFilter", () => filter.ask()),

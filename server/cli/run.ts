@@ -5,6 +5,8 @@ import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { plural } from "../../shared/lib/format.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { runsStart } from "../../shared/protocol/protocol.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
@@ -96,6 +98,22 @@ async function loaded(config: RunConfig): Promise<void> {
   await loadRewards(config);
 }
 
+/** Says which tests of the reward fail: what trains on it is a person's decision. */
+async function warnOfTests(config: RunConfig, file: string): Promise<void> {
+  const [{ runTestsOfConfig }, { AnswerScorer }] = await Promise.all([
+    import("../analysis/rewardChecks/configTests.ts"),
+    import("../analysis/rewardChecks/answers.ts"),
+  ]);
+  const { results, broken } = await runTestsOfConfig(config, () => new AnswerScorer(config));
+  for (const { message } of broken) complain(`warning: ${visibleText(message)}`);
+  const failed = results.filter(({ failure }) => failure !== undefined);
+  if (failed.length === 0) return;
+  const [{ place }] = failed as [(typeof failed)[number]];
+  complain(
+    `warning: ${plural(failed.length, "test")} of the reward ${failed.length === 1 ? "fails" : "fail"}, of ${results.length}. Show them: gradus test ${pathText(place.file)} --config ${pathText(file)}`,
+  );
+}
+
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
 async function start(file: string, store: string, { set, steps, seed }: Options): Promise<string> {
   const link = await openDaemon(store).catch((error: unknown) => {
@@ -159,6 +177,7 @@ export const command: Command = {
         if (config === undefined) return;
         if (options.dryRun === true) return takeStep(config, options.json);
         await loaded(config);
+        await warnOfTests(config, file);
         const store = storeOf(options.store, file);
         const run = await start(file, store, options);
         await followHere(run, {

@@ -1,21 +1,15 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { statSync } from "node:fs";
 import { UserError } from "../../shared/lib/errors.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
+import { testEnding } from "../../shared/rollouts/expectation.ts";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
 import {
-  hasTerms,
   readRewardTests,
   runRewardTests,
-  testEnding,
-  type RewardTest,
   type RewardTestResult,
 } from "../analysis/rewardChecks/rewardTests.ts";
 import { quoted } from "../analysis/rewardChecks/sentences.ts";
-import type { RunConfig } from "../core/config/runConfig.ts";
-import { isConfigName } from "../config/configKind.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
-import { converts } from "../frameworks/asConfig/convertFile.ts";
+import { testedConfig } from "../frameworks/asConfig/testedConfig.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { pathText } from "./text/diagnostics.ts";
@@ -35,32 +29,9 @@ function filesOf(word: string): string[] {
   return filesBelow(word).filter((file) => file.endsWith(testEnding));
 }
 
-/** The nearest config above a test file whose reward has the terms that the tests name. */
-function nearestConfig(file: string, tests: readonly RewardTest[]): RunConfig {
-  let folder = dirname(resolve(file));
-  for (;;) {
-    const names = readdirSync(folder).sort();
-    const others = names.filter((name) => converts(join(folder, name)));
-    for (const name of [...names.filter(isConfigName), ...others]) {
-      const { config } = loadFile(join(folder, name), {}, { absent: ["data", "model"] });
-      if (config !== undefined && hasTerms(config.top, tests)) return config;
-    }
-    const above = dirname(folder);
-    // A project's own folder is the last that is looked into.
-    if (above === folder || existsSync(join(folder, ".git"))) break;
-    folder = above;
-  }
-  const terms = [...new Set(tests.flatMap(({ expect: { term } }) => term ?? []))];
-  throw new UserError(`no config near the tests has the reward ${terms.join(", ")}`, {
-    file,
-    code: "reward-test-config",
-    action: "Name the config: gradus test FILE --config CONFIG.",
-  });
-}
-
 async function runFile(file: string, named: string | undefined): Promise<RewardTestResult[] | undefined> {
   const tests = await readRewardTests(file);
-  const config = named === undefined ? nearestConfig(file, tests) : loadOrComplain(named, []);
+  const config = named === undefined ? testedConfig(file, tests) : loadOrComplain(named, []);
   if (config === undefined) return undefined;
   const scorer = new AnswerScorer(config);
   try {

@@ -9,7 +9,7 @@ import { compare, type ComparedStore } from "./experiments/compare.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
-import { attackReward, checkReward } from "./rewardChecks/answer.ts";
+import { attackReward, checkReward, pinReward, testReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./stageSteps.ts";
 import { verdict } from "./verdict/verdict.ts";
@@ -75,6 +75,8 @@ export function handlersOf(
     ...answers(protocol.rescoreSweep, (parameters) => sweepOnce(remote, rescorer, parameters)),
     ...answers(protocol.rewardCheck, (parameters) => checkReward(remote, checker, parameters)),
     ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
+    ...answers(protocol.rewardPin, (parameters) => pinReward(remote, checker, parameters)),
+    ...answers(protocol.rewardTest, (parameters) => testReward(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),

@@ -33,6 +33,7 @@ export const commands = {
   rolloutsOpen: "gradus.rollouts.open",
   rolloutOpen: "gradus.rollout.open",
   rolloutDiff: "gradus.rollout.diff",
+  rolloutPin: "gradus.rollout.pin",
   rolloutsFind: "gradus.rollouts.find",
   rolloutsSort: "gradus.rollouts.sort",
   taskFollow: "gradus.task.follow",

@@ -17,7 +17,7 @@ import {
   rolloutsQuery,
   rolloutsWhy,
 } from "./recorded.ts";
-import { rewardAttack, rewardCheck } from "./rewards.ts";
+import { rewardAttack, rewardCheck, rewardPin, rewardTest } from "./rewards.ts";
 import {
   runsCompare,
   runsControl,
@@ -82,6 +82,8 @@ export const requests = {
   rescoreSweep,
   rewardCheck,
   rewardAttack,
+  rewardPin,
+  rewardTest,
   rewardCoverage,
 } as const;
 

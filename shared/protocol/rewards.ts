@@ -1,7 +1,8 @@
 /** What an editor asks about a config's rewards before a run trains on them. */
 import { z } from "zod";
+import { expectation } from "../rollouts/expectation.ts";
 import { request } from "./descriptor.ts";
-import { edited } from "./parameters.ts";
+import { edited, run } from "./parameters.ts";
 
 /** Something wrong with a reward, or with the data that it scores, at a line of a file. */
 export interface RewardFinding {
@@ -63,6 +64,55 @@ export const rewardAttack = request<{
   "gradus/reward/attack",
   edited.extend({
     seconds: z.number().positive().max(600).default(60),
+    /** The Python of rewards that name none. */
+    python: z.string().optional(),
+  }),
+);
+
+/** Writes a recorded rollout down as a test of a config's reward, in a file next to it. */
+export const rewardPin = request<{
+  readonly file: string;
+  /** From 0. */
+  readonly line: number;
+  /** False where the same test was there. */
+  readonly added: boolean;
+}>()(
+  "gradus/reward/pin",
+  edited.extend({
+    ...run.shape,
+    step: z.number().int(),
+    group: z.string(),
+    index: z.number().int(),
+    /** `beats` is the response of another rollout of the group. */
+    expect: expectation,
+  }),
+);
+
+export interface RewardTestOutcome {
+  readonly file: string;
+  /** From 0. */
+  readonly line: number;
+  /** null: it passed. */
+  readonly failure: string | null;
+  readonly response: string;
+}
+
+/** Runs tests of a config's reward; of files without a config, each by the nearest config with its terms. */
+export const rewardTest = request<{
+  readonly outcomes: readonly RewardTestOutcome[];
+  /** Files that could not be run, and why. */
+  readonly broken: readonly { readonly file: string; readonly message: string }[];
+}>()(
+  "gradus/reward/test",
+  z.object({
+    /** The config, as a path or a `file:` URI: the tests that belong to it. */
+    uri: z.string().optional(),
+    /** Absolute paths of files of tests, in the place of a config's. */
+    files: z.array(z.string()).optional(),
+    /** Texts of reward files that are open in an editor, by their paths. */
+    unsaved: z.record(z.string(), z.string()).optional(),
+    /** Tests run functions of the workspace: without trust nothing is run. */
+    trusted: z.boolean().default(false),
     /** The Python of rewards that name none. */
     python: z.string().optional(),
   }),

@@ -1,18 +1,22 @@
-/** Pictures of rollouts: lists, single ones, heat, one task through training. */
+/** Scenes of rollouts: a step's, one, its tokens, those found, and tests made of them. */
 import type { Editor } from "./editor.ts";
 import type { Scene } from "./scene.ts";
 
+const config = "countdown.gradus.yaml";
+
+/** The last step's rollouts of a run. */
 const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
   await editor.command("Gradus: Open Rollouts");
   await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
   await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
   await editor.keys("Control+Home");
 };
-/** One of them: its number is a link. */
+/** One of them: Enter opens the one that the cursor is in. */
 const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
   await rolloutsOf(editor, run);
-  const link = editor.page.locator(".view-line .detected-link", { hasText: String(number) }).first();
-  await (await editor.seen(link)).click({ modifiers: ["Control"] });
+  await editor.keys("Control+f");
+  await editor.type(`● ${number}`);
+  await editor.keys("Enter", "Escape", "Enter");
   await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
   await editor.keys("Control+Home");
 };
@@ -27,7 +31,7 @@ const findRollouts = async (editor: Editor, where: string): Promise<void> => {
   await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
   await editor.type(where);
 };
-export const rolloutLab: readonly Scene[] = [
+export const rolloutScenes: readonly Scene[] = [
   { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
   {
     name: "rollouts-hover",
@@ -75,6 +79,36 @@ export const rolloutLab: readonly Scene[] = [
       await editor.keys("Enter");
       await editor.command("Gradus: Follow Task");
       await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
+    },
+  },
+  {
+    name: "rollout-pin",
+    play: async (editor) => {
+      await openRollout(editor, "countdown", 1);
+      await editor.command("Gradus: Pin Rollout as Test");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "at most" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "tidy" }));
+      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "tidy" }).first().click();
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "it was" }));
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".notification-toast", { hasText: "Pinned" }), 60_000);
+      await editor.command("Testing: Focus on Test Explorer View");
+      await (await editor.seen(editor.page.locator(".test-explorer .monaco-list-row"))).click();
+      await editor.keys("ArrowRight");
+      await editor.seen(
+        editor.page.locator(".test-explorer .monaco-list-row", { hasText: "at most" }),
+        60_000,
+      );
+    },
+  },
+  {
+    // After the one that pins.
+    name: "run-gate",
+    play: async (editor) => {
+      await editor.open(config);
+      await editor.command("Gradus: Start Run");
+      await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }), 60_000);
     },
   },
   {

@@ -1,8 +1,8 @@
-/** One scene, one picture: what a person does until a feature is on the page. */
+/** All scenes: of a config, and with the others those of rollouts. */
 import type { Locator } from "playwright-core";
 import type { Editor } from "./editor.ts";
 import { experiments } from "./experimentScenes.ts";
-import { rolloutLab } from "./rolloutScenes.ts";
+import { rolloutScenes } from "./rolloutScenes.ts";
 import type { Scene } from "./scene.ts";
 
 const config = "countdown.gradus.yaml";
@@ -240,7 +240,6 @@ const checks: readonly Scene[] = [
   },
 ];
 
-/** The last step's rollouts of a run. */
 const views: readonly Scene[] = [
   {
     name: "side-bar",
@@ -306,7 +305,7 @@ export const scenes: readonly Scene[] = [
   ...evidence,
   ...rescoring,
   ...checks,
-  ...rolloutLab,
+  ...rolloutScenes,
   ...views,
   ...experiments,
 ];

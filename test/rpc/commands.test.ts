@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { parquetRows } from "../../server/lib/parquet.ts";
@@ -141,4 +142,20 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   assert.match((await gradus("daemon", "logs")).out, /serving/);
   assert.match((await gradus("daemon", "stop")).out, /has stopped/);
   assert.match((await gradus("daemon", "stop")).out, /No daemon/);
+});
+
+test("gradus run says which tests of the reward fail, and starts the run", async () => {
+  const tests = join(box.base, "project", "mini.reward.test.jsonl");
+  const about = { task: { env: "countdown", data: { numbers: [3, 4], target: 7 } }, prompt: "3 4=7:" };
+  const line = (response: string, expect: object): string => JSON.stringify({ ...about, response, expect });
+  const passes = line("3+4", { term: "correct", at_least: 1 });
+  writeFileSync(tests, `${passes}\n`);
+  assert.doesNotMatch((await gradus("run", box.file, "--steps", "1", "--json")).err, /test/);
+  writeFileSync(tests, `${passes}\n${line("3+4", { at_most: 0 })}\n`);
+  const { code, err } = await gradus("run", box.file, "--steps", "1", "--json");
+  assert.equal(code, 0, err);
+  assert.match(
+    err,
+    /^warning: 1 test of the reward fails, of 2\. Show them: gradus test \S*mini\.reward\.test\.jsonl --config \S+$/m,
+  );
 });

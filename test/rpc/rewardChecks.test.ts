@@ -1,6 +1,6 @@
 /** The checks of a reward that an editor asks a real daemon for, and the attack: functions of TypeScript and Python. */
 import assert from "node:assert/strict";
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
@@ -11,11 +11,15 @@ import {
   daemonStatus,
   rewardAttack,
   rewardCheck,
+  rewardPin,
+  rewardTest,
   type ResultOf,
   type RewardFinding,
 } from "../../shared/protocol/protocol.ts";
 import { readRewardTests } from "../../server/analysis/rewardChecks/rewardTests.ts";
+import type { Expectation } from "../../shared/rollouts/expectation.ts";
 import { rewardHost } from "../support/rewardHost.ts";
+import { writeTraceRun } from "../support/traceRun.ts";
 import { withoutPython } from "../support/pythonReward.ts";
 import { Sandbox, until } from "./daemon.ts";
 
@@ -45,6 +49,7 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
     writeFileSync(join(folder, "sums.jsonl"), rows(["3", "4", "1,005", "6"]));
     writeFileSync(join(folder, "score.ts"), open);
     cpSync("test/fixtures/projects/gsm", join(folder, "gsm"), { recursive: true });
+    writeTraceRun(box.store, 4);
     connection = await box.connect();
   });
   after(() => box.end());
@@ -135,6 +140,44 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
     );
     assert.ok(!existsSync(trace));
     writeFileSync(join(folder, "score.ts"), open);
+  });
+
+  it("pins recorded rollouts as tests next to the reward, and runs those that belong to a config", async () => {
+    await box.reach(connection, "trace", ({ status }) => status === "finished");
+    writeFileSync(join(folder, "score.ts"), open);
+    const asked = { uri: join(folder, "sums.gradus.yaml"), trusted: true };
+    const which = { run: "trace", step: 4, group: "4/0" };
+    const pin = (index: number, expect: Expectation) =>
+      ask(connection, rewardPin, { ...asked, ...which, index, expect });
+    await assert.rejects(
+      ask(connection, rewardPin, { ...asked, ...which, index: 0, expect: { at_most: 0 }, trusted: false }),
+      /it needs a trusted workspace/,
+    );
+    await assert.rejects(pin(77, { at_most: 0 }), /has no rollout 4\/0#77/);
+    const file = join(folder, "score.reward.test.jsonl");
+    assert.deepEqual(await pin(0, { term: "score", at_most: 0 }), { file, line: 0, added: true });
+    assert.deepEqual(await pin(1, { at_least: 1 }), { file, line: 1, added: true });
+    assert.deepEqual(await pin(0, { term: "score", at_most: 0 }), { file, line: 0, added: false });
+    const [first] = await readRewardTests(file);
+    assert.deepEqual([first?.row.run, first?.row.step, first?.row.task?.id], ["trace", 4, "route-17"]);
+    const run = (more: object) => ask(connection, rewardTest, { trusted: true, ...more });
+    const failures = async (more: object) =>
+      (await run(more)).outcomes.map(({ line, failure }) => `${line} ${failure ?? "passed"}`);
+    const expected = ["0 passed", "1 the reward is 0, below 1"];
+    assert.deepEqual(await failures({ uri: asked.uri }), expected);
+    assert.deepEqual(await failures({ files: [file] }), expected);
+    // As it is in an editor.
+    const unsaved = { [join(folder, "score.ts")]: "export const score = () => 1;\n" };
+    assert.deepEqual(await failures({ uri: asked.uri, unsaved }), ["0 `score` is 1, above 0", "1 passed"]);
+    writeFileSync(join(folder, "odd.reward.test.jsonl"), "{}\n");
+    assert.match(
+      (await run({ files: [join(folder, "odd.reward.test.jsonl")] })).broken[0]!.message,
+      /expect/,
+    );
+    assert.deepEqual((await run({ uri: asked.uri })).broken, []);
+    await assert.rejects(ask(connection, rewardTest, { uri: asked.uri }), /they need a trusted workspace/);
+    rmSync(join(folder, "odd.reward.test.jsonl"));
+    rmSync(file);
   });
 
   it("attacks, and writes what it finds as failing tests; a cancelled attack writes nothing", async () => {

@@ -17,6 +17,7 @@ test("tokens of a long trace come with their places and channels, all or a range
   // 65,000 tokens and more.
   writeTraceRun(box.store, 270);
   const connection = await box.connect();
+  await box.reach(connection, "trace", ({ status }) => status === "finished");
   const which = { run: "trace", step: 4, group: "4/0", index: 1 };
   const { rollouts } = await ask(connection, rolloutsQuery, { run: "trace", step: 4, tokens: true });
   const row = rollouts.find(({ index }) => index === 1)!;

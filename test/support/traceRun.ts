@@ -75,7 +75,7 @@ function record(turns: readonly TraceTurn[], index: number, reward: number): Rol
       step: 4,
       group: "4/0",
       index,
-      task: { env: "search", arm: "long", id: "route-17", data: {} },
+      task: { env: "search", arm: "long", id: "route-17", data: { answer: "46 km" } },
       prompt: "Find the way to the harbour.\nUse the tool as often as you like.",
       response: texts.join(""),
       finish: index === 2 ? "length" : "stop",

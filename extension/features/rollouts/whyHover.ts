@@ -12,6 +12,7 @@ const offered = {
   rolloutOpen: "Open",
   rolloutDiff: "Diff with Sibling…",
   taskFollow: "Follow This Task",
+  rolloutPin: "Pin as Test…",
 } as const;
 
 const mostKnown = 64;

@@ -28,9 +28,16 @@ interface RunCommandParts {
   readonly panels: RunPanels;
   /** Offers to set up compute where that is missing; false: the person declined, or it failed. */
   readonly ensureSetUp: () => Promise<boolean>;
+  /** Asks where tests of the config's rewards fail; false: the person declined. */
+  readonly mayStart: (config: Uri) => Promise<boolean>;
 }
 
-export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandParts): readonly Disposable[] {
+export function registerRunCommands({
+  stores,
+  panels,
+  ensureSetUp,
+  mayStart,
+}: RunCommandParts): readonly Disposable[] {
   const control =
     (action: "stop" | "pause" | "continue", statuses: readonly RunStatus[], title: string, now = false) =>
     async (word: unknown) => {
@@ -64,7 +71,7 @@ export function registerRunCommands({ stores, panels, ensureSetUp }: RunCommandP
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
     if (document?.isDirty === true && !(await document.save()))
       throw new UserError("The config could not be saved, so no run was started.");
-    if (!(await ensureSetUp())) return;
+    if (!(await ensureSetUp()) || !(await mayStart(uri))) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();

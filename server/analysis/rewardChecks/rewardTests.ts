@@ -1,28 +1,12 @@
 /** Tests of a reward, one a line of a `*.reward.test.jsonl`: a rollout, and what a term must give it. */
-import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { parseRollout, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
+import { expectation, testEnding, type Expectation } from "../../../shared/rollouts/expectation.ts";
+import { parseRollout, type RolloutRow, type RowPlace } from "../../../shared/rollouts/rollouts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { jsonLines } from "../../lib/jsonLines.ts";
 import type { HoleExample } from "./attackTasks.ts";
 import { recordOf } from "../recorded.ts";
 import type { AnswerScorer, ScoredAnswer } from "./answers.ts";
-
-export const testEnding = ".reward.test.jsonl";
-
-const expectation = z
-  .strictObject({
-    /** Of the config; without one, the combined reward is meant. */
-    term: z.string().optional(),
-    at_least: z.number().optional(),
-    at_most: z.number().optional(),
-    /** Another response to the same task, which must earn less. */
-    beats: z.string().optional(),
-  })
-  .refine(({ at_least, at_most, beats }) => (at_least ?? at_most ?? beats) !== undefined, {
-    message: "needs `at_least`, `at_most` or `beats`",
-  });
-type Expectation = z.output<typeof expectation>;
 
 export interface RewardTest {
   readonly place: RowPlace;
@@ -92,6 +76,23 @@ export function testOf({ task, response, gold, wrong }: HoleExample, term: strin
   );
 }
 
+/** A line of a test file that holds a recorded rollout to what a person expects of its reward. */
+export function pinnedTest(row: RolloutRow, expect: Expectation): string {
+  const { run, step, group, index, task = {}, prompt, response, finish = "stop" } = row;
+  const { id, env, arm, answer, data = {} } = task;
+  return JSON.stringify({
+    run,
+    step,
+    group,
+    index,
+    prompt,
+    task: { id, env, arm, data: answer === undefined ? data : { answer, ...data } },
+    response,
+    ...(finish !== "stop" && { finish }),
+    expect,
+  });
+}
+
 /** Whether a config has all the terms that tests name. */
 export const hasTerms = ({ reward }: StageBody, tests: readonly RewardTest[]): boolean =>
   tests.every(({ expect: { term } }) => term === undefined || reward.terms.some(({ name }) => name === term));
@@ -103,10 +104,11 @@ export async function runRewardTests(
   const answers = tests.map(({ row }) => ({
     task: recordOf(row, scorer.body.tasks).task,
     response: row.response ?? "",
+    ...(row.finish !== undefined && { finish: row.finish }),
   }));
   const scored = await scorer.score(answers);
   const rivals = tests.flatMap(({ expect: { beats } }, i) =>
-    beats === undefined ? [] : [{ i, answer: { ...answers[i]!, response: beats } }],
+    beats === undefined ? [] : [{ i, answer: { task: answers[i]!.task, response: beats } }],
   );
   const beaten = await scorer.score(rivals.map(({ answer }) => answer));
   const rivalOf = new Map(rivals.map(({ i }, at) => [i, beaten[at]!]));

@@ -1,4 +1,4 @@
-/** `gradus/reward/check` and `gradus/reward/attack`: what is wrong with a config's reward, for whoever has its text. */
+/** `gradus/reward/…`: what is wrong with a config's reward, for whoever has its text, and tests of it. */
 import type { CancellationToken } from "vscode-jsonrpc/node";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
@@ -8,6 +8,8 @@ import type {
   RewardFinding,
   rewardAttack,
   rewardCheck,
+  rewardPin,
+  rewardTest,
 } from "../../../shared/protocol/protocol.ts";
 import { shortFailure } from "../../../shared/rollouts/failureText.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
@@ -51,12 +53,7 @@ export async function attackReward(
   token: CancellationToken,
 ): Promise<ResultOf<typeof rewardAttack>> {
   const task: RewardTask = { ...textsOf(edited), want: { kind: "attack", seconds } };
-  if (!trusted)
-    throw new UserError("An attack runs the reward, so it needs a trusted workspace.", {
-      file: task.file,
-      code: "untrusted",
-      action: "Trust this workspace first.",
-    });
+  if (!trusted) throw untrusted("An attack runs the reward, so it needs a trusted workspace.", task.file);
   const abort = new AbortController();
   if (token.isCancellationRequested) abort.abort();
   const listening = token.onCancellationRequested(() => abort.abort());
@@ -67,6 +64,36 @@ export async function attackReward(
     listening.dispose();
   }
 }
+
+/** `gradus/reward/pin`: nothing of the workspace runs, but a file of it is written. */
+export async function pinReward(
+  remote: Pick<RemoteStore, "call">,
+  checker: RewardChecker,
+  { run, step, group, index, expect, trusted, ...edited }: ParamsOf<typeof rewardPin>,
+): Promise<ResultOf<typeof rewardPin>> {
+  const texts = textsOf(edited);
+  if (!trusted) throw untrusted("A pin writes a file, so it needs a trusted workspace.", texts.file);
+  const { row } = await remote.call("rolloutRecord", run, { step, group, index });
+  return checker.pin({ ...texts, want: { kind: "pin", row: { ...row, run }, expect } });
+}
+
+export async function testReward(
+  checker: RewardChecker,
+  { uri, files, unsaved = {}, trusted, python }: ParamsOf<typeof rewardTest>,
+): Promise<ResultOf<typeof rewardTest>> {
+  const [file = ""] = files ?? [];
+  const texts = uri === undefined ? { file, text: "" } : editedFile({ uri });
+  if (!trusted) throw untrusted("Tests run the reward, so they need a trusted workspace.", texts.file);
+  const want = { kind: "test", files: files ?? null } as const;
+  return checker.test({ ...texts, unsaved, want }, python);
+}
+
+const untrusted = (message: string, file: string): UserError =>
+  new UserError(message, {
+    file,
+    code: "untrusted",
+    action: "Trust this workspace first.",
+  });
 
 /** Rollouts of a run's last step that has some. */
 async function lastRollouts(remote: Pick<RemoteStore, "call">, run: string): Promise<readonly RolloutRow[]> {

@@ -1,6 +1,7 @@
 /** The main thread's end of trying rewards: a thread for each request, checks one after the other. */
 import { Worker } from "node:worker_threads";
-import type { RewardFinding } from "../../../shared/protocol/protocol.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { ResultOf, RewardFinding, rewardPin, rewardTest } from "../../../shared/protocol/protocol.ts";
 import { threadFile } from "../../lib/threadFile.ts";
 import { errorOf } from "../threadError.ts";
 import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts";
@@ -9,6 +10,8 @@ import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts
 const checkWithin = 30_000;
 /** Of an attack, in addition to the time that it was given: its first and last answers may be slow. */
 const attackBeyond = 30_000;
+/** Of tests: a few answers, after the processes have started. */
+const testWithin = 60_000;
 /** In which a thread may end its processes. */
 const grace = 1_000;
 
@@ -18,7 +21,9 @@ export interface Checked {
 }
 
 interface Outcome extends Checked {
-  readonly attacked: Attacked | undefined;
+  readonly attacked?: Attacked;
+  readonly pinned?: ResultOf<typeof rewardPin>;
+  readonly tested?: ResultOf<typeof rewardTest>;
   readonly ended: "itself" | "stopped" | "late";
 }
 
@@ -64,6 +69,23 @@ export class RewardChecker {
     return attacked;
   }
 
+  async pin(task: RewardTask): Promise<ResultOf<typeof rewardPin>> {
+    const { pinned } = await this.run(task, undefined, new AbortController(), testWithin);
+    if (pinned === undefined) throw new Error("the thread that writes tests ended without an answer");
+    return pinned;
+  }
+
+  /** @throws UserError where they take too long */
+  async test(task: RewardTask, python: string | undefined): Promise<ResultOf<typeof rewardTest>> {
+    const { tested } = await this.run(task, python, new AbortController(), testWithin);
+    if (tested !== undefined) return tested;
+    throw new UserError(`The tests did not end within ${testWithin / 1000} s.`, {
+      file: task.file,
+      code: "reward-test-late",
+      action: "Run them in a terminal: gradus test.",
+    });
+  }
+
   /** Ends everything that is under way. */
   async close(): Promise<void> {
     for (const abort of this.all) abort.abort();
@@ -102,7 +124,7 @@ function inThread(
   worker.unref();
   const findings: RewardFinding[] = [];
   const notes: string[] = [];
-  let attacked: Attacked | undefined;
+  let answer: Pick<Outcome, "attacked" | "pinned" | "tested"> = {};
   let ended: Outcome["ended"] = "itself";
   return new Promise<Outcome>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;
@@ -119,7 +141,7 @@ function inThread(
     worker.on("message", (message: FromThread) => {
       if (message.kind === "findings") findings.push(...message.findings);
       else if (message.kind === "note") notes.push(message.note);
-      else if (message.kind === "attacked") attacked = message.attacked;
+      else if (message.kind !== "failed") answer = message;
       else failure = errorOf(message.error);
     });
     worker.once("error", (error) => (failure = error));
@@ -128,7 +150,7 @@ function inThread(
       clearTimeout(patience);
       signal.removeEventListener("abort", stopped);
       if (failure !== undefined && ended === "itself") reject(failure);
-      else resolve({ findings, notes, attacked, ended });
+      else resolve({ findings, notes, ...answer, ended });
     });
   });
 }

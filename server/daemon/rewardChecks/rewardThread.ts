@@ -1,14 +1,31 @@
 /** A thread that tries one config's reward: functions of the workspace run in processes that it starts and ends. */
+import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
-import { UserError } from "../../../shared/lib/errors.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type {
+  ResultOf,
+  RewardTestOutcome,
+  rewardPin,
+  rewardTest,
+} from "../../../shared/protocol/protocol.ts";
+import type { Expectation } from "../../../shared/rollouts/expectation.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { checkReward } from "../../analysis/rewardChecks/check.ts";
-import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
+import { runTestsOfConfig } from "../../analysis/rewardChecks/configTests.ts";
+import {
+  pinnedTest,
+  readRewardTests,
+  runRewardTests,
+  type RewardTestResult,
+} from "../../analysis/rewardChecks/rewardTests.ts";
+import { addTests, saveTests, testFileOf } from "../../analysis/rewardChecks/saveTests.ts";
 import { holeMessage } from "../../analysis/rewardChecks/sentences.ts";
 import { UnsavedTerm } from "../../analysis/rewardChecks/unsavedTerm.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
+import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { threadError } from "../threadError.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
@@ -40,21 +57,75 @@ async function attacked(config: RunConfig, scorer: AnswerScorer, seconds: number
   };
 }
 
+/** Scores with a config's rewards, with files of them as they are in an editor. */
+const scorerOf = (config: RunConfig, signal: AbortSignal, unsaved: RewardTask["unsaved"]): AnswerScorer => {
+  const scorer = new AnswerScorer(config, {
+    signal,
+    instead: (term, body) => UnsavedTerm.of(term, body, unsaved),
+  });
+  // Also a process that is still loading a function ends at once.
+  signal.addEventListener("abort", () => void scorer.close(), { once: true });
+  return scorer;
+};
+
+async function tested(
+  task: RewardTask,
+  files: readonly string[] | null,
+  signal: AbortSignal,
+): Promise<ResultOf<typeof rewardTest>> {
+  if (files === null) {
+    const { config } = loaded(task);
+    const { results, broken } = await runTestsOfConfig(config, () => scorerOf(config, signal, task.unsaved));
+    return { outcomes: results.map(outcomeOf), broken };
+  }
+  const [outcomes, broken]: [RewardTestOutcome[], { file: string; message: string }[]] = [[], []];
+  for (const file of files) {
+    try {
+      const tests = await readRewardTests(file);
+      const scorer = scorerOf(testedConfig(file, tests), signal, task.unsaved);
+      try {
+        await scorer.prepare();
+        outcomes.push(...(await runRewardTests(tests, scorer)).map(outcomeOf));
+      } finally {
+        await scorer.close();
+      }
+    } catch (error) {
+      broken.push({ file, message: messageOf(error) });
+    }
+  }
+  return { outcomes, broken };
+}
+
+const outcomeOf = ({ place: { file, line }, failure, response }: RewardTestResult): RewardTestOutcome => ({
+  file,
+  line,
+  failure: failure ?? null,
+  response,
+});
+
+function pinned(task: RewardTask, row: RolloutRow, expect: Expectation): ResultOf<typeof rewardPin> {
+  const { config } = loaded(task);
+  const file = testFileOf(config.file, config.top, expect.term);
+  const line = pinnedTest(row, expect);
+  const { added } = addTests(file, [line]);
+  const at = readFileSync(file, "utf8")
+    .split("\n")
+    .findIndex((one) => one.includes(line));
+  return { file, line: at, added: added > 0 };
+}
+
 async function answer(
   task: RewardTask,
   signal: AbortSignal,
   post: (message: FromThread) => void,
 ): Promise<void> {
+  const { want, unsaved } = task;
+  if (want.kind === "test") return post({ kind: "tested", tested: await tested(task, want.files, signal) });
+  if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { config, ...found } = loaded(task);
-  const scorer = new AnswerScorer(config, {
-    signal,
-    instead: (term, body) => UnsavedTerm.of(term, body, task.unsaved),
-  });
-  // Also a process that is still loading a function ends at once.
-  signal.addEventListener("abort", () => void scorer.close(), { once: true });
+  const scorer = scorerOf(config, signal, unsaved);
   try {
     signal.throwIfAborted();
-    const { want, unsaved } = task;
     if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else

@@ -1,5 +1,12 @@
 /** What the daemon and a thread that tries a reward say to each other. Plain data both ways. */
-import type { RewardFinding, RewardHole } from "../../../shared/protocol/protocol.ts";
+import type {
+  ResultOf,
+  RewardFinding,
+  RewardHole,
+  rewardPin,
+  rewardTest,
+} from "../../../shared/protocol/protocol.ts";
+import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { ThreadError } from "../threadError.ts";
 
@@ -11,7 +18,10 @@ export interface RewardTask {
   readonly unsaved: Readonly<Record<string, string>>;
   readonly want:
     | { readonly kind: "check"; readonly rollouts: readonly RolloutRow[] }
-    | { readonly kind: "attack"; readonly seconds: number };
+    | { readonly kind: "attack"; readonly seconds: number }
+    | { readonly kind: "pin"; readonly row: RolloutRow; readonly expect: Expectation }
+    /** null: those that belong to the config. */
+    | { readonly kind: "test"; readonly files: readonly string[] | null };
 }
 
 export interface Attacked {
@@ -26,6 +36,8 @@ export type FromThread =
   | { readonly kind: "findings"; readonly findings: readonly RewardFinding[] }
   | { readonly kind: "note"; readonly note: string }
   | { readonly kind: "attacked"; readonly attacked: Attacked }
+  | { readonly kind: "pinned"; readonly pinned: ResultOf<typeof rewardPin> }
+  | { readonly kind: "tested"; readonly tested: ResultOf<typeof rewardTest> }
   | { readonly kind: "failed"; readonly error: ThreadError };
 
 /** To the thread: it ends its processes, then itself. */

@@ -170,7 +170,8 @@ function writePrompt(writer: Writer, prompt: string | undefined): Heading[] {
   writeText(writer, "", prompt);
   for (let at = from; at < writer.line; at++)
     writer.marks.push({ line: at, from: 0, to: writer.lines[at]!.length, sign: "quiet" });
-  writer.fold(line, true);
+  // Folded, one line would be no shorter.
+  writer.fold(line, lines > 1);
   return [{ line, end: writer.line - 1, name: "prompt", detail, children: [] }];
 }
 

@@ -71,13 +71,16 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
   }
 
   /** The rollout that is named, open, or at the cursor of a list. @throws UserError where there is none */
-  async named(word: unknown): Promise<RolloutAddress & { readonly rollout: RolloutRow }> {
+  async named(
+    word: unknown,
+  ): Promise<RolloutAddress & { readonly rollout: RolloutRow; readonly siblings: readonly RolloutRow[] }> {
     const address = rolloutIn(word) ?? rolloutIn(window.activeTextEditor?.document.uri) ?? this.listed();
     if (address === undefined)
       throw new UserError("No rollout is open.", {
         action: "Open one, or put the cursor into one of a step's rollouts (Gradus: Open Rollouts).",
       });
-    return { ...address, rollout: (await this.#ask(address)).rollout };
+    const { rollout, siblings } = await this.#ask(address);
+    return { ...address, rollout, siblings };
   }
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
@@ -180,6 +183,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
       ...to(`Rollout ${after?.index} $(arrow-right)`, after),
       ...(siblings.length > 1 ? [lens("$(diff) Diff with Sibling…", commands.rolloutDiff, address)] : []),
       lens("$(history) Follow This Task", commands.taskFollow, address),
+      lens("$(pin) Pin as Test…", commands.rolloutPin, address),
       lens("All of the Step", commands.rolloutsOpen, run, step, ""),
     ];
   }
