@@ -48,6 +48,10 @@ export const rolloutScenes: readonly Scene[] = [
     name: "rollout-trace",
     play: async (editor) => {
       await openRollout(editor, "trace", 0);
+      // Once there is something to choose from, the tokens have been read.
+      await editor.command("Gradus: Choose Token Heat");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "entropy" }));
+      await editor.keys("Escape");
       await editor.command("Explorer: Focus on Outline View");
     },
   },
@@ -110,6 +114,10 @@ export const rolloutScenes: readonly Scene[] = [
       await editor.command("Gradus: Start Run");
       await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }), 60_000);
     },
+  },
+  {
+    name: "rollouts-long",
+    play: (editor) => rolloutsOf(editor, "trace"),
   },
   {
     name: "rollout-heat",

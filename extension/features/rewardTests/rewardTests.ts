@@ -125,6 +125,12 @@ export class RewardTests implements Disposable {
   async #saved(document: TextDocument): Promise<void> {
     if (this.#controller === undefined || !this.stores.trusted || !setting("rewardsCheckOnSave", true))
       return;
+    if (document.fileName.endsWith(testEnding)) {
+      const item = await this.#read(document.uri);
+      if (item !== undefined && this.stores.ofFile(document.uri)?.machine.session !== undefined)
+        await this.#run(new TestRunRequest([item]));
+      return;
+    }
     const configs = mayBeConfig(document)
       ? [document.uri]
       : mayBeReward(document)

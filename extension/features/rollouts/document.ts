@@ -262,15 +262,16 @@ function writeTerms(writer: Writer, rollout: RolloutRow, { terms }: Layout): voi
   );
 }
 
+/** Of a response of more lines the rest is folded at first: a step has many of them. */
+const [longResponse, shownOfResponse] = [24, 12];
+
 /** Prefilled text and messages between attempts are put into brackets. */
 function writeResponse(writer: Writer, margin: string, rollout: RolloutRow): void {
   const parts = responseParts(rollout);
   const first = writer.line;
-  if (!isMarked(parts)) {
-    writeText(writer, margin, rollout.response ?? "");
-    return;
-  }
-  writeText(writer, margin, bracketed(parts));
+  writeText(writer, margin, isMarked(parts) ? bracketed(parts) : (rollout.response ?? ""));
+  if (writer.line - first > longResponse) writer.fold(first + shownOfResponse - 1, true);
+  if (!isMarked(parts)) return;
   let inside: string | undefined;
   for (let line = first; line < writer.line; line++)
     inside = markBrackets(writer, line, margin.length, inside);

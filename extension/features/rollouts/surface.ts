@@ -5,6 +5,7 @@ import {
   Range,
   SymbolKind,
   TabInputText,
+  TabInputTextDiff,
   ThemeColor,
   commands as editor,
   languages,
@@ -57,10 +58,7 @@ export class Surface<Document extends Written> implements Disposable {
       }),
       window.onDidChangeVisibleTextEditors((editors) => editors.forEach((one) => this.#paint(one))),
       window.onDidChangeActiveTextEditor((active) => active && void this.#close(active)),
-      window.tabGroups.onDidChangeTabs(({ closed }) => {
-        for (const { input } of closed)
-          if (input instanceof TabInputText) this.#folded.delete(input.uri.toString());
-      }),
+      window.tabGroups.onDidChangeTabs(() => this.#forget()),
       workspace.onDidChangeTextDocument(({ document }) =>
         window.visibleTextEditors
           .filter((one) => one.document === document)
@@ -80,6 +78,22 @@ export class Surface<Document extends Written> implements Disposable {
   }
   set(uri: Uri, document: Document): void {
     this.#documents.set(uri.toString(), document);
+  }
+
+  /** What is no longer in a tab is folded again when it is opened: a preview that is replaced is not closed. */
+  #forget(): void {
+    const open = new Set(
+      window.tabGroups.all
+        .flatMap(({ tabs }) => tabs.map(({ input }) => input))
+        .flatMap((input) =>
+          input instanceof TabInputText
+            ? [input.uri.toString()]
+            : input instanceof TabInputTextDiff
+              ? [input.original.toString(), input.modified.toString()]
+              : [],
+        ),
+    );
+    for (const key of this.#folded) if (!open.has(key)) this.#folded.delete(key);
   }
 
   #paint(shown: TextEditor): void {

@@ -88,6 +88,14 @@ test("a long prompt comes after the answers", () => {
   assert.match(text, / {2}The whole prompt:\n {2}\? line 0⏎\n/);
 });
 
+test("the rest of a long response is folded, after its beginning", () => {
+  const response = Array.from({ length: 40 }, (_, i) => `line ${i}`).join("\n");
+  const { text, folds } = written([rollout("a", 0, { response }), rollout("a", 1)], [group("a")]);
+  const lines = text.split("\n");
+  const [rest, ...more] = folds.filter(({ closed }) => closed);
+  assert.deepEqual([lines[rest!.from], lines[rest!.to], more], ["    │ line 11⏎", "    │ line 39", []]);
+});
+
 test("a helped rollout says what was prefilled and with which prompt it trains", () => {
   const help = { use: "solution", share: 0.5, round: 1, given: 2, text: "3 " };
   assert.match(

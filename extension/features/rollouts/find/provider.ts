@@ -100,7 +100,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     return this.stores.ofRun(run)?.runs.find(run)?.name ?? run;
   }
   #show(address: ListAddress): Thenable<unknown> {
-    return window.showTextDocument(listUri(address, this.#name(address.run)), {
+    const uri = listUri(address, this.#name(address.run));
+    // A live run may have more by now.
+    this.#changed.fire(uri);
+    return window.showTextDocument(uri, {
       preview: true,
       viewColumn: columnBesidePanel(),
     });

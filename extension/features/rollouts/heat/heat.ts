@@ -15,7 +15,7 @@ import {
 } from "vscode";
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
-import { formatNumber, plural } from "../../../../shared/lib/format.ts";
+import { formatCount, formatNumber, plural } from "../../../../shared/lib/format.ts";
 import { rolloutsTokens } from "../../../../shared/protocol/protocol.ts";
 import { tokenChannels, type TokenChannel } from "../../../../shared/rollouts/tokenChannels.ts";
 import { register } from "../../../vscode/commands.ts";
@@ -34,8 +34,11 @@ const margin = 100;
 
 const rangeOf = ({ line, from, to }: Stretch): Range => new Range(line, from, line, to);
 
+/** `training`: no colours, but what does not train is dimmed. */
+type Shows = TokenChannel | "training" | undefined;
+
 interface Choice extends QuickPickItem {
-  readonly channel: TokenChannel | undefined;
+  readonly shows: Shows;
 }
 
 export class TokenHeat implements Disposable {
@@ -43,7 +46,7 @@ export class TokenHeat implements Disposable {
   readonly #item = window.createStatusBarItem("gradus.heat", StatusBarAlignment.Right, 90);
   /** By document, of those that are open. */
   readonly #maps = new Map<string, Promise<TokenMap>>();
-  #channel: TokenChannel | undefined;
+  #shows: Shows;
   readonly #disposables: Disposable[];
 
   constructor(
@@ -74,7 +77,7 @@ export class TokenHeat implements Disposable {
     const shown = this.documents.of(document);
     if (shown === undefined || line < shown.body) return undefined;
     const spans = spansOf(shown.rollout);
-    if (this.#channel === undefined && spans.length === 0) return undefined;
+    if (this.#shows === undefined && spans.length === 0) return undefined;
     const map = await this.#map(document.uri, shown);
     const text = tokenMarkdown(map, map.at(line, character), shown.rollout.response ?? "", spans);
     return text === "" ? undefined : new MarkdownString(text);
@@ -115,13 +118,19 @@ export class TokenHeat implements Disposable {
   async #choose(): Promise<void> {
     const { map } = await this.#active();
     const items: Choice[] = [
-      { label: "Off", channel: undefined },
+      { label: "Off", shows: undefined },
       ...map.channels.map(({ channel, scale, count }) => ({
         label: tokenChannels[channel].label,
         description: `${scaleText(scale)}, ${plural(count, "token")}`,
         detail: tokenChannels[channel].meaning,
-        channel,
+        shows: channel,
       })),
+      {
+        label: "what trains",
+        description: trainedText(map),
+        detail: "observed, prefilled and masked tokens are dimmed",
+        shows: "training",
+      },
     ];
     const chosen = await window.showQuickPick(items, {
       title: "Colour Tokens By",
@@ -129,16 +138,16 @@ export class TokenHeat implements Disposable {
       matchOnDetail: true,
     });
     if (chosen === undefined) return;
-    this.#channel = chosen.channel;
+    this.#shows = chosen.shows;
     await this.#say();
     await Promise.all(window.visibleTextEditors.map((one) => this.#paint(one)));
   }
 
   /** Selects the next token at an end of the scale. */
   async #go(forward: boolean): Promise<void> {
-    if (this.#channel === undefined) return this.#choose();
+    if (this.#shows === undefined || this.#shows === "training") return this.#choose();
     const { map, editor } = await this.#active();
-    const channel = map.channel(this.#channel);
+    const channel = map.channel(this.#shows);
     const { line, character } = editor.selection.start;
     const here = map.from(line, character);
     const outliers =
@@ -164,26 +173,18 @@ export class TokenHeat implements Disposable {
     const editor = window.activeTextEditor;
     const shown = editor && this.documents.of(editor.document);
     if (editor === undefined || shown === undefined) return this.#item.hide();
-    const channel =
-      this.#channel === undefined ? undefined : await this.#channelOf(editor.document.uri, shown);
+    const map = this.#shows === undefined ? undefined : await this.#known(editor.document.uri, shown);
     if (window.activeTextEditor !== editor) return;
-    const { label, meaning } = tokenChannels[this.#channel ?? "logp"];
-    if (this.#channel === undefined) {
-      this.#item.text = "$(flame) Token heat: off";
-      this.#item.tooltip = "Colour the response's tokens by what the run recorded of them.";
-    } else if (channel === undefined) {
-      this.#item.text = `$(flame) ${label}: not recorded`;
-      this.#item.tooltip = "This rollout's log lacks the channel. Choose another.";
-    } else {
-      this.#item.text = `$(flame) ${label} ${scaleText(channel.scale)}`;
-      this.#item.tooltip = `${meaning}. The scale goes from the 1st to the 99th percentile of ${plural(channel.count, "generated token")}; what is beyond has the colour of the end, with a line below. Dimmed tokens do not train.`;
-    }
+    const { text, tooltip } = said(this.#shows, map);
+    this.#item.text = `$(flame) ${text}`;
+    this.#item.tooltip = tooltip;
     this.#item.show();
   }
 
-  async #channelOf(uri: Uri, shown: Shown): Promise<HeatChannel | undefined> {
+  /** undefined: they cannot be read. */
+  async #known(uri: Uri, shown: Shown): Promise<TokenMap | undefined> {
     try {
-      return (await this.#map(uri, shown)).channel(this.#channel!);
+      return await this.#map(uri, shown);
     } catch (error) {
       output().warn(`tokens of ${uri.path}: ${messageOf(error)}`);
       return undefined;
@@ -196,11 +197,8 @@ export class TokenHeat implements Disposable {
     if (shown === undefined) return;
     await this.#say();
     const spans = spansOf(shown.rollout);
-    if (this.#channel === undefined && spans.length === 0) return this.#clear(editor);
-    const map = await this.#map(editor.document.uri, shown).catch((error: unknown) => {
-      output().warn(`tokens of ${editor.document.uri.path}: ${messageOf(error)}`);
-      return undefined;
-    });
+    if (this.#shows === undefined && spans.length === 0) return this.#clear(editor);
+    const map = await this.#known(editor.document.uri, shown);
     if (map?.placed !== true) return this.#clear(editor);
     const first = Math.max(0, (editor.visibleRanges[0]?.start.line ?? 0) - margin);
     const last = (editor.visibleRanges.at(-1)?.end.line ?? 0) + margin;
@@ -210,14 +208,14 @@ export class TokenHeat implements Disposable {
   }
 
   #paintHeat(editor: TextEditor, map: TokenMap, from: number, to: number): void {
-    const channel = this.#channel === undefined ? undefined : map.channel(this.#channel);
+    const channel = channelOf(this.#shows, map);
     const set = (styles: TokenStyles["sequential"], layers: readonly Stretch[][]): void =>
       styles.forEach((style, bucket) => editor.setDecorations(style, (layers[bucket] ?? []).map(rangeOf)));
     const layers = channel === undefined ? [] : heatOf(map, channel, from, to);
     const signed = channel?.scale.signed === true;
     set(this.#styles.sequential, signed ? [] : layers);
     set(this.#styles.signed, signed ? layers : []);
-    const unused = this.#channel === undefined ? undefined : unusedOf(map, from, to);
+    const unused = this.#shows === undefined ? undefined : unusedOf(map, from, to);
     for (const kind of ["observed", "given", "masked"] as const)
       editor.setDecorations(this.#styles.unused[kind], (unused?.[kind] ?? []).map(rangeOf));
     const outliers = channel === undefined ? [] : outliersOf(map, channel);
@@ -245,4 +243,35 @@ export class TokenHeat implements Disposable {
   #clear(editor: TextEditor): void {
     for (const style of this.#styles.all) editor.setDecorations(style, []);
   }
+}
+
+const channelOf = (shows: Shows, map: TokenMap): HeatChannel | undefined =>
+  shows === undefined || shows === "training" ? undefined : map.channel(shows);
+
+const trainedText = ({ mask, total }: TokenMap): string =>
+  `${formatCount(mask.reduce((sum, one) => sum + one, 0))} of ${plural(total, "token")}`;
+
+/** What the status bar says. */
+function said(shows: Shows, map: TokenMap | undefined): { readonly text: string; readonly tooltip: string } {
+  if (shows === undefined)
+    return {
+      text: "Token heat: off",
+      tooltip: "Colour the response's tokens by what the run recorded of them.",
+    };
+  if (shows === "training")
+    return {
+      text: map === undefined ? "what trains: not recorded" : `${trainedText(map)} train`,
+      tooltip: "Dimmed tokens do not train: observed, prefilled (dotted) and masked (struck through) ones.",
+    };
+  const { label, meaning } = tokenChannels[shows];
+  const channel = map?.channel(shows);
+  if (channel === undefined)
+    return {
+      text: `${label}: not recorded`,
+      tooltip: "This rollout's log lacks the channel. Choose another.",
+    };
+  return {
+    text: `${label} ${scaleText(channel.scale)}`,
+    tooltip: `${meaning}. The scale goes from the 1st to the 99th percentile of ${plural(channel.count, "generated token")}; what is beyond has the colour of the end, with a line below. Dimmed tokens do not train.`,
+  };
 }
