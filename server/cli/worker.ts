@@ -1,7 +1,6 @@
 import type { Command } from "./command.ts";
 import { keepLogSmall } from "../run/loop/capLog.ts";
-import { work } from "../run/loop/worker.ts";
-import { workerLogPath } from "../store/files.ts";
+import { readRunFile, workerLogPath } from "../store/files.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -15,6 +14,12 @@ export const command: Command = {
         // The worker belongs to no terminal: what ends its starter does not end it.
         for (const signal of ["SIGHUP", "SIGINT"]) process.on(signal, () => undefined);
         keepLogSmall(workerLogPath(folder));
+        const run = readRunFile(folder);
+        if (run?.imported !== undefined) {
+          const { followFeed } = await import("../store/imported/feeds/followFeed.ts");
+          process.exit(await followFeed({ folder, run, source: run.imported, version: GRADUS_VERSION }));
+        }
+        const { work } = await import("../run/loop/worker.ts");
         // Native libraries keep threads and timers of their own: the process ends when the run has.
         process.exit(await work({ folder, attempt, version: GRADUS_VERSION }));
       });

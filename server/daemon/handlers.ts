@@ -42,6 +42,7 @@ export function handlersOf(
       return { accepted: true };
     }),
     ...answers(protocol.runsStart, (parameters) => supervisor.start(parameters)),
+    ...answers(protocol.runsImport, (parameters) => supervisor.followFolder(parameters)),
     ...answers(protocol.runsControl, (parameters) => supervisor.control(parameters)),
     ...answers(protocol.runsResume, (parameters) => supervisor.resume(parameters)),
     ...answers(protocol.runsDelete, (parameters) => supervisor.delete(parameters)),

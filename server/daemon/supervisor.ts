@@ -23,6 +23,7 @@ import {
   type runsFork,
   type runsGc,
   type runsMark,
+  type runsImport,
   type runsResume,
   type runsStart,
 } from "../../shared/protocol/protocol.ts";
@@ -38,6 +39,7 @@ import { takeCheckpoint } from "../run/checkpoint/fork.ts";
 import { removeTrash, toTrash } from "./trash.ts";
 import { makeRunFolder } from "./newRun.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
+import { newImport } from "./newImport.ts";
 import { startWorker, type WorkerProgram } from "./worker.ts";
 
 /** How often a worker's process is looked for. */
@@ -131,6 +133,15 @@ export class Supervisor {
     this.launch(run, readRunFile(this.folder(run))?.file ?? this.folder(run), 0);
     this.log(`run ${run} started`);
     return { run, folder: this.folder(run) };
+  }
+
+  /** The worker reads the folder until whoever writes to it has ended. */
+  async followFolder(parameters: ParamsOf<typeof runsImport>): Promise<ResultOf<typeof runsImport>> {
+    const { id, note } = newImport(this.store, parameters);
+    await this.remote.call("register", id, null);
+    this.launch(id, parameters.folder, 0);
+    this.log(`run ${id} follows ${parameters.folder}`);
+    return { run: id, folder: this.folder(id), note };
   }
 
   private launch(run: string, file: string, attempt: number): void {

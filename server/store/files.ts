@@ -85,6 +85,7 @@ const runSchema = z.object({
   python: z.string().optional(),
   parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
   imported: z.string().optional(),
+  sourceRun: z.string().optional(),
   createdAt: z.string(),
 });
 
@@ -92,7 +93,7 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, parent, imported, ...rest } = run;
+    const { relative, steps, seed, python, parent, imported, sourceRun, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -102,6 +103,7 @@ export function readRunFile(folder: string): RunFile | null {
       ...(python === undefined ? {} : { python }),
       ...(parent === undefined ? {} : { parent }),
       ...(imported === undefined ? {} : { imported }),
+      ...(sourceRun === undefined ? {} : { sourceRun }),
     };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same

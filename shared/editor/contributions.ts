@@ -30,6 +30,7 @@ export const commands = {
   checkpointSample: "gradus.checkpoint.sample",
   checkpointEvaluate: "gradus.checkpoint.evaluate",
   checkpointExport: "gradus.checkpoint.export",
+  runImport: "gradus.run.import",
   rolloutsOpen: "gradus.rollouts.open",
   rolloutOpen: "gradus.rollout.open",
   rolloutDiff: "gradus.rollout.diff",

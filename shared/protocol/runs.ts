@@ -87,6 +87,24 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
     key: z.string().optional(),
   }),
 );
+/** Follows a folder that another program writes to, as a run that is live until that program has ended. */
+export const runsImport = request<{
+  readonly run: string;
+  readonly folder: string;
+  readonly note: string | null;
+}>()(
+  "gradus/runs/import",
+  z.object({
+    /** Absolute: a folder, or the file of a trackio project. */
+    folder: z.string(),
+    name: z.string().optional(),
+    /** Absolute; null: none, absent: what lies near the folder. */
+    config: z.string().nullable().optional(),
+    set: z.array(z.string()).default([]),
+    /** Of several runs in one file, which. */
+    sourceRun: z.string().optional(),
+  }),
+);
 export const runsList = request<{ readonly runs: readonly RunSummary[] }>()(
   "gradus/runs/list",
   z.object({

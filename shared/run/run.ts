@@ -20,6 +20,8 @@ export interface RunFile {
   readonly parent?: { readonly run: string; readonly step: number };
   /** The folder of another trainer's that it was imported from. */
   readonly imported?: string;
+  /** Of the runs that are there, which. */
+  readonly sourceRun?: string;
   readonly createdAt: string;
 }
 

@@ -19,6 +19,7 @@ import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
+import { openFolder } from "./openFolder.ts";
 import { pickConfig, pickRun } from "./pick.ts";
 import { alarmOf } from "../../../shared/run/verdict.ts";
 import { endText, plainLabel } from "./treeModel.ts";
@@ -63,6 +64,7 @@ export function registerRunCommands({
     register("runOpenConfig", (word) => openConfig(word)),
     register("runCopyId", (word) => copyId(word)),
     register("runRefresh", () => refresh()),
+    register("runImport", (word) => openFolder(stores, panels, word)),
   ];
 
   async function start(word: unknown): Promise<void> {

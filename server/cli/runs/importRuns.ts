@@ -2,20 +2,15 @@
 import type { Command as Program } from "commander";
 import { basename, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { runsShow } from "../../../shared/protocol/protocol.ts";
+import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import { trainerNames, type Trainer } from "../../../shared/run/origin.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { isSettled } from "../../../shared/protocol/runStatus.ts";
-import type { RunConfig } from "../../core/config/runConfig.ts";
-import { asConfig } from "../../frameworks/asConfig/convertFile.ts";
-import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
 import { frameworkNames } from "../../frameworks/names.ts";
-import { configNear } from "../../frameworks/project/configNear.ts";
 import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
-import { versionOf } from "../../frameworks/version.ts";
-import { limits, readText } from "../../lib/inputFile.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findSource } from "../../store/imported/findSource.ts";
 import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
@@ -23,7 +18,8 @@ import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts
 import { complain, print, printJson } from "../command.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
-import { daemonState, storeOf } from "./store.ts";
+import { followHere } from "./followHere.ts";
+import { daemonState, storeOf, withDaemon } from "./store.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -33,6 +29,7 @@ interface Options {
   readonly name?: string;
   readonly copy?: boolean;
   readonly sourceRun?: string;
+  readonly follow?: boolean;
   readonly set: string[];
   readonly store?: string;
   readonly json?: boolean;
@@ -54,6 +51,10 @@ export function importCommand(program: Program): void {
     )
     .option("--no-config", "use none, also where one lies near the folder")
     .option("--name <name>", "what the run is called; default: the name in its config, else the folder's")
+    .option(
+      "--follow",
+      "take in what is written from now on, too, and watch the run; Ctrl-C leaves it following",
+    )
     .option("--source-run <name>", "which run of a trackio project; default: the newest")
     .option(
       "--copy",
@@ -66,6 +67,7 @@ export function importCommand(program: Program): void {
 }
 
 async function run(folder: string, options: Options): Promise<void> {
+  if (options.follow === true) return follow(folder, options);
   const store = storeOf(options.store);
   const source = findSource(resolve(folder));
   const { config, note } = chosenConfig(folder, source.trainer, options);
@@ -93,51 +95,50 @@ async function run(folder: string, options: Options): Promise<void> {
   if (note !== undefined) complain(note);
 }
 
-/** Whose files a run of each may come from. A tracker's own files say what they belong to. */
-const writers: Readonly<Record<Trainer, Parameters<typeof configNear>[1]>> = {
-  verl: ["verl"],
-  trl: ["trl"],
-  hook: ["trl", "verl", "openrlhf"],
-  prime_rl: [],
-  tensorboard: [],
-  trackio: [],
-  wandb: [],
-};
+/** The run is live until whoever writes to the folder has ended. */
+async function follow(folder: string, options: Options): Promise<void> {
+  const { config, set, name, sourceRun, store, json } = options;
+  await somethingIn(resolve(folder));
+  const run = await withDaemon(store, async (connection) => {
+    const started = await ask(connection, runsImport, {
+      folder: resolve(folder),
+      set,
+      ...(config === undefined ? {} : { config: config === false ? null : resolve(config) }),
+      ...(name === undefined ? {} : { name }),
+      ...(sourceRun === undefined ? {} : { sourceRun }),
+    });
+    if (started.note !== null) complain(started.note);
+    return started.run;
+  });
+  await followHere(run, {
+    history: true,
+    ...(store === undefined ? {} : { store }),
+    ...(json === undefined ? {} : { json }),
+  });
+}
 
-/** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
-function chosenConfig(
-  folder: string,
-  trainer: Trainer,
-  { config: named, set }: Options,
-): { readonly config?: ImportRequest["config"]; readonly note?: string } {
-  if (named === false) return {};
-  if (named !== undefined) {
-    refuseOther(named, folder, trainer);
-    return { config: configOf(named, set) };
-  }
-  const near = configNear(folder, writers[trainer]);
-  switch (near.kind) {
-    case "none":
-      return {};
-    case "several":
-      return {
-        note: `several configs lie near the folder (${near.files.map(pathText).join(", ")}): ${name}`,
-      };
-    case "one": {
-      const { config: loaded, diagnostics } = loadFile(
-        near.file,
-        { set, recorded: true },
-        { absent: ["data", "model"] },
-      );
-      if (loaded !== undefined) return { config: requestOf(near.file, set, loaded) };
-      const [first] = diagnostics.filter(({ severity }) => severity === "error");
-      return {
-        note: `${pathText(near.file)} lies near the folder and has errors (${first?.message ?? "it does not load"}): ${name}`,
-      };
+/** A training that has just begun has not written anything yet. */
+async function somethingIn(folder: string): Promise<void> {
+  for (let said = false; ; said = true) {
+    try {
+      findSource(folder);
+      return;
+    } catch (error) {
+      if (!(error instanceof UserError) || error.detail.code !== "import-nothing") throw error;
     }
+    if (!said) complain(`waiting for the first step in ${pathText(folder)}`);
+    await wait(500);
   }
 }
-const name = "name the run's with --config";
+
+/** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
+function chosenConfig(folder: string, trainer: Trainer, { config: named, set }: Options): ConfigForImport {
+  if (named === false) return {};
+  if (named === undefined) return nearConfig(folder, trainer, set, pathText);
+  refuseOther(named, folder, trainer);
+  const loaded = loadOrComplain(named, set, true);
+  return loaded === undefined ? {} : { config: importConfig(named, set, loaded) };
+}
 
 /** @throws UserError where the file is another trainer's than the rollouts */
 function refuseOther(file: string, folder: string, trainer: Trainer): void {
@@ -154,34 +155,6 @@ function refuseOther(file: string, folder: string, trainer: Trainer): void {
       action: `Name the file that ${trainerNames[trainer]} was started with, or use none: --no-config.`,
     },
   );
-}
-
-/** undefined: it has errors, which are printed. */
-function configOf(file: string, set: readonly string[]): ImportRequest["config"] {
-  const loaded = loadOrComplain(file, set, true);
-  return loaded === undefined ? undefined : requestOf(file, set, loaded);
-}
-
-function requestOf(file: string, set: readonly string[], loaded: RunConfig): ImportRequest["config"] {
-  const path = resolve(file);
-  const text = readText(path, limits.source);
-  const converted = asConfig(path, text, set);
-  return {
-    file: path,
-    text: converted?.config ?? text,
-    set,
-    loaded,
-    version: converted === undefined ? null : releaseOf(path, text),
-    converted: converted !== undefined,
-  };
-}
-
-/** The trainer's, where the script or what is next to it says so. */
-function releaseOf(file: string, text: string): string | null {
-  const written = parseConfig(file, text);
-  if (written === undefined) return null;
-  const release = versionOf(written.framework, file, text);
-  return release.from === "newest" ? null : release.text;
 }
 
 /** A daemon that serves the store sees the folder appear: what is asked next finds the run. */

@@ -16,7 +16,6 @@ export interface PlacedSource extends StepFile, Pick<PlacedRecord, "relative"> {
 }
 export interface PlaceRequest {
   readonly trainer: DumpTrainer;
-  readonly sources: readonly PlacedSource[];
   readonly terms: PlacedRecord["terms"];
   /** Rollouts of a group; undefined: unknown. */
   readonly group: number | undefined;
@@ -36,14 +35,15 @@ export interface PlacedFiles {
 }
 
 /** @throws UserError where no file holds a rollout */
-export async function placeFiles(request: PlaceRequest): Promise<PlacedFiles> {
+export async function placeFiles(
+  request: PlaceRequest & { readonly sources: readonly PlacedSource[] },
+): Promise<PlacedFiles> {
   const scanner = new LineScanner();
   const records: PlacedRecord[] = [];
-  const found = { halfWritten: [] as string[], unscored: [] as string[] };
+  const found: FoundInFiles = { halfWritten: [], unscored: [] };
   let bytes = 0;
   for (const source of request.sources.toSorted((one, other) => other.step - one.step)) {
-    const record =
-      request.trainer === "verl" ? ofLines(request, scanner, source, found) : ofParquet(request, source);
+    const record = placeFile(request, scanner, source, found);
     bytes += record.size;
     if (record.count > 0) records.push(record);
     await setImmediate();
@@ -60,11 +60,26 @@ export async function placeFiles(request: PlaceRequest): Promise<PlacedFiles> {
   return { records, rollouts, bytes, halfWritten, unscored: unscored.reverse() };
 }
 
+/** What is told apart of several files. */
+interface FoundInFiles {
+  readonly halfWritten: string[];
+  readonly unscored: string[];
+}
+
+/** One of them. */
+export const placeFile = (
+  request: PlaceRequest,
+  scanner: LineScanner,
+  source: PlacedSource,
+  found: FoundInFiles,
+): PlacedRecord =>
+  request.trainer === "verl" ? ofLines(request, scanner, source, found) : ofParquet(request, source);
+
 function ofLines(
   request: PlaceRequest,
   scanner: LineScanner,
   source: PlacedSource,
-  found: { readonly halfWritten: string[]; readonly unscored: string[] },
+  found: FoundInFiles,
 ): PlacedRecord {
   const scanned = scanner.scan(source.now ?? source.file, request.progress);
   const whole = isObject(scanned.tail.bytes);

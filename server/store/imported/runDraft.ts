@@ -8,12 +8,12 @@ import { authoredPath, makeStore, runFilePath, runsFolder } from "../files.ts";
 import type { ImportRequest } from "./importRun.ts";
 
 export function writeRunFile(
-  request: Pick<ImportRequest, "name" | "config" | "folder">,
+  request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun">,
   id: string,
   draft: string,
   final: string,
 ): void {
-  const { config, folder } = request;
+  const { config, folder, sourceRun } = request;
   const file = config?.file ?? resolve(folder);
   const content: RunFile = {
     id,
@@ -22,6 +22,7 @@ export function writeRunFile(
     name: nameOf(request),
     set: config?.set ?? [],
     imported: resolve(folder),
+    ...(sourceRun === undefined ? {} : { sourceRun }),
     createdAt: new Date().toISOString(),
   };
   writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));

@@ -1,14 +1,13 @@
 /** Rows of rollouts that lie in another trainer's files, with their groups, and their advantages where a config gives them. */
-import { dirname } from "node:path";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
 import { estimatesOf } from "../../analysis/imported/estimates.ts";
 import { groupRecords, withAdvantage } from "../../analysis/imported/groupRecords.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { loadConfig } from "../../rules/load.ts";
 import type { Database } from "../drivers/database.ts";
-import { readRunFile, runFolder } from "../files.ts";
+import { runFolder } from "../files.ts";
+import { recordedConfig } from "../imported/recordedConfig.ts";
 import type { Apply } from "../ingest/apply.ts";
 import { RunRows } from "../ingest/runState.ts";
 
@@ -64,12 +63,6 @@ export class PlacedRows {
   }
 
   private load(run: string): RunConfig | undefined {
-    const authored = this.runs.read(run)?.authored ?? "";
-    const file = readRunFile(runFolder(this.store, run));
-    if (authored === "" || file === null) return undefined;
-    const options = { text: authored, set: file.set, folder: dirname(file.file), recorded: true };
-    // What is wrong with its data or its model says nothing against its advantages.
-    const { config, ask } = loadConfig(file.file, { ...options, absent: ["data", "model"] });
-    return config ?? ask((one) => one);
+    return recordedConfig(runFolder(this.store, run), this.runs.read(run)?.authored ?? "");
   }
 }

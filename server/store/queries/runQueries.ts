@@ -133,8 +133,10 @@ export class RunQueries {
 
   /** The log says that a run is live until it records its end: that may lie further on than has been read. */
   summaryOf(run: RunState): RunSummary {
-    const imported = run.origin !== null;
-    const ended = imported || hasEnded(runFolder(this.store, run.id), run.attempt);
+    const folder = runFolder(this.store, run.id);
+    // Only a run that follows another program's has a process.
+    const imported = run.origin !== null && readWorker(folder) === null;
+    const ended = imported || hasEnded(folder, run.attempt);
     const facts = this.experiments.of(run);
     if (isLive(run.status) && ended) return { ...summaryOf(run, "reading", [], undefined), ...facts };
     const warnings = this.told.warnings(run);

@@ -251,3 +251,44 @@ for step in range(3):
   );
   close(store);
 });
+
+test("of a large folder the newest complete steps come first, each once", () => {
+  const out = folder();
+  const response = "x".repeat(40_000);
+  for (const process of [1, 2]) {
+    const lines: string[] = [];
+    for (let step = 1; step <= 220; step++)
+      for (let index = 0; index < 2; index++)
+        lines.push(
+          JSON.stringify({
+            step,
+            time: 1000 + step,
+            use: "train",
+            group: `g${process}`,
+            index,
+            rewards: { right: index },
+            response,
+            call: step,
+            ms: 0,
+            batch: 2,
+          }),
+        );
+    writeFileSync(join(out, `rollouts-box-${process}-1000.jsonl`), `${lines.join("\n")}\n`);
+  }
+  const feed = new HookFeed(out, { config: undefined });
+  const order: number[] = [];
+  for (let more = true; more;) {
+    const slice = feed.next(order.length > 0);
+    for (const { step, rows = [] } of slice.parts) {
+      assert.equal(rows.length, 4);
+      order.push(step);
+    }
+    more = slice.more;
+  }
+  assert.equal(order[0], 219);
+  assert.ok(order.indexOf(1) < 60, String(order.indexOf(1)));
+  assert.deepEqual(
+    [...order].sort((one, other) => one - other),
+    Array.from({ length: 220 }, (_, at) => at + 1),
+  );
+});

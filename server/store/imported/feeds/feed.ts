@@ -1,4 +1,5 @@
 /** What another program writes while it trains, as a run takes it in: read once from the start, then as it grows. */
+import { statSync } from "node:fs";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { PlacedRecord } from "../../../../shared/log/records.ts";
 import type { RolloutRow, WireNumber } from "../../../../shared/rollouts/rollouts.ts";
@@ -22,6 +23,8 @@ export interface FeedAbout {
   /** Release of the program, where it is written somewhere. */
   readonly version: string | null;
   readonly groups: GroupedBy;
+  /** Whether rollouts are copied into the run. */
+  readonly copies: boolean;
   /** The run's settings, as the program wrote them down. */
   readonly config?: JsonObject;
   /** Steps that the run is going to make. */
@@ -42,8 +45,15 @@ export interface Feed {
    * @param last the program has ended, or is taken to have: what waited for more of its step comes now
    */
   next(last: boolean): FeedSlice;
+  /** When something was last written to what it reads, in milliseconds since 1970. */
+  written(): number;
   close(): void;
 }
+
+/** Of files that may be gone. */
+export const newestWrite = (files: readonly string[]): number =>
+  Math.max(0, ...files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0));
+
 export interface FeedSlice {
   readonly parts: readonly FeedPart[];
   /** Bytes that were read for it. */

@@ -1,4 +1,5 @@
 /** Writes what a feed brings as a run's log. */
+import { relative } from "node:path";
 import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
@@ -12,6 +13,8 @@ import { rowMetrics } from "./rowMetrics.ts";
 export interface FeedRunOptions {
   readonly run: string;
   readonly name: string;
+  /** The run's folder, where it is going to be. */
+  readonly home: string;
   /** Absolute: of what is read, and of the run's config. */
   readonly folder: string;
   readonly file: string;
@@ -57,13 +60,15 @@ export class FeedRun {
   /** What computes advantages. */
   get advantages(): string | null {
     const { config } = this.options;
-    return config === undefined || this.counts.unestimated !== null ? null : estimatorOf(config);
+    // TRL's dumps have them.
+    if (config === undefined || this.feed.trainer === "trl" || this.counts.unestimated !== null) return null;
+    return estimatorOf(config);
   }
 
   /** The run's first record. */
   begin(): void {
     const { options, feed } = this;
-    const { version, groups, started, config, planned = 0 } = feed.about();
+    const { version, groups, copies, started, config, planned = 0 } = feed.about();
     const origin: RunOrigin = {
       trainer: feed.trainer,
       version,
@@ -72,7 +77,7 @@ export class FeedRun {
       steps: 0,
       groups,
       advantages: this.advantages,
-      copied: groups !== "none",
+      copied: copies,
     };
     this.write(-1, [
       {
@@ -126,7 +131,7 @@ export class FeedRun {
       ...(Object.keys(all).length > 0 ? [{ kind: "metrics", step, time, values: all } as const] : []),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
-      ...(placed === undefined ? [] : [placed]),
+      ...(placed === undefined ? [] : [{ ...placed, relative: relative(this.options.home, placed.file) }]),
     ];
     const rollouts = placed?.count ?? rows.filter(trains).length;
     if (rollouts > 0) this.counts.steps.add(step);

@@ -11,8 +11,10 @@ import { limits, readText } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { hookTerms } from "./hookTerms.ts";
+import { newestLines } from "./newestLines.ts";
 import { isObject, objectOf } from "./objectOf.ts";
 import {
+  newestWrite,
   sliceBytes,
   type Feed,
   type FeedAbout,
@@ -51,6 +53,9 @@ export class HookFeed implements Feed {
   private readonly steps = new Map<number, HookLine[]>();
   private readonly members = new Map<number, Map<string, number>>();
   private readonly terms = new Set<string>();
+  /** Steps that were taken in before the folder was read up to them. */
+  private readonly taken = new Set<number>();
+  private begun = false;
   private settings: JsonObject = {};
   private stepless = 0;
   private counted = 0;
@@ -82,6 +87,7 @@ export class HookFeed implements Feed {
     return {
       version: typeof version === "string" ? `with TRL ${version}` : null,
       groups: "recorded",
+      copies: true,
       notes,
       ...(typeof name === "string" ? { name } : {}),
       ...(isObject(config) ? { config } : {}),
@@ -94,6 +100,8 @@ export class HookFeed implements Feed {
   next(last: boolean): FeedSlice {
     this.look();
     const parts = this.loggedParts();
+    if (!this.begun) parts.push(...this.newest());
+    this.begun = true;
     let bytes = 0;
     let writer = this.oldest();
     for (; writer !== undefined && bytes < sliceBytes; writer = this.oldest()) bytes += this.read(writer);
@@ -104,8 +112,52 @@ export class HookFeed implements Feed {
     return { parts, bytes, more };
   }
 
+  written(): number {
+    return newestWrite(
+      [...this.writers.values()]
+        .map(({ tail }) => tail.file)
+        .concat([...this.metrics.values()].map(({ file }) => file)),
+    );
+  }
+
   close(): void {
     this.steps.clear();
+  }
+
+  /** The last complete steps of a large folder, before it is read from its start. */
+  private newest(): FeedPart[] {
+    const files = [...this.writers.values()].map(({ tail: { file }, number }) => {
+      const { size, mtimeMs } = statSync(file);
+      return { file, number, size, mtime: mtimeMs };
+    });
+    const steps = new Map<number, HookLine[]>();
+    let [first, last] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (const { of, lines, cut } of newestLines(files)) {
+      const read = lines.flatMap((text) => hookLine(valueOf(text), of.number) ?? []);
+      for (const line of read) steps.set(line.step, [...(steps.get(line.step) ?? []), line]);
+      if (cut) first = Math.max(first, read[0]?.step ?? Number.POSITIVE_INFINITY);
+      last = Math.min(last, read.at(-1)?.step ?? Number.NEGATIVE_INFINITY);
+    }
+    const whole = [...steps].filter(
+      ([step, lines]) => step > first && step < last && lines.every(({ stepless }) => !stepless),
+    );
+    for (const [, lines] of whole) for (const line of lines) this.note(line);
+    return whole
+      .sort(([one], [other]) => other - one)
+      .map(([step, lines]) => {
+        this.taken.add(step);
+        return {
+          step,
+          time: lines.at(-1)?.time ?? 0,
+          rows: hookRows(lines, step, this.ownTerms(), this.membersOf(step)),
+        };
+      });
+  }
+
+  /** Functions that are there, in the order of their calls. */
+  private note({ fields }: HookLine): void {
+    for (const part of ["rewards", "errors"])
+      for (const term of Object.keys(objectOf(fields[part]))) this.terms.add(term);
   }
 
   /** Files of processes that have begun meanwhile. */
@@ -170,8 +222,7 @@ export class HookFeed implements Feed {
       this.broken++;
       return;
     }
-    for (const part of ["rewards", "errors"])
-      for (const term of Object.keys(objectOf(line.fields[part]))) this.terms.add(term);
+    this.note(line);
     const step = line.stepless ? this.stepOf(line) : line.step;
     const kept = this.steps.get(step);
     if (kept === undefined) this.steps.set(step, [line]);
@@ -204,6 +255,7 @@ export class HookFeed implements Feed {
       const crowded = this.perStep === undefined && this.stepless > 0 && lines.length >= mostStepless;
       if (!all && step >= open && !(read && step <= this.logged) && !crowded) continue;
       this.steps.delete(step);
+      if (this.taken.has(step)) continue;
       const rows = hookRows(lines, step, this.ownTerms(), this.membersOf(step));
       parts.push({ step, time: lines.at(-1)?.time ?? 0, rows });
     }

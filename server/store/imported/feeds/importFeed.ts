@@ -67,6 +67,7 @@ export async function beginFeed(given: ImportRequest, feed: Feed): Promise<Begun
   const run = new FeedRun(draft, feed, {
     run: id,
     name: nameOf(request),
+    home: join(runsFolder(store), id),
     folder: resolve(folder),
     file: config?.file ?? resolve(folder),
     authored: config?.text ?? "",
@@ -87,7 +88,7 @@ export function summaryOf(
     seconds,
   }: { readonly id: string; readonly earlier: readonly string[]; readonly seconds: number },
 ): ImportSummary {
-  const { version, groups, notes } = feed.about();
+  const { version, groups, copies, notes } = feed.about();
   const { counts } = run;
   const hasRollouts = counts.rollouts > 0;
   return {
@@ -99,7 +100,7 @@ export function summaryOf(
     steps: counts.steps.size,
     groups: hasRollouts ? groups : "none",
     advantages: hasRollouts ? run.advantages : null,
-    copied: hasRollouts,
+    copied: hasRollouts && copies,
     metrics: counts.metrics.size,
     bytes: counts.bytes,
     halfWritten: [],

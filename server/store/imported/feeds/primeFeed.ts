@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { parseJson, type WireNumber } from "../../../../shared/rollouts/rollouts.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
-import { sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
 import { StepParts } from "./stepParts.ts";
 
@@ -56,6 +56,7 @@ export class PrimeFeed implements Feed {
     return {
       version: null,
       groups: "none",
+      copies: false,
       name: basename(above),
       notes: this.unread === 0 ? [] : [`${this.unread} lines are no metrics and were left out`],
     };
@@ -67,6 +68,10 @@ export class PrimeFeed implements Feed {
     const rest = last && !more ? this.tail.rest() : "";
     for (const line of rest.trimEnd().endsWith("}") ? [...lines, rest] : lines) this.take(line, parts);
     return { parts: parts.all(), bytes, more };
+  }
+
+  written(): number {
+    return newestWrite([this.tail.file]);
   }
 
   close(): void {

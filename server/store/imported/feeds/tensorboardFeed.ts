@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { eventValues, tfRecord } from "./eventFile.ts";
-import { sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
 import { StepParts } from "./stepParts.ts";
@@ -33,6 +33,7 @@ export class TensorboardFeed implements Feed {
     return {
       version: null,
       groups: "none",
+      copies: false,
       name: basename(this.folder),
       notes: [
         ...damage,
@@ -57,6 +58,10 @@ export class TensorboardFeed implements Feed {
       for (const payload of read.payloads) this.take(payload, plugins, parts);
     }
     return { parts: parts.all(), bytes, more };
+  }
+
+  written(): number {
+    return newestWrite([...this.tails.values()].map(({ tail }) => tail.file));
   }
 
   close(): void {

@@ -17,7 +17,7 @@ import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { sqliteDriver } from "../../../lib/natives.ts";
 import type { Database } from "../../drivers/database.ts";
 import { openDatabase } from "../../drivers/driver.ts";
-import type { Feed, FeedAbout, FeedSlice } from "./feed.ts";
+import { newestWrite, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
 import { StepParts } from "./stepParts.ts";
 import { stepOf, TrackerNames } from "./trackerNames.ts";
@@ -94,6 +94,7 @@ export class TrackioFeed implements Feed {
     return {
       version: null,
       groups: "none",
+      copies: false,
       name: this.run,
       notes:
         this.others.length === 0
@@ -124,6 +125,10 @@ export class TrackioFeed implements Feed {
         parts.add(stepOf(data, step), Date.parse(timestamp) / 1000, this.names.values(data));
     }
     return { parts: parts.all(), bytes, more: rows.length === page };
+  }
+
+  written(): number {
+    return newestWrite([this.file, `${this.file}-wal`]);
   }
 
   close(): void {

@@ -17,7 +17,7 @@ import {
   wholeOf,
   zigzagOf,
 } from "../../../lib/growing/protobuf.ts";
-import { sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
 import { pieceOf, Pieces } from "./wandbLog.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
@@ -48,10 +48,11 @@ export class WandbFeed implements Feed {
   }
 
   about(): FeedAbout {
-    const config = Object.keys(this.config).length > 0 ? this.config : this.written();
+    const config = Object.keys(this.config).length > 0 ? this.config : this.configFile();
     return {
       version: this.version,
       groups: "none",
+      copies: false,
       notes: [
         ...(this.tail.damage === undefined ? [] : [this.tail.damage]),
         ...(this.unread > 0 ? [`${this.unread} records of the log cannot be read and were left out`] : []),
@@ -73,6 +74,10 @@ export class WandbFeed implements Feed {
       if (record !== undefined) this.take(record, parts);
     }
     return { parts: parts.all(), bytes, more };
+  }
+
+  written(): number {
+    return newestWrite([this.tail.file]);
   }
 
   close(): void {
@@ -135,7 +140,7 @@ export class WandbFeed implements Feed {
   }
 
   /** `files/config.yaml`, which W&B writes as `key: { value: … }`. */
-  private written(): JsonObject | undefined {
+  private configFile(): JsonObject | undefined {
     const file = join(this.folder, "files", "config.yaml");
     if (!existsSync(file)) return undefined;
     try {

@@ -1,0 +1,119 @@
+/** A worker that trains nothing: it takes into a run what another program writes, until that program has ended. */
+import { setImmediate, setTimeout as wait } from "node:timers/promises";
+import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
+import { readControl } from "../../../../shared/run/controlFile.ts";
+import { takeLease } from "../../../../shared/run/lease.ts";
+import type { RunFile } from "../../../../shared/run/run.ts";
+import { limits, readText } from "../../../lib/inputFile.ts";
+import { authoredPath } from "../../files.ts";
+import { findSource } from "../findSource.ts";
+import { recordedConfig } from "../recordedConfig.ts";
+import { rewardHashes } from "../rewardHashes.ts";
+import { DumpFeed } from "./dumpFeed.ts";
+import type { Feed } from "./feed.ts";
+import { FeedRun } from "./feedRun.ts";
+import { existsSync } from "node:fs";
+
+export interface FollowOptions {
+  /** The run's folder. */
+  readonly folder: string;
+  readonly run: RunFile;
+  /** What is read. */
+  readonly source: string;
+  readonly version: string;
+  /** Milliseconds between looks, and since the last write after which the program counts as ended. */
+  readonly every?: number;
+  readonly quiet?: number;
+}
+
+/** A step may take an hour. */
+const hour = 3_600_000;
+
+/** @returns the process's exit code */
+export async function followFeed({
+  every = 500,
+  quiet = 2 * hour,
+  ...options
+}: FollowOptions): Promise<number> {
+  const lease = takeLease(options.folder, 0, options.version);
+  const stopped = new AbortController();
+  process.on("SIGTERM", () => stopped.abort());
+  const feed = open(options);
+  const run = await runOf(options, feed);
+  try {
+    let slice = feed.next(false);
+    run.begin();
+    for (;;) {
+      run.take(slice.parts);
+      run.counts.bytes += slice.bytes;
+      const end =
+        stopped.signal.aborted || stopAsked(options.folder) ? "stopped" : endOf(feed, slice.more, quiet);
+      if (end !== undefined) {
+        finish(feed, run, end);
+        return 0;
+      }
+      if (slice.more) await setImmediate();
+      else await wait(every, undefined, { signal: stopped.signal }).catch(() => undefined);
+      slice = feed.next(false);
+    }
+  } catch (error) {
+    const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
+    run.end("failed", `The folder can no longer be read: ${messageOf(error)}.${action}`);
+    return 1;
+  } finally {
+    feed.close();
+    lease.release();
+  }
+}
+
+type End = "finished" | "failed" | "stopped" | "quiet";
+
+function endOf(feed: Feed, more: boolean, quiet: number): End | undefined {
+  if (more) return undefined;
+  const { ended } = feed.about();
+  return ended?.status ?? (Date.now() - feed.written() > quiet ? "quiet" : undefined);
+}
+
+/** What waited for more of its step comes now. */
+function finish(feed: Feed, run: FeedRun, end: End): void {
+  for (let more = true; more;) {
+    const slice = feed.next(true);
+    run.take(slice.parts);
+    more = slice.more;
+  }
+  if (end === "quiet") run.end("finished");
+  else run.end(end, end === "stopped" ? "Following was stopped; the training itself goes on." : "");
+}
+
+function stopAsked(runFolder: string): boolean {
+  return readControl(runFolder)
+    .toString("utf8")
+    .split("\n")
+    .some((line) => /"action":"stop"/.test(line));
+}
+
+function open({ folder, run, source }: FollowOptions): Feed {
+  const config = recordedConfig(folder, authoredOf(folder));
+  const found = findSource(source);
+  const options = { config, run: run.sourceRun };
+  return found.kind === "feed" ? found.feed.open(options) : new DumpFeed(source, options);
+}
+
+const authoredOf = (folder: string): string =>
+  existsSync(authoredPath(folder)) ? readText(authoredPath(folder), limits.source) : "";
+
+async function runOf({ folder, run, source, version }: FollowOptions, feed: Feed): Promise<FeedRun> {
+  const authored = authoredOf(folder);
+  const config = recordedConfig(folder, authored);
+  return new FeedRun(folder, feed, {
+    run: run.id,
+    name: run.name,
+    home: folder,
+    folder: source,
+    file: run.file,
+    authored,
+    config,
+    bundles: config === undefined ? {} : await rewardHashes(config),
+    version,
+  });
+}
