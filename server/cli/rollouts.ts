@@ -18,13 +18,16 @@ import { complain, print, type Command } from "./command.ts";
 import { followTask } from "./runs/followTask.ts";
 import { whole } from "./options.ts";
 import { UnreadSteps } from "./text/unreadSteps.ts";
+import { UserError } from "../../shared/lib/errors.ts";
 import { findRun, withDaemon } from "./runs/store.ts";
+import { searchRollouts } from "./runs/searchRollouts.ts";
 
 interface Options {
   readonly store?: string;
   readonly json?: boolean;
   readonly step?: number;
   readonly where?: string;
+  readonly search?: string;
   readonly limit?: number;
   readonly criteria?: boolean;
   readonly sort?: RolloutSort;
@@ -37,21 +40,44 @@ export const command: Command = {
   name: "rollouts",
   configure: (program) => {
     program
-      .argument("<run>", "its id, a prefix of the id, its name, or `last`")
+      .argument("[run]", "its id, a prefix of the id, its name, or `last`; needed without --search")
       .option("--step <n>", "only this step", whole(-1))
       .option("--where <expression>", "e.g. 'reward > 0.5 && finish == \"length\"'")
       .addOption(new Option("--sort <by>", "the highest first with a -, e.g. -reward").choices(rolloutSorts))
       .option("--task <id>", "one task through training: what came of it step by step")
+      .option(
+        "--search <text>",
+        'only answers that hold it: words, a "phrase", beginnings (wor*), -without, or /expression/i; without a run: of all',
+      )
       .option("--limit <n>", "show at most this many", whole(1))
       .option("--criteria", "show each criterion of a rubric: whether it is met, and its points")
       .option("--store <folder>", "the store, or a folder in its workspace")
       .option("--json", "one rollout per line, with its tokens")
-      .action((words: string, options: Options) =>
+      .action((words: string | undefined, options: Options) =>
         withDaemon(options.store, async (connection) => {
-          const run = (await findRun(connection, words)).id;
-          if (options.task !== undefined && options.json !== true)
-            await followTask(connection, run, options.task, conditionOf(options));
-          else await list(connection, run, options);
+          const run = words === undefined ? undefined : (await findRun(connection, words)).id;
+          const { search: text, step, limit = 50, json = false } = options;
+          if (text !== undefined) {
+            const steps = step === undefined ? [] : [`step == ${step}`];
+            const condition = conditionOf(options);
+            const where = [...steps, ...(condition === undefined ? [] : [`(${condition})`])].join(" && ");
+            return searchRollouts(connection, {
+              run,
+              text,
+              where: where === "" ? undefined : where,
+              limit,
+              json,
+            });
+          }
+          if (run === undefined)
+            throw new UserError("Name a run, or what to look for in all of them.", {
+              code: "usage",
+              action:
+                "gradus rollouts RUN, or gradus rollouts --search TEXT. List the runs: gradus runs list.",
+            });
+          if (options.task !== undefined && !json)
+            return followTask(connection, run, options.task, conditionOf(options));
+          return list(connection, run, options);
         }),
       );
   },

@@ -65,6 +65,7 @@ export function handlersOf(
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
     ...answers(protocol.curriculumQuery, (parameters) => remote.call("curriculum", parameters)),
     ...answers(protocol.rolloutsQuery, (parameters) => remote.call("rollouts", parameters)),
+    ...answers(protocol.rolloutsSearch, (parameters) => remote.call("search", parameters)),
     ...answers(protocol.rolloutsWhy, (parameters) => explain(remote, parameters)),
     ...answers(protocol.rolloutsTokens, (parameters) => tokens.read(parameters)),
     ...answers(protocol.eventsQuery, (parameters) => remote.call("events", parameters)),

@@ -10,6 +10,8 @@ import { Ingest } from "./ingest/ingest.ts";
 import { claim, release } from "./drivers/owner.ts";
 import { queriesOf, type Queries } from "./queries/queries.ts";
 import { migrate, rowKeys, runTables } from "./schema.ts";
+import { SearchQueries } from "./search/searchQueries.ts";
+import { TextIndex } from "./search/textIndex.ts";
 
 /** Rows deleted in one go. */
 const purgeRows = 2_000;
@@ -17,6 +19,9 @@ const purgeRows = 2_000;
 export class Store {
   readonly queries: Queries;
   readonly ingest: Ingest;
+  /** The words of answers. */
+  readonly texts: TextIndex;
+  readonly searches: SearchQueries;
   readonly driver: string;
   private readonly database: Database;
 
@@ -41,6 +46,8 @@ export class Store {
       migrate(this.database, databasePath(folder));
       if (options.owned === true) claim(this.database, databasePath(folder));
       this.ingest = new Ingest(this.database, folder);
+      this.texts = new TextIndex(this.database);
+      this.searches = new SearchQueries(this.database, this.texts);
       this.queries = queriesOf(this.database, folder, this.ingest.rollouts);
     } catch (error) {
       this.database.close();
@@ -91,11 +98,16 @@ export class Store {
     for (const table of runTables) {
       const key = rowKeys[table] ?? "(run, attempt, step, ordinal)";
       const chosen = key.replace(/[()]/g, "");
-      const { changes } = this.database
-        .prepare(
-          `DELETE FROM ${table} WHERE ${key} IN (SELECT ${chosen} FROM ${table} WHERE run = ? LIMIT ?)`,
-        )
-        .run(run, purgeRows);
+      const changes = this.database.transaction(() => {
+        if (table === "rollout") this.texts.forget(run, purgeRows);
+        const gone = this.database
+          .prepare(
+            `DELETE FROM ${table} WHERE ${key} IN (SELECT ${chosen} FROM ${table} WHERE run = ? LIMIT ?)`,
+          )
+          .run(run, purgeRows);
+        if (table === "rollout") this.texts.settle();
+        return gone.changes;
+      });
       if (changes > 0) return true;
     }
     return false;

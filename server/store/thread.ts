@@ -13,7 +13,8 @@ import { LostSteps } from "./queries/unreadRollouts.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
-type OwnName = Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series" | "damage";
+type OwnName =
+  Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series" | "search" | "damage";
 type OwnCalls = {
   readonly [Name in OwnName]: (
     ...parameters: Parameters<StoreCalls[Name]>
@@ -22,6 +23,8 @@ type OwnCalls = {
 
 /** Milliseconds of reading before others have their turn. */
 const longestSlice = 5;
+/** Milliseconds that a search waits for the index before it answers with what there is. */
+const searchPatience = 2_000;
 
 class StoreThread {
   /** Runs with something to read, oldest first; deleted runs with rows left. */
@@ -29,6 +32,8 @@ class StoreThread {
   private readonly purging = new Set<string>();
   /** Runs that have ended and have rollouts without rows. */
   private readonly indexing = new Set<string>();
+  /** Rows wait to be taken into the index of their answers. */
+  private indexingTexts = false;
   private readonly draining: {
     readonly run: string;
     readonly done: () => void;
@@ -56,6 +61,7 @@ class StoreThread {
     this.store = new Store(this.folder, { owned: true });
     this.announced = this.store.queries.head();
     for (const waiting of [this.reading, this.purging, this.indexing]) waiting.clear();
+    this.indexingTexts = false;
     for (const { failed } of this.draining.splice(0)) failed(rebuilt);
     for (const { run } of this.store.scan()) this.read(run);
     this.post({ problem: rebuilt.message });
@@ -91,6 +97,7 @@ class StoreThread {
       drain: (run) => this.drain(run),
       rollouts: (parameters) => this.rollouts(parameters),
       series: (parameters) => this.series(parameters),
+      search: (parameters) => this.search(parameters),
       setStatus: (run, status, message, attempt) => {
         ingest.setStatus(run, status, message, attempt);
         this.read(run);
@@ -124,7 +131,15 @@ class StoreThread {
       // The run's log may have been read meanwhile.
       await this.store.ready();
     }
+    this.keepIndex();
     return this.store.queries.rollouts(parameters);
+  }
+
+  /** Rows have come: where somebody has searched, their answers are to be found. */
+  private keepIndex(): void {
+    if (!this.store.texts.exists()) return;
+    this.indexingTexts = true;
+    this.schedule();
   }
 
   /** A series may have a million points: other questions are answered while it is read. */
@@ -138,6 +153,42 @@ class StoreThread {
       if (performance.now() - began < longestSlice) continue;
       await setImmediate();
       began = performance.now();
+    }
+  }
+
+  /** Rows and their index are made for a while; the question is answered with what is there, and the rest is made in idle time. */
+  private async search(
+    parameters: Parameters<StoreCalls["search"]>[0],
+  ): Promise<ReturnType<StoreCalls["search"]>> {
+    const { run, after } = parameters;
+    const until = performance.now() + (after === undefined ? searchPatience : 0);
+    const wanted = run === undefined ? this.store.queries.ownRuns() : [this.store.queries.existing(run)];
+    const lost = new LostSteps();
+    let unread = wanted.find((one) => this.store.ingest.rollouts.next(one, {}, lost));
+    while (unread !== undefined && performance.now() < until) {
+      await setImmediate();
+      await this.store.ready();
+      unread = wanted.find((one) => this.store.ingest.rollouts.next(one, {}, lost));
+    }
+    const indexes = this.store.texts.make();
+    let more = indexes && this.store.texts.next();
+    while (more && performance.now() < until) {
+      await setImmediate();
+      more = this.store.texts.next();
+    }
+    if (unread !== undefined) this.indexing.add(unread);
+    this.indexingTexts ||= more || unread !== undefined;
+    this.schedule();
+    const slices = this.store.searches.search(parameters);
+    for (;;) {
+      const slice = slices.next();
+      if (slice.done === true)
+        return {
+          ...slice.value,
+          indexed: this.store.texts.progress(),
+          complete: unread === undefined && !more,
+        };
+      await setImmediate();
     }
   }
 
@@ -170,7 +221,8 @@ class StoreThread {
       () => this.next(),
       () => undefined,
     );
-    if (this.reading.size > 0 || this.purging.size > 0 || this.indexing.size > 0) this.schedule();
+    if (this.reading.size > 0 || this.purging.size > 0 || this.indexing.size > 0 || this.indexingTexts)
+      this.schedule();
   }
 
   private next(): void {
@@ -196,9 +248,15 @@ class StoreThread {
       const stop = (): unknown => this.indexing.delete(ended.value);
       this.attempt(
         `reading the rollouts of ${ended.value}`,
-        () => void (this.store.ingest.rollouts.next(ended.value) || stop()),
+        () => {
+          if (!this.store.ingest.rollouts.next(ended.value)) stop();
+          this.keepIndex();
+        },
         stop,
       );
+    } else if (this.indexingTexts) {
+      const stop = (): unknown => (this.indexingTexts = false);
+      this.attempt("indexing answers", () => void (this.store.texts.next() || stop()), stop);
     }
   }
 

@@ -1,5 +1,5 @@
 /** What the main thread asks of the store's thread. Plain data both ways. */
-import type { RunStatus } from "../../shared/protocol/protocol.ts";
+import type { ParamsOf, ResultOf, RunStatus, rolloutsSearch } from "../../shared/protocol/protocol.ts";
 import type { Queries } from "./queries/queries.ts";
 
 type QueryName =
@@ -44,6 +44,8 @@ export interface StoreCalls extends Pick<Queries, QueryName> {
   /** Where the log of the run's last attempt stops being readable, and what to do; null: it is whole. */
   damage(run: string): string | null;
   forgetRun(run: string): void;
+  /** Answers soon, with what is indexed by then. */
+  search(parameters: ParamsOf<typeof rolloutsSearch>): ResultOf<typeof rolloutsSearch>;
   driver(): string;
   close(): void;
 }

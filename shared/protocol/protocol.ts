@@ -15,6 +15,7 @@ import {
   metricsSeries,
   rewardErrors,
   rolloutsQuery,
+  rolloutsSearch,
   rolloutsWhy,
 } from "./recorded.ts";
 import { rewardAttack, rewardCheck, rewardPin, rewardTest } from "./rewards.ts";
@@ -70,6 +71,7 @@ export const requests = {
   curriculumQuery,
   tasksQuery,
   rolloutsQuery,
+  rolloutsSearch,
   rolloutsWhy,
   rolloutsTokens,
   eventsQuery,

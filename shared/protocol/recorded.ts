@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Json } from "../lib/json.ts";
 import type { RewardFailure } from "../run/outcome.ts";
 import type { TaskResults } from "../run/taskResults.ts";
-import type { RolloutRow } from "../rollouts/rollouts.ts";
+import type { MaybeNumber, RolloutRow } from "../rollouts/rollouts.ts";
 import type { Why } from "../rollouts/why.ts";
 import { request } from "./descriptor.ts";
 import { run, stepRange } from "./parameters.ts";
@@ -90,6 +90,42 @@ export const rolloutsQuery = request<{
     after: z.string().optional(),
     /** Default: as they were recorded. `length` is that of the response, in characters. */
     sort: z.enum(rolloutSorts).optional(),
+  }),
+);
+/** A rollout whose answer holds what was looked for. */
+export interface RolloutHit {
+  readonly run: string;
+  readonly attempt: number;
+  readonly step: number;
+  readonly group: string;
+  readonly index: number;
+  readonly task: string | null;
+  readonly arm: string | null;
+  readonly reward: MaybeNumber;
+  /** The part of the answer around it; `marks` are [start, end) in that text. */
+  readonly snippet: { readonly text: string; readonly marks: readonly (readonly [number, number])[] };
+}
+/** Answers that hold words, phrases or what a regular expression describes: the newest first, of one run or of the whole store. */
+export const rolloutsSearch = request<{
+  readonly hits: readonly RolloutHit[];
+  /** With the first page: how many there are, or at least are. */
+  readonly total: number;
+  readonly atLeast: boolean;
+  /** `after` of the next page; of a scan there may be one although this page is empty. */
+  readonly next: string | null;
+  readonly how: "index" | "scan";
+  /** Rollouts that have been read and indexed so far: while these are not all, ask again. */
+  readonly indexed: { readonly done: number; readonly of: number };
+  readonly complete: boolean;
+}>()(
+  "gradus/rollouts/search",
+  z.object({
+    run: run.shape.run.optional(),
+    /** Words, a "phrase", `beginning*`, `-without`; or `/expression/i`. */
+    text: z.string().min(1).max(1000),
+    where: z.string().optional(),
+    limit: z.number().int().positive().max(1000).default(50),
+    after: z.string().optional(),
   }),
 );
 /** Why a rollout that trains has its advantage, by the run's config as it was at the step. */

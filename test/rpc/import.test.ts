@@ -140,6 +140,22 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     assert.ok(coverage?.files[0]?.lines.some(({ rollouts }) => rollouts === 80));
   });
 
+  it("is searched by what its answers hold, alone or with all of the store", async () => {
+    const { rollouts } = await ask(connection, rolloutsQuery, { run, step: 4 });
+    const [word] = /\p{L}{4,}/u.exec(rollouts[0]?.response ?? "") ?? [];
+    assert.ok(word !== undefined);
+    const lines = (await told("rollouts", run, "--search", word, "--step", "4", "--json")).trim().split("\n");
+    const hits: { step: number; snippet: { text: string; marks: [number, number][] } }[] = lines.map((line) =>
+      JSON.parse(line),
+    );
+    assert.ok(hits.every(({ step }) => step === 4));
+    const { text: part, marks } = hits[0]!.snippet;
+    assert.equal(part.slice(...marks[0]!).toLowerCase(), word.toLowerCase());
+    assert.match(await told("rollouts", "--search", `${word.slice(0, 3)}*`), /step \d+ .*reward/);
+    const nothing = await gradus(["rollouts"], dirname(box.file));
+    assert.match(nothing.stderr, /Name a run, or what to look for/);
+  });
+
   it("is exported and shown, and cannot be resumed", async () => {
     const lines = (await told("runs", "export", run)).trim().split("\n");
     assert.equal(lines.length, 80);

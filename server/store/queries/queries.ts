@@ -38,6 +38,8 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     list: list.list.bind(list),
     show: runs.show.bind(runs),
     summary: runs.summary.bind(runs),
+    ownRuns: runs.ownRuns.bind(runs),
+    existing: (run: string): string => runs.existing(run).id,
     verdict: verdicts.verdict.bind(verdicts),
     damage: runs.damage.bind(runs),
     byStartKey: runs.byStartKey.bind(runs),

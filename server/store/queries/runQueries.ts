@@ -106,6 +106,17 @@ export class RunQueries {
     return found === undefined ? null : this.summaryOf(asRun(found));
   }
 
+  /** Runs whose rollouts are in their own logs. */
+  ownRuns(): readonly string[] {
+    return rows<{ id: string }>(
+      this.statements
+        .of(
+          `SELECT id FROM run WHERE ${isRunIdSql("id")} AND NOT EXISTS (SELECT 1 FROM placed WHERE placed.run = run.id)`,
+        )
+        .all(),
+    ).map(({ id }) => id);
+  }
+
   byStartKey(key: string): string | null {
     const found = row<{ id: string }>(
       this.statements.of(`SELECT id FROM run WHERE start_key = ? AND ${isRunIdSql("id")}`).get(key),
