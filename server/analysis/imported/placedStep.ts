@@ -1,6 +1,6 @@
 /** The rollouts of a step that another trainer wrote, out of its file: parsed when they are asked for. */
 import { closeSync, existsSync, fstatSync, readSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { crc32 } from "../../../shared/log/crc32.ts";
@@ -22,13 +22,14 @@ export interface PlacedStep {
   readonly groups: GroupedBy;
 }
 
-/** Where its file is now: next to the run's folder as it was, or where it was. */
+/** Where its file is now: next to the run's folder as it was, where it was, or with the run that came in one file. */
 export function placedFile(
   runFolder: string,
   { relative, file }: Pick<PlacedRecord, "relative" | "file">,
 ): string {
   const moved = resolve(runFolder, relative);
-  return existsSync(moved) ? moved : file;
+  const carried = join(runFolder, "rollouts", basename(file));
+  return [moved, file, carried].find(existsSync) ?? file;
 }
 
 /**

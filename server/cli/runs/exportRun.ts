@@ -30,6 +30,8 @@ export interface ExportOptions {
   /** An earlier name of `out`. */
   readonly output?: string;
   readonly json?: boolean;
+  /** Of a run in one file. */
+  readonly checkpoints?: boolean;
 }
 export const recordFormats = ["jsonl", "history", "curriculum", "csv", "json", "report"] as const;
 

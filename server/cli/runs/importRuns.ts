@@ -11,6 +11,7 @@ import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks
 import { frameworkNames } from "../../frameworks/names.ts";
 import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
+import { archiveEnding } from "../../store/archive/manifest.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findSource } from "../../store/imported/findSource.ts";
 import { importRun, type ImportRequest } from "../../store/imported/importRun.ts";
@@ -18,6 +19,7 @@ import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts
 import { complain, print, printJson } from "../command.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
+import { importFromFile } from "./archiveRun.ts";
 import { followHere } from "./followHere.ts";
 import { daemonState, storeOf, withDaemon } from "./store.ts";
 
@@ -43,7 +45,7 @@ export function importCommand(program: Program): void {
     )
     .argument(
       "<folder>",
-      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run",
+      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run; or a run that was exported as one file, FILE.gradusrun",
     )
     .option(
       "--config <file>",
@@ -67,6 +69,8 @@ export function importCommand(program: Program): void {
 }
 
 async function run(folder: string, options: Options): Promise<void> {
+  if (folder.endsWith(archiveEnding))
+    return taken(storeOf(options.store), await importFromFile(folder, options));
   if (options.follow === true) return follow(folder, options);
   const store = storeOf(options.store);
   const source = findSource(resolve(folder));

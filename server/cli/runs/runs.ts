@@ -18,6 +18,8 @@ import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { compareCommand } from "./compare.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
+import { archiveEnding } from "../../store/archive/manifest.ts";
+import { exportToFile } from "./archiveRun.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
@@ -126,8 +128,9 @@ export const command: Command = {
       .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
       .option(
         "--out <path>",
-        "file or folder to write instead of stdout; required for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet",
+        "file or folder to write instead of stdout; required for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet; one that ends in .gradusrun has the whole run",
       )
+      .option("--checkpoints", "of a .gradusrun: with its checkpoints")
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
     importCommand(program);
@@ -138,9 +141,12 @@ function exportAs(words: string, options: Options & ExportOptions): Promise<void
   const { to, out, output, store, json } = options;
   if (to !== undefined && isModelFormat(to))
     return exportModel(words, { to, out: out ?? output, store, json });
-  return withDaemon(store, async (connection) =>
-    exportRun(connection, await findRun(connection, words), options),
-  );
+  const file = out ?? output;
+  return withDaemon(store, async (connection) => {
+    const run = await findRun(connection, words);
+    if (file?.endsWith(archiveEnding) === true) await exportToFile(run, file, options);
+    else await exportRun(connection, run, options);
+  });
 }
 
 const common = (program: Program): Program =>

@@ -1,0 +1,154 @@
+/** A run out of one file: it appears in the store complete and as it was, or not at all. */
+import { createHash } from "node:crypto";
+import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Transform, type Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { open, type Entry, type ZipFile } from "yauzl";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { readRunFile, runsFolder } from "../files.ts";
+import { draftFolder } from "../imported/runDraft.ts";
+import { hashOf, manifestName, manifestSchema, type Manifest } from "./manifest.ts";
+
+export interface ImportedArchive {
+  readonly run: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** The store had the same run already: nothing was changed. */
+  readonly present: boolean;
+}
+
+/** Of a manifest: one with a million files is none of ours. */
+const mostManifest = 64 * 1024 * 1024;
+
+/** @throws UserError where the file is damaged, is none, or the store has another run of the same id */
+export async function importArchive(file: string, store: string): Promise<ImportedArchive> {
+  const zip = await opened(file);
+  let draft: string | undefined;
+  try {
+    const entries = await entriesOf(zip);
+    const manifest = await manifestOf(zip, entries, file);
+    const home = join(runsFolder(store), manifest.run);
+    const bytes = manifest.files.reduce((sum, one) => sum + one.bytes, 0);
+    const result = { run: manifest.run, files: manifest.files.length, bytes };
+    if (existsSync(home)) {
+      await mustBeSame(home, manifest);
+      return { ...result, present: true };
+    }
+    draft = draftFolder(store, manifest.run);
+    await unpack(zip, entries, manifest, draft);
+    if (readRunFile(draft)?.id !== manifest.run && !existsSync(join(draft, "log")))
+      throw damaged(file, "it holds no run");
+    renameSync(draft, home);
+    return { ...result, present: false };
+  } catch (error) {
+    if (draft !== undefined) rmSync(draft, { recursive: true, force: true });
+    throw error instanceof UserError ? error : damaged(file, messageOf(error), error);
+  } finally {
+    zip.close();
+  }
+}
+
+const damaged = (file: string, how: string, cause?: unknown): UserError =>
+  new UserError(`The file is damaged, or is no exported run: ${how}.`, {
+    file,
+    code: "archive-damaged",
+    ...(cause === undefined ? {} : { cause }),
+    action:
+      "Copy it again from where it was exported, or export the run again: gradus runs export RUN --out FILE.gradusrun.",
+  });
+
+function opened(file: string): Promise<ZipFile> {
+  return new Promise((done, failed) =>
+    open(file, { lazyEntries: true, autoClose: false }, (error, zip) =>
+      error === null ? done(zip) : failed(damaged(file, messageOf(error), error)),
+    ),
+  );
+}
+
+/** By name. The reader itself refuses names that lead out of the folder. */
+function entriesOf(zip: ZipFile): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  return new Promise((done, failed) => {
+    zip.on("entry", (entry: Entry) => {
+      if (entries.has(entry.fileName)) return failed(new Error(`it has ${entry.fileName} twice`));
+      entries.set(entry.fileName, entry);
+      zip.readEntry();
+    });
+    zip.on("end", () => done(entries));
+    zip.on("error", failed);
+    zip.readEntry();
+  });
+}
+
+function streamOf(zip: ZipFile, entry: Entry): Promise<Readable> {
+  return new Promise((done, failed) =>
+    zip.openReadStream(entry, (error, stream) => (error === null ? done(stream) : failed(error))),
+  );
+}
+
+async function manifestOf(
+  zip: ZipFile,
+  entries: ReadonlyMap<string, Entry>,
+  file: string,
+): Promise<Manifest> {
+  const entry = entries.get(manifestName);
+  if (entry === undefined || entry.uncompressedSize > mostManifest)
+    throw damaged(file, `it has no ${manifestName}`);
+  const pieces: Buffer[] = [];
+  for await (const piece of await streamOf(zip, entry)) pieces.push(Buffer.from(piece));
+  const value: unknown = JSON.parse(Buffer.concat(pieces).toString("utf8"));
+  if (typeof value === "object" && value !== null && "version" in value && Number(value.version) > 1)
+    throw new UserError("A later version of Gradus exported this run.", {
+      file,
+      code: "archive-too-new",
+      action: "Update Gradus, then import it.",
+    });
+  const manifest = manifestSchema.parse(value);
+  const expected = new Set(manifest.files.map(({ path }) => path));
+  const missing = manifest.files.find(({ path }) => !entries.has(path));
+  const extra = [...entries.keys()].find((name) => name !== manifestName && !expected.has(name));
+  if (missing !== undefined) throw damaged(file, `${missing.path} is missing`);
+  if (extra !== undefined) throw damaged(file, `its list of files does not have ${extra}`);
+  return manifest;
+}
+
+async function unpack(
+  zip: ZipFile,
+  entries: ReadonlyMap<string, Entry>,
+  { files }: Manifest,
+  draft: string,
+): Promise<void> {
+  for (const { path, sha256, bytes, mtime } of files) {
+    const target = join(draft, path);
+    mkdirSync(dirname(target), { recursive: true });
+    const hash = createHash("sha256");
+    let size = 0;
+    const looking = new Transform({
+      transform(piece: Buffer, _, done) {
+        hash.update(piece);
+        size += piece.length;
+        done(size > bytes ? new Error(`${path} is longer than its ${bytes} bytes`) : null, piece);
+      },
+    });
+    await pipeline(await streamOf(zip, entries.get(path)!), looking, createWriteStream(target));
+    if (hash.digest("hex") !== sha256) throw new Error(`${path} is not what was exported`);
+    // What a process has written long ago is no sign of its life.
+    utimesSync(target, mtime / 1000, mtime / 1000);
+  }
+}
+
+async function mustBeSame(home: string, { run, files }: Manifest): Promise<void> {
+  for (const { path, bytes, sha256 } of files) {
+    // What people say of a run changes.
+    if (path === "marks.json") continue;
+    const file = join(home, path);
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats?.size === bytes && (await hashOf(file)) === sha256) continue;
+    throw new UserError(`The store has another run ${run} already: ${path} differs.`, {
+      file: home,
+      code: "archive-exists",
+      action: `Delete that run (gradus runs delete ${run}), or import into another store: --store FOLDER.`,
+    });
+  }
+}
