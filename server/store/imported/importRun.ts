@@ -13,39 +13,13 @@ import { newRunId, runsFolder } from "../files.ts";
 import { dataNotes, type DataNotes } from "./dataNotes.ts";
 import { importedBefore } from "./importedBefore.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
+import type { ImportRequest } from "./importRequest.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
 import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
 import { draftFolder, nameOf, writeRunFile } from "./runDraft.ts";
 import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
-
-export interface ImportRequest {
-  /** The `.gradus` folder. */
-  readonly store: string;
-  /** What the trainer wrote. */
-  readonly folder: string;
-  readonly name: string | undefined;
-  readonly copy: boolean;
-  /** Name of the run in a file that has several. */
-  readonly sourceRun?: string | undefined;
-  /** The run's config, as its author wrote it; undefined: none was named. */
-  readonly config:
-    | {
-        readonly file: string;
-        readonly text: string;
-        readonly set: readonly string[];
-        readonly loaded: RunConfig;
-        /** Release of the trainer that it is for, where it says so. */
-        readonly version: string | null;
-        /** The trainer's own script or file: rewards have the names that its dumps give them. */
-        readonly converted?: boolean;
-      }
-    | undefined;
-  /** Version of Gradus. */
-  readonly version: string;
-  readonly progress: (bytes: number) => void;
-}
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */
 export async function importRun(request: ImportRequest): Promise<ImportSummary> {

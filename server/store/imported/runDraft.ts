@@ -5,7 +5,7 @@ import { isRunning } from "../../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
 import { authoredPath, makeStore, runFilePath, runsFolder } from "../files.ts";
-import type { ImportRequest } from "./importRun.ts";
+import type { ImportRequest } from "./importRequest.ts";
 
 export function writeRunFile(
   request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun">,

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { newRunId, runsFolder } from "../../files.ts";
 import { importedBefore } from "../importedBefore.ts";
-import type { ImportRequest } from "../importRun.ts";
+import type { ImportRequest } from "../importRequest.ts";
 import type { ImportSummary } from "../importSummary.ts";
 import { rewardHashes } from "../rewardHashes.ts";
 import { draftFolder, nameOf, writeRunFile } from "../runDraft.ts";

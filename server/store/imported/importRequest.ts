@@ -1,0 +1,29 @@
+/** What is imported, and how. */
+import type { RunConfig } from "../../core/config/runConfig.ts";
+
+export interface ImportRequest {
+  /** The `.gradus` folder. */
+  readonly store: string;
+  /** What the trainer wrote. */
+  readonly folder: string;
+  readonly name: string | undefined;
+  readonly copy: boolean;
+  /** Name of the run in a file that has several. */
+  readonly sourceRun?: string | undefined;
+  /** The run's config, as its author wrote it; undefined: none was named. */
+  readonly config:
+    | {
+        readonly file: string;
+        readonly text: string;
+        readonly set: readonly string[];
+        readonly loaded: RunConfig;
+        /** Release of the trainer that it is for, where it says so. */
+        readonly version: string | null;
+        /** The trainer's own script or file: rewards have the names that its dumps give them. */
+        readonly converted?: boolean;
+      }
+    | undefined;
+  /** Version of Gradus. */
+  readonly version: string;
+  readonly progress: (bytes: number) => void;
+}
