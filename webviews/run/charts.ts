@@ -1,7 +1,7 @@
 /** The charts of the run panel, in their order. */
 import type { ChartModel } from "../shared/chartModel.ts";
 import { align } from "../shared/columns.ts";
-import { admissionModel, curriculumModel, estimateModel, spentModel } from "./curriculumModels.ts";
+import { admissionModel, curriculumModel, estimateModel, spentModel } from "./curriculum/curriculumModels.ts";
 import {
   charted,
   criteriaModel,
@@ -16,7 +16,7 @@ import {
   type LineStyle,
   type RunView,
 } from "./models.ts";
-import { termsModel, weightsModel } from "./termModels.ts";
+import { termsModel, weightsModel } from "./learning/termModels.ts";
 
 /** Phases in the order in which a step runs them; unknown ones follow. */
 const phases = ["generate", "reward", "score", "update", "evaluate", "log"];

@@ -2,8 +2,8 @@
 import "uplot/dist/uPlot.min.css";
 import "./run.css";
 import "./failures.css";
-import "./rollouts.css";
-import "./lanes.css";
+import "./rollouts/rollouts.css";
+import "./curriculum/lanes.css";
 import {
   panelVersion,
   readPanelState,
@@ -27,9 +27,9 @@ import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { Header } from "./header.ts";
 import { charts } from "./charts.ts";
 import { Constants, constants } from "./constants.ts";
-import { LanesView } from "./lanes.ts";
+import { LanesView } from "./curriculum/lanes.ts";
 import { firstTraining, warming, type RunView } from "./models.ts";
-import { RolloutsView } from "./rollouts.ts";
+import { RolloutsView } from "./rollouts/rollouts.ts";
 
 /** A range whose end is the run's end, however far that moves. */
 const openEnd = Number.MAX_SAFE_INTEGER;

@@ -9,7 +9,7 @@ import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.t
 import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";
 import type { RunSeries } from "../shared/series.ts";
-import { withinPossible } from "./rewardRange.ts";
+import { withinPossible } from "./learning/rewardRange.ts";
 
 export interface RunView {
   readonly run: PanelRun;

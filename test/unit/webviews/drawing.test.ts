@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { chartOf } from "../../../shared/editor/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import { constants } from "../../../webviews/run/constants.ts";
-import { withinPossible } from "../../../webviews/run/rewardRange.ts";
+import { withinPossible } from "../../../webviews/run/learning/rewardRange.ts";
 import { axisRange } from "../../../webviews/shared/axis.ts";
 import { describeStep, formatTicks, formatValue } from "../../../webviews/shared/chartModel.ts";
 import { RunSeries } from "../../../webviews/shared/series.ts";

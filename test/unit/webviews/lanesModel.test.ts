@@ -12,7 +12,7 @@ import {
   opensTo,
   shownNames,
   viewOf,
-} from "../../../webviews/run/lanesModel.ts";
+} from "../../../webviews/run/curriculum/lanesModel.ts";
 
 const tally = {
   groups: 1,

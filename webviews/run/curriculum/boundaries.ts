@@ -1,6 +1,6 @@
 /** Handles where a stage ends: dragged or moved by keys, they ask for the config to be edited. */
-import { plural } from "../../shared/lib/format.ts";
-import { element } from "../shared/dom.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import { element } from "../../shared/dom.ts";
 import type { Boundary } from "./lanesModel.ts";
 
 interface BoundaryEvents {

@@ -1,8 +1,8 @@
 /** The rollouts of a step as a list of groups, and why one of them has its advantage. */
-import { formatChange, formatNumber, plural } from "../../shared/lib/format.ts";
-import type { Brush, PanelGroup, RolloutPlace } from "../../shared/editor/runPanel.ts";
-import type { Why } from "../../shared/rollouts/why.ts";
-import { button, element, setShown, setText } from "../shared/dom.ts";
+import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
+import type { Brush, PanelGroup, RolloutPlace } from "../../../shared/editor/runPanel.ts";
+import type { Why } from "../../../shared/rollouts/why.ts";
+import { button, element, setShown, setText } from "../../shared/dom.ts";
 import { explanation, type RolloutTexts } from "./why.ts";
 
 interface RolloutsEvents {

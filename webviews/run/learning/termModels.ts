@@ -1,7 +1,7 @@
 /** From a run's series to the charts of what its reward is made of: pure. */
-import { align } from "../shared/columns.ts";
-import { constantOf, type ChartModel } from "../shared/chartModel.ts";
-import { charted, lineOf, type RunView } from "./models.ts";
+import { align } from "../../shared/columns.ts";
+import { constantOf, type ChartModel } from "../../shared/chartModel.ts";
+import { charted, lineOf, type RunView } from "../models.ts";
 
 /** Lines of a chart, at most. */
 const mostTerms = 12;

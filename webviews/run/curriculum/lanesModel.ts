@@ -4,9 +4,9 @@ import type {
   CurriculumOverview,
   GroupTally,
   TaskOrigin,
-} from "../../shared/protocol/protocol.ts";
-import { formatFraction, formatNumber, plural } from "../../shared/lib/format.ts";
-import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/editor/runPanel.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { formatFraction, formatNumber, plural } from "../../../shared/lib/format.ts";
+import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../../shared/editor/runPanel.ts";
 
 /** A cell of the picture: a lane, counted from the top, and a column of steps. */
 export interface CellPlace {

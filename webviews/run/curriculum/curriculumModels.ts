@@ -1,12 +1,12 @@
 /** From a run's series and its counted groups to the charts of its curriculum: pure. */
-import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
-import { plural } from "../../shared/lib/format.ts";
-import type { ChartModel, ChartLine } from "../shared/chartModel.ts";
-import { align, withZeros } from "../shared/columns.ts";
-import type { Column } from "../shared/column.ts";
-import type { RunSeries } from "../shared/series.ts";
-import { withinPossible } from "./rewardRange.ts";
-import { blank, charted, lineOf, stacked, type LineStyle, type RunView } from "./models.ts";
+import type { CurriculumOverview } from "../../../shared/protocol/protocol.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import type { ChartModel, ChartLine } from "../../shared/chartModel.ts";
+import { align, withZeros } from "../../shared/columns.ts";
+import type { Column } from "../../shared/column.ts";
+import type { RunSeries } from "../../shared/series.ts";
+import { withinPossible } from "../learning/rewardRange.ts";
+import { blank, charted, lineOf, stacked, type LineStyle, type RunView } from "../models.ts";
 
 const mostArms = 6;
 const armOf = (metric: string): string | undefined => /^curriculum\/(.+)\/share$/.exec(metric)?.[1];

@@ -1,9 +1,9 @@
 /** What surrounds the curriculum's lanes: names, words, legend, table. */
-import type { CurriculumLane, CurriculumOverview } from "../../shared/protocol/protocol.ts";
-import type { LanesPath } from "../../shared/editor/runPanel.ts";
-import { formatFraction, plural } from "../../shared/lib/format.ts";
-import { button, element } from "../shared/dom.ts";
-import type { Theme } from "../shared/theme.ts";
+import type { CurriculumLane, CurriculumOverview } from "../../../shared/protocol/protocol.ts";
+import type { LanesPath } from "../../../shared/editor/runPanel.ts";
+import { formatFraction, plural } from "../../../shared/lib/format.ts";
+import { button, element } from "../../shared/dom.ts";
+import type { Theme } from "../../shared/theme.ts";
 import { anyMade, describeOrigin, laneRows, rateOf } from "./lanesModel.ts";
 import { shade } from "./lanesPlot.ts";
 

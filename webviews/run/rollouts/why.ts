@@ -1,5 +1,5 @@
 /** An explanation as elements: sentences, then the numbers they speak of as bars and tables. */
-import { formatChange, formatNumber, plural } from "../../shared/lib/format.ts";
+import { formatChange, formatNumber, plural } from "../../../shared/lib/format.ts";
 import {
   criterionName,
   metMark,
@@ -7,13 +7,13 @@ import {
   pointsText,
   signOfCriterion,
   type Met,
-} from "../../shared/rollouts/criteria.ts";
-import { fromWire, type MaybeNumber } from "../../shared/rollouts/rollouts.ts";
-import type { ResponsePart } from "../../shared/rollouts/responseParts.ts";
-import type { ToPanel } from "../../shared/editor/runPanel.ts";
-import type { TermCriteria, Why, WhyTopic } from "../../shared/rollouts/why.ts";
-import { alternativeTable } from "../../shared/rollouts/whyTable.ts";
-import { element } from "../shared/dom.ts";
+} from "../../../shared/rollouts/criteria.ts";
+import { fromWire, type MaybeNumber } from "../../../shared/rollouts/rollouts.ts";
+import type { ResponsePart } from "../../../shared/rollouts/responseParts.ts";
+import type { ToPanel } from "../../../shared/editor/runPanel.ts";
+import type { TermCriteria, Why, WhyTopic } from "../../../shared/rollouts/why.ts";
+import { alternativeTable } from "../../../shared/rollouts/whyTable.ts";
+import { element } from "../../shared/dom.ts";
 
 const number = (value: MaybeNumber): string => (value === null ? "–" : formatNumber(fromWire(value)));
 const change = (value: MaybeNumber): string => (value === null ? "–" : formatChange(fromWire(value)));

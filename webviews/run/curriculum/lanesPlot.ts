@@ -1,8 +1,8 @@
 /** Draws the curriculum's lanes on a canvas: a cell's shade is its pass rate, an edge marks all wrong and all right. */
-import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
-import { withAlpha } from "../shared/color.ts";
-import type { Mark } from "../shared/plot.ts";
-import type { Theme } from "../shared/theme.ts";
+import type { CurriculumOverview } from "../../../shared/protocol/protocol.ts";
+import { withAlpha } from "../../shared/color.ts";
+import type { Mark } from "../../shared/plot.ts";
+import type { Theme } from "../../shared/theme.ts";
 import type { StepScale } from "./boundaries.ts";
 import { columnCount, columnOf, type Area, type CellPlace } from "./lanesModel.ts";
 

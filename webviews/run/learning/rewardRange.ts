@@ -1,5 +1,5 @@
 /** Keeps mean ± standard deviation inside what a reward can be. Pure. */
-import type { PlotValue, Spread } from "../shared/columns.ts";
+import type { PlotValue, Spread } from "../../shared/columns.ts";
 
 const known = (values: readonly PlotValue[]): number[] =>
   values.filter((value): value is number => value !== null && !Number.isNaN(value));

@@ -1,5 +1,5 @@
 /** What a person does on the lanes' picture: pointing, dragging, keys. */
-import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
+import type { CurriculumOverview } from "../../../shared/protocol/protocol.ts";
 import { columnCount, type CellPlace } from "./lanesModel.ts";
 
 interface LanesInput {

@@ -1,5 +1,5 @@
 /** One question at a time; those that only follow a live run keep their distance. */
-import type { CurriculumView } from "../../shared/editor/runPanel.ts";
+import type { CurriculumView } from "../../../shared/editor/runPanel.ts";
 
 /** Milliseconds between two questions while the run trains. */
 const pace = 2_000;

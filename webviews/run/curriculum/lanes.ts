@@ -1,9 +1,9 @@
 /** The curriculum's lanes: families, arms or tasks by steps, what they cost, and a brush that chooses rollouts. */
-import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
-import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../shared/editor/runPanel.ts";
-import { button, element, setShown, setText } from "../shared/dom.ts";
-import type { Mark } from "../shared/plot.ts";
-import type { Theme } from "../shared/theme.ts";
+import type { CurriculumOverview } from "../../../shared/protocol/protocol.ts";
+import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../../shared/editor/runPanel.ts";
+import { button, element, setShown, setText } from "../../shared/dom.ts";
+import type { Mark } from "../../shared/plot.ts";
+import type { Theme } from "../../shared/theme.ts";
 import { Boundaries } from "./boundaries.ts";
 import { listenTo, moved } from "./lanesInput.ts";
 import {
