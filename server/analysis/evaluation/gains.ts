@@ -2,7 +2,7 @@
 import type { Random } from "../../lib/random.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import type { EvaluatedTask } from "./types.ts";
-import { passAtK } from "./passAtK.ts";
+import { passAtK } from "../../../shared/run/passAtK.ts";
 
 export interface Gain extends Interval {
   readonly value: number;

@@ -3,32 +3,7 @@ import type { EvaluatedTask, Measure } from "./types.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
 import { attemptMeasures } from "./attempts.ts";
 import { mean } from "../../../shared/lib/mean.ts";
-
-/**
- * Unbiased estimate of the chance that one of k samples is right, from c right of n drawn:
- * 1 − C(n−c, k)/C(n, k), as a product that neither overflows nor cancels.
- * Source: Evaluating Large Language Models Trained on Code.
- */
-export function passAtK(n: number, c: number, k: number): number {
-  if (!(
-    Number.isInteger(n) &&
-    Number.isInteger(c) &&
-    Number.isInteger(k) &&
-    c >= 0 &&
-    c <= n &&
-    k >= 1 &&
-    k <= n
-  )) {
-    throw new RangeError(
-      `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, but got n = ${n}, c = ${c}, k = ${k}`,
-    );
-  }
-  if (n - c < k) return 1;
-  if (k === 1) return c / n;
-  let allWrong = 1;
-  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
-  return 1 - allWrong;
-}
+import { passAtK } from "../../../shared/run/passAtK.ts";
 
 function measures(tasks: readonly EvaluatedTask[], ks: readonly number[]): [string, Measure][] {
   const terms = [...new Set(tasks.flatMap(({ rewards }) => Object.keys(rewards ?? {})))];

@@ -5,7 +5,7 @@ import type { Random } from "../../lib/random.ts";
 import type { Task } from "../../core/task.ts";
 import { bootstrapMean, type Interval } from "./bootstrap.ts";
 import type { EvaluatedTask } from "./types.ts";
-import { passAtK } from "./passAtK.ts";
+import { passAtK } from "../../../shared/run/passAtK.ts";
 
 export interface EvaluationProbe {
   readonly name: string;

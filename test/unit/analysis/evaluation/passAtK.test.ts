@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { evaluationReport, passAtK } from "../../../../server/analysis/evaluation/passAtK.ts";
+import { evaluationReport } from "../../../../server/analysis/evaluation/passAtK.ts";
+import { meanInterval, passAtK, passIntervals } from "../../../../shared/run/passAtK.ts";
 import { near } from "../../support.ts";
 
 /** 1 − C(n−c, k)/C(n, k) by exact integers. */
@@ -46,4 +47,34 @@ test("the report names pass@k and greedy over all tasks and per arm; unscored sa
     "eval/countdown/4/pass@4": 0,
     "eval/countdown/4/greedy": 0,
   });
+});
+
+test("the interval of a mean over tasks is Wilson's where tasks are all or nothing, narrower where they are not", () => {
+  const tasks = (right: number, of: number) => Array.from({ length: of }, (_, i) => (i < right ? 1 : 0));
+  // Wilson's interval of 8 of 10, to three digits: 0.490 to 0.943; here of 9 trials, as the deviation divides by n − 1.
+  const [low, high] = meanInterval(tasks(8, 10))!;
+  assert.ok(Math.abs(low - 0.475) < 0.01 && Math.abs(high - 0.947) < 0.01, `${low} to ${high}`);
+  const same = meanInterval(Array.from({ length: 10 }, (_, i) => 0.75 + 0.01 * (i % 2)))!;
+  assert.ok(same[0] > 0.74 && same[1] < 0.77, "tasks that are alike say more");
+  const none = meanInterval(tasks(0, 100))!;
+  assert.equal(none[0], 0);
+  assert.ok(Math.abs(none[1] - 0.037) < 0.001, "0 of 100 is not certainty");
+  assert.equal(meanInterval([1]), undefined);
+});
+
+test("by metric: pass@k of the tasks that have k samples, and the greedy answers that could be scored", () => {
+  const results = {
+    tasks: ["a", "b", "c"],
+    arms: ["x", "x", "x"],
+    samples: [4, 4, 1],
+    right: [1, 3, 1],
+    greedy: [1, 0, null],
+  };
+  const found = passIntervals(
+    ["eval/pass@1", "eval/pass@4", "eval/pass@8", "eval/greedy", "eval/tokens"],
+    results,
+  );
+  assert.deepEqual(Object.keys(found), ["eval/pass@1", "eval/pass@4", "eval/greedy"]);
+  assert.deepEqual(found["eval/pass@1"], meanInterval([0.25, 0.75, 1]));
+  assert.deepEqual(found["eval/pass@4"], meanInterval([1, 1]));
 });
