@@ -17,6 +17,8 @@ export const metrics: readonly Metric[] = [
   metric("reward/total/max", "Highest combined reward among the step's rollouts.", {
     aliases: { verl: ["critic/score/max"] },
   }),
+  metric("reward/total/p10", "A tenth of the step's rollouts have a combined reward below this."),
+  metric("reward/total/p90", "A tenth of the step's rollouts have a combined reward above this."),
   metric("reward/<term>", "Mean of one reward term, before its weight, where it applies.", {
     better: "higher",
     aliases: { trl: ["rewards/<term>/mean"], prime_rl: ["rewards/<term>/mean"] },

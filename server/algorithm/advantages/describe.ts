@@ -9,6 +9,7 @@ import { describeCriteria } from "../rewards/criteria.ts";
 import { rowValue, type Scores } from "../rewards/rewards.ts";
 import { columnsInStretches, countsOf, type TokenColumn } from "./tokenColumn.ts";
 import { mean } from "../../../shared/lib/mean.ts";
+import { quantile } from "../../../shared/lib/quantile.ts";
 
 /** The metrics that follow from rewards and advantages. @param trained the rows of the batch that train */
 export const describeStep = (
@@ -46,6 +47,9 @@ export function describeRewards({ rewards, combined }: Scores): Record<string, n
   if (totals.length > 0) metrics["reward/total"] = mean(totals);
   if (totals.length > 1) {
     metrics["reward/total/std"] = deviation(totals);
+    const sorted = Float64Array.from(totals).sort();
+    metrics["reward/total/p10"] = quantile(sorted, 0.1);
+    metrics["reward/total/p90"] = quantile(sorted, 0.9);
     metrics["reward/total/min"] = totals.reduce((least, total) => Math.min(least, total));
     metrics["reward/total/max"] = totals.reduce((most, total) => Math.max(most, total));
   }

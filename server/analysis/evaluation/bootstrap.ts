@@ -1,4 +1,5 @@
 /** How sure a held-out measure is: intervals by drawing the tasks again. */
+import { quantile } from "../../../shared/lib/quantile.ts";
 import type { Random } from "../../lib/random.ts";
 
 export interface Interval {
@@ -30,11 +31,4 @@ export function bootstrapMean(
   }
   means.sort();
   return { low: quantile(means, (1 - level) / 2), high: quantile(means, (1 + level) / 2) };
-}
-
-/** Linear between the two nearest order statistics. */
-function quantile(sorted: Float64Array, at: number): number {
-  const place = at * (sorted.length - 1);
-  const [below, above] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
-  return below + (above - below) * (place - Math.floor(place));
 }
