@@ -51,6 +51,14 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
       .array(z.object({ metrics: z.array(z.string()), absent: z.enum(["zero", "unknown"]) }))
       .optional()
       .describe("Metrics that add up: their means are over the steps that have all of them."),
+    smooth: z
+      .number()
+      .min(0)
+      .lt(1)
+      .default(0)
+      .describe(
+        "Factor of a moving average of each series, made of every point before the series is reduced.",
+      ),
   }),
 );
 /** A step of an imported run whose file has changed since, or is gone. */

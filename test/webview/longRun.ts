@@ -48,9 +48,15 @@ export function pointsOf(value: Recorded[string], after: number, before: number)
 }
 
 /** What the store answers to a panel that asks for these steps. */
-export function answered(run: Recorded, first: number, last: number, most = mostBuckets): readonly Series[] {
+export function answered(
+  run: Recorded,
+  first: number,
+  last: number,
+  most = mostBuckets,
+  smooth = 0,
+): readonly Series[] {
   const metrics = Object.keys(run);
-  const wanted = { metrics, stacks: panelStacks(metrics), first, last, most };
+  const wanted = { metrics, stacks: panelStacks(metrics), first, last, most, smooth };
   const reading = bucketed(wanted, (metric, after, before) => pointsOf(run[metric]!, after, before));
   for (;;) {
     const next = reading.next();

@@ -5,6 +5,7 @@
 import { Buckets, widthFor, type Stack } from "../../../shared/lib/buckets.ts";
 import type { RecordedPoints, Series } from "../../../shared/protocol/protocol.ts";
 import { joined, type PointArrays } from "../ingest/points.ts";
+import { Smoother } from "./smoother.ts";
 
 interface BucketsWanted {
   readonly metrics: readonly string[];
@@ -13,6 +14,8 @@ interface BucketsWanted {
   readonly first: number;
   readonly last: number;
   readonly most: number;
+  /** Of each series, a moving average with this factor in place of its points; 0 or absent: none. */
+  readonly smooth?: number;
 }
 /** A metric's points with `after` < step < `before`. */
 export type ReadWindow = (metric: string, after: number, before: number) => PointArrays;
@@ -24,15 +27,23 @@ const [headPoints, tailPoints] = [10, 32];
 
 /** Yields after each window, where another question may be answered. */
 export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<void, Series[]> {
-  const { metrics, first, last, most } = wanted;
+  const { metrics, first, last, most, smooth = 0 } = wanted;
   const width = widthFor(first, last, most);
   const window = Math.max(width, windowSteps, widthFor(first, last, mostWindows));
   const series = new Map(metrics.map((metric) => [metric, new BucketedSeries(width)]));
   const parts = partsOf(metrics, wanted.stacks);
+  const smoothers = new Map(smooth > 0 ? metrics.map((metric) => [metric, new Smoother(smooth)]) : []);
+  const shown = (metric: string, points: PointArrays): PointArrays =>
+    smoothers.get(metric)?.smoothed(points) ?? points;
+  // An average of a part of the run is that of the whole run: it has seen what came before.
+  for (let begin = 0; smooth > 0 && begin < first; begin += window) {
+    for (const metric of metrics) shown(metric, read(metric, begin - 1, Math.min(begin + window, first)));
+    yield;
+  }
   for (let begin = Math.floor(first / window) * window; begin <= last; begin += window) {
     const [after, before] = [Math.max(begin, first) - 1, Math.min(begin + window, last + 1)];
     for (const stack of parts) {
-      const points = stack.metrics.map((metric) => read(metric, after, before));
+      const points = stack.metrics.map((metric) => shown(metric, read(metric, after, before)));
       const readings = stack.metrics.map((metric) => series.get(metric)!);
       readings.forEach((reading, i) => reading.note(points[i]!));
       // Single points are given as they were recorded.

@@ -10,6 +10,7 @@ import { bucketed, type ReadWindow } from "./bucketed.ts";
 import { joined, readPoints, type PointArrays } from "../ingest/points.ts";
 import type { RunQueries } from "./runQueries.ts";
 import { reduce } from "./series.ts";
+import { Smoother } from "./smoother.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 
 /** Beyond every step. */
@@ -52,21 +53,48 @@ export class MetricQueries {
     maxPoints,
     buckets,
     stacks = [],
+    smooth,
   }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
     const run = this.runs.existing(id);
     const attempts = this.attempts(id);
     if (buckets !== undefined) {
-      const wanted = { metrics, stacks, first: from + 1, last: Math.min(to, run.step), most: buckets };
+      const wanted = {
+        metrics,
+        stacks,
+        first: from + 1,
+        last: Math.min(to, run.step),
+        most: buckets,
+        smooth,
+      };
       const read: ReadWindow = (metric, after, before) => this.points(id, metric, attempts, after, before);
       return { series: yield* bucketed(wanted, read), step: run.step };
     }
     const series: Series[] = [];
     for (const metric of metrics) {
-      const points = this.points(id, metric, attempts, from, to + 1);
+      const points =
+        smooth > 0
+          ? this.smoothed(id, metric, attempts, from, to, smooth)
+          : this.points(id, metric, attempts, from, to + 1);
       series.push({ metric, ...reduce(points, maxPoints), total: points.steps.length });
       yield;
     }
     return { series, step: run.step };
+  }
+
+  /** Averaged over the whole run up to there, and then of that a part. */
+  private smoothed(
+    run: string,
+    metric: string,
+    attempts: readonly Attempt[],
+    after: number,
+    to: number,
+    factor: number,
+  ): PointArrays {
+    const { steps, values } = new Smoother(factor).smoothed(this.points(run, metric, attempts, -1, to + 1));
+    const begin = steps.findIndex((step) => step > after);
+    return begin < 0
+      ? { steps: new Float64Array(), values: new Float64Array() }
+      : { steps: steps.subarray(begin), values: values.subarray(begin) };
   }
 
   /** Every point of each metric after a step, as it was recorded. */

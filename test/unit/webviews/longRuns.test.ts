@@ -195,3 +195,31 @@ test("an attempt that begins inside a bucket takes that bucket with it, and what
   assert.equal(series.at("policy/entropy"), 7);
   assert.equal(series.exactly("policy/entropy", 995), run["policy/entropy"]!(995));
 });
+
+test("smoothing is made of every point, before buckets: it depends neither on their width nor on where a part begins", () => {
+  const run = longRun(20_000);
+  const metric = "policy/entropy";
+  const smooth = 0.9;
+  const expected: number[] = [];
+  let [sum, weight] = [0, 0];
+  for (let step = 0; step < 20_000; step++) {
+    sum = smooth * sum + (1 - smooth) * run[metric]!(step)!;
+    weight = smooth * weight + (1 - smooth);
+    expected.push(sum / weight);
+  }
+  const of = (first: number, last: number, most: number): Series =>
+    answered({ [metric]: run[metric]! }, first, last, most, smooth)[0]!;
+  const single = of(15_000, 15_200, 2_048);
+  single.steps.forEach((step, i) => assert.ok(Math.abs(single.values[i]! - expected[step]!) < 1e-9));
+  const wide = of(0, 19_999, 512);
+  assert.ok((wide.width ?? 1) > 1);
+  wide.steps.forEach((last, i) => {
+    const own = expected.slice(wide.begins![i]!, last + 1);
+    assert.ok(Math.abs(wide.values[i]! - own.reduce((a, b) => a + b, 0) / own.length) < 1e-9);
+  });
+  const still = answered({ still: () => 0.3 }, 0, 99, 2_048, smooth)[0]!;
+  assert.ok(
+    still.values.every((value) => Math.abs(value! - 0.3) < 1e-12),
+    "a constant is not drawn to 0",
+  );
+});
