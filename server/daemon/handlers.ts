@@ -6,12 +6,14 @@ import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { compare, type ComparedStore } from "./experiments/compare.ts";
+import { setInConfig } from "./configSet.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
 import { attackReward, checkReward, pinReward, testReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./stageSteps.ts";
+import { dismiss, withDismissal } from "./verdict/dismissals.ts";
 import { verdict } from "./verdict/verdict.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TokenReader } from "./tokens/tokenReader.ts";
@@ -53,13 +55,20 @@ export function handlersOf(
     ...answers(protocol.runsShow, async (parameters) =>
       supervisor.seen(await remote.call("show", parameters)),
     ),
-    ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
     ...answers(protocol.runsFork, async (parameters) =>
       supervisor.fork(await remote.call("show", { run: parameters.run }), parameters),
     ),
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
+    ...answers(protocol.runsVerdict, async (parameters) => {
+      const { verdict: found } = await verdict(remote, rescorer, parameters);
+      return { verdict: await withDismissal(remote, parameters.run, found) };
+    }),
+    ...answers(protocol.runsDismiss, async (parameters) => {
+      const { verdict: found } = await verdict(remote, rescorer, { run: parameters.run });
+      return dismiss(remote, parameters, found);
+    }),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),
     ...answers(protocol.metricsSeries, (parameters) => remote.call("series", parameters)),
     ...answers(protocol.groupsQuery, (parameters) => remote.call("groups", parameters)),
@@ -80,6 +89,7 @@ export function handlersOf(
     ...answers(protocol.rewardPin, (parameters) => pinReward(remote, checker, parameters)),
     ...answers(protocol.rewardTest, (parameters) => testReward(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
+    ...answers(protocol.configSet, (parameters) => Promise.resolve({ text: setInConfig(parameters) })),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),
     ),

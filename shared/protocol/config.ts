@@ -1,5 +1,6 @@
 /** What an editor asks about a config: its last run, its stages, what an edit would have changed. */
 import { z } from "zod";
+import type { Json } from "../lib/json.ts";
 import type { RewardCoverage } from "../rollouts/coverage.ts";
 import type { Rescored, Sweep } from "../rollouts/rescore.ts";
 import { request } from "./descriptor.ts";
@@ -32,6 +33,17 @@ export const stageSteps = request<StageSteps>()(
     /** As the run had it. */
     was: z.number().int().positive(),
     steps: z.number().int().positive(),
+  }),
+);
+
+const json: z.ZodType<Json, Json> = z.json();
+/** The text of a config with values set, as `--set` addresses them; refused where it gives no safe place for one. */
+export const configSet = request<{ readonly text: string }>()(
+  "gradus/config/set",
+  z.object({
+    file: z.string(),
+    text: z.string(),
+    set: z.array(z.object({ path: z.string(), value: json })).min(1),
   }),
 );
 

@@ -4,7 +4,7 @@
  * are refused at run time ("Unknown parameter structure auto").
  */
 import { subscribe, unsubscribe } from "./changes.ts";
-import { configLens, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
+import { configLens, configSet, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
 import { curriculumQuery, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import {
@@ -28,6 +28,7 @@ import {
   runsImport,
   runsList,
   runsMark,
+  runsDismiss,
   runsResume,
   runsShow,
   runsStart,
@@ -58,6 +59,7 @@ export const requests = {
   runsList,
   runsShow,
   runsVerdict,
+  runsDismiss,
   runsControl,
   runsResume,
   runsDelete,
@@ -81,6 +83,7 @@ export const requests = {
   subscribe,
   unsubscribe,
   configLens,
+  configSet,
   stageSteps,
   rescore,
   rescoreSweep,

@@ -55,7 +55,7 @@ export const metricsSeries = request<{ readonly series: readonly Series[]; reado
       .number()
       .min(0)
       .lt(1)
-      .default(0)
+      .optional()
       .describe(
         "Factor of a moving average of each series, made of every point before the series is reduced.",
       ),

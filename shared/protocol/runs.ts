@@ -70,6 +70,8 @@ export interface RunDetail extends RunSummary {
   }[];
   readonly stages: readonly { readonly step: number; readonly name: string; readonly kind: string }[];
   readonly backendReason: string | null;
+  /** What computed it, in words: "CPU, 2 threads"; null: not known. */
+  readonly device?: string | null;
   /** Where its log is damaged, what is missing for it, what to do; absent where it is whole. */
   readonly damaged?: readonly string[];
 }
@@ -198,6 +200,11 @@ export const runsVerdict = request<{ readonly verdict: Verdict | null }>()(
   run.extend({
     to: z.number().int().optional().describe("Only steps up to this one; default: all."),
   }),
+);
+/** A person finds the verdict wrong, and says why; an empty reason takes that back. */
+export const runsDismiss = request<{ readonly verdict: Verdict | null }>()(
+  "gradus/runs/dismiss",
+  run.extend({ reason: z.string() }),
 );
 const json: z.ZodType<Json, Json> = z.json();
 export const runsControl = request<{ readonly id: string }>()(

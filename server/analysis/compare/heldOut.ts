@@ -7,7 +7,7 @@ import { heldOutNames } from "../../../shared/run/outcome.ts";
 import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { Random } from "../../lib/random.ts";
 import { bootstrapMean } from "../evaluation/bootstrap.ts";
-import { passAtK } from "../evaluation/passAtK.ts";
+import { passAtK } from "../../../shared/run/passAtK.ts";
 
 /** The last evaluation of a run; undefined: it has none. */
 export interface Examined {

@@ -6,12 +6,7 @@ import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { RunOrigin } from "../../../shared/run/origin.ts";
 import type { VerdictBrief } from "../../../shared/run/verdict.ts";
 import type { RunWarning } from "../../../shared/run/outcome.ts";
-import type {
-  ConfigLens,
-  RunDetail,
-  RunStatus,
-  RunSummary,
-} from "../../../shared/protocol/protocol.ts";
+import type { ConfigLens, RunDetail, RunStatus, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { readWorker, workerIsAlive } from "../../../shared/run/lease.ts";
 import { runFolder } from "../files.ts";
@@ -75,6 +70,7 @@ export class RunQueries {
       })),
       stages: this.stages(id),
       backendReason: run.backend_reason,
+      device: run.device,
       ...(damaged.length === 0 ? {} : { damaged }),
     };
   }
