@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
 import type { Stack } from "../lib/buckets.ts";
+import type { Verdict } from "../run/verdict.ts";
 import type {
   CurriculumOverview,
   EvaluationRow,
@@ -9,8 +10,11 @@ import type {
   Series,
   rewardErrors,
 } from "../protocol/protocol.ts";
+import type { Brush, LanesPath, PanelState, RolloutPlace } from "./panelState.ts";
 import type { ResponsePart } from "../rollouts/responseParts.ts";
 import type { Why } from "../rollouts/why.ts";
+
+export type { Brush, LanesPath, PanelState, RolloutPlace } from "./panelState.ts";
 
 /** Grows when a change is not additive; a message of another version is dropped, and the host reloads the webview. */
 export const panelVersion = 1;
@@ -26,9 +30,15 @@ export interface PanelRun {
     readonly steps: number | null;
   }[];
   readonly checkpoints: readonly { readonly step: number }[];
+  /** Where the run was continued, and from which step. */
+  readonly attempts?: readonly { readonly attempt: number; readonly from: number }[];
+  readonly seed?: number | null;
+  /** Short; with a plus where files had changed since. */
+  readonly commit?: string | null;
   /** Rollouts in a group; null where unknown. */
   readonly group: number | null;
-  readonly backendReason: string | null;
+  /** What computes it, in words. */
+  readonly device: string | null;
   /** How far the evaluation is that is under way, as a sentence. */
   readonly evaluating?: string;
 }
@@ -36,11 +46,19 @@ export interface PanelRun {
 /** What reward terms failed with. */
 export type PanelFailures = Pick<ResultOf<typeof rewardErrors>, "failures" | "kinds" | "failed" | "rollouts">;
 
-/** A rollout of the run. */
-export interface RolloutPlace {
+/** An evaluation, with what its tasks allow to be said. */
+export interface PanelEvaluation extends Omit<EvaluationRow, "results"> {
+  /** By metric, the 95 % interval over the tasks. */
+  readonly intervals?: Readonly<Record<string, readonly [low: number, high: number]>>;
+  /** Held-out tasks. */
+  readonly tasks?: number;
+}
+
+/** Something of the run's log that its timeline shows. */
+export interface PanelEvent {
   readonly step: number;
-  readonly group: string;
-  readonly index: number;
+  readonly severity: "info" | "warning" | "error";
+  readonly message: string;
 }
 
 /** A group of a step, as the panel lists it: numbers are null where there is none. */
@@ -52,8 +70,19 @@ export interface PanelGroup {
   readonly arm: string;
   /** "in training", or why it was left out. */
   readonly verdict: string;
+  readonly prompt: string;
+  /** Rollouts that were right, as the run counted them; null: it did not say. */
+  readonly right: number | null;
+  /** Some rollout has an advantage other than 0. */
+  readonly signal: boolean;
   readonly rollouts: readonly {
     readonly index: number;
+    /** The beginning of its response. */
+    readonly text: string;
+    /** Whether `text` is all of it. */
+    readonly whole: boolean;
+    /** By term, what it scored; null: the term does not apply. */
+    readonly terms: Readonly<Record<string, number | null>>;
     readonly reward: number | null;
     readonly advantage: number | null;
     /** None of its reward terms failed. */
@@ -61,26 +90,12 @@ export interface PanelGroup {
   }[];
 }
 
-/** Which family of arms is opened on the lanes, and which arm; null: none. */
-export interface LanesPath {
-  readonly family: string | null;
-  readonly arm: string | null;
-}
 /** What part of the groups the curriculum's lanes show. */
 export interface CurriculumView extends LanesPath {
   /** auto: families, where arms have such, else arms. */
   readonly by: Lane | "auto";
   readonly from: number;
   readonly to: number;
-}
-
-/** Groups that a person has marked on the lanes. */
-export interface Brush {
-  readonly by: Lane;
-  readonly from: number;
-  readonly to: number;
-  /** Arms, families or tasks; empty: all. */
-  readonly names: readonly string[];
 }
 
 export type LinkState =
@@ -95,29 +110,44 @@ export interface LiveStep {
   readonly metrics: Readonly<Record<string, number | null>>;
 }
 
+/** The run of the same config before. */
+export interface PanelBefore {
+  readonly run: string;
+  /** What differs, in a line. */
+  readonly text: string;
+}
+
+/** What is known of a run apart from its series. */
+export interface PanelFacts {
+  readonly run: PanelRun;
+  readonly evaluations: readonly PanelEvaluation[];
+  /** Errors in the run's log that are of no reward term. */
+  readonly errors: number;
+  readonly failures?: PanelFailures;
+  readonly events?: readonly PanelEvent[];
+  /** Absent: there is none. */
+  readonly before?: PanelBefore;
+  /** null: it has none yet; absent: the daemon gives none. */
+  readonly verdict?: Verdict | null;
+}
+
 export type ToPanel = { readonly version: number } & (
-  | {
+  | (PanelFacts & {
       /** Everything, once after `ready` and again after a gap. */
       readonly type: "show";
-      readonly run: PanelRun;
       readonly series: readonly Series[];
-      readonly evaluations: readonly EvaluationRow[];
-      /** Errors in the run's log that are of no reward term. */
-      readonly errors: number;
-      readonly failures?: PanelFailures;
-    }
-  | {
+    })
+  | (PanelFacts & {
       /** What has happened since; at most ten a second. */
       readonly type: "live";
-      readonly run: PanelRun;
       readonly steps: readonly LiveStep[];
-      readonly evaluations: readonly EvaluationRow[];
-      /** Errors in the run's log that are of no reward term. */
-      readonly errors: number;
-      readonly failures?: PanelFailures;
-    }
+    })
   /** Answers `range`: the same metrics in finer detail over a part of the run. */
   | { readonly type: "range"; readonly id: number; readonly series: readonly Series[] }
+  /** Answers `names`. */
+  | { readonly type: "names"; readonly names: readonly string[] }
+  /** Answers `metrics`. */
+  | { readonly type: "metrics"; readonly series: readonly Series[] }
   /** Answers `curriculum`. */
   | { readonly type: "curriculum"; readonly id: number; readonly overview: CurriculumOverview }
   /** Answers `rollouts`. */
@@ -165,6 +195,7 @@ export type PanelAction =
   | "openConfig"
   | "openLog"
   | "openRollouts"
+  | "compareBefore"
   | "reconnect"
   | "showOutput";
 
@@ -177,6 +208,19 @@ export type FromPanel = { readonly version: number } & (
       readonly metrics: readonly string[];
       readonly from: number;
       readonly to: number;
+      /** Factor of a moving average; absent: none. */
+      readonly smooth?: number;
+    }
+  /** Which metrics there are. */
+  | { readonly type: "names" }
+  /** Metrics that the panel does not draw unless they are chosen. */
+  | { readonly type: "metrics"; readonly metrics: readonly string[] }
+  | {
+      readonly type: "save";
+      readonly title: string;
+      readonly format: "CSV" | "SVG" | "PNG";
+      /** Text; of a PNG, base64. */
+      readonly data: string;
     }
   | { readonly type: "curriculum"; readonly id: number; readonly view: CurriculumView }
   | { readonly type: "rollouts"; readonly step: number }
@@ -189,69 +233,14 @@ export type FromPanel = { readonly version: number } & (
       readonly steps: number;
     }
   | { readonly type: "why"; readonly place: RolloutPlace }
+  /** A fix of the verdict: its place in `verdict.fixes`. */
+  | { readonly type: "fix"; readonly fix: number }
+  /** The verdict is wrong: the host asks why. */
+  | { readonly type: "dismiss" }
   /** The line that threw, of those that `failures` names. */
   | { readonly type: "openPlace"; readonly file: string; readonly line: number; readonly column: number }
   | { readonly type: "failed"; readonly message: string }
 );
-
-/** What survives a reload of the window: a place in a run. The run itself is asked for again. */
-export interface PanelState {
-  readonly run: string;
-  /** First and last step in view; null: the whole run. */
-  readonly range: readonly [number, number] | null;
-  readonly scroll: number;
-  /** Charts shown as tables, by id. */
-  readonly tables: readonly string[];
-  /** The rollout that is explained, or null. */
-  readonly rollout: RolloutPlace | null;
-  /** What is opened on the curriculum's lanes, and what is marked there. */
-  readonly lanes: LanesPath;
-  readonly brush: Brush | null;
-}
-
-const record = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null;
-
-/** A state that some version of the panel has left, or null if it is not one. */
-export function readPanelState(value: unknown): PanelState | null {
-  if (!record(value)) return null;
-  const { run, range, scroll, tables, rollout, lanes, brush } = value;
-  if (typeof run !== "string" || run === "") return null;
-  const ends = Array.isArray(range) ? range.filter((end) => typeof end === "number") : [];
-  const [from, to] = ends;
-  return {
-    run,
-    range: from !== undefined && to !== undefined && from < to ? [from, to] : null,
-    scroll: typeof scroll === "number" ? scroll : 0,
-    tables: Array.isArray(tables) ? tables.filter((table) => typeof table === "string") : [],
-    rollout: readPlace(rollout),
-    lanes: readPath(lanes),
-    brush: readBrush(brush),
-  };
-}
-
-const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
-
-function readPath(value: unknown): LanesPath {
-  const { family, arm } = record(value) ? value : {};
-  return { family: textOrNull(family), arm: textOrNull(arm) };
-}
-
-function readBrush(value: unknown): Brush | null {
-  if (!record(value)) return null;
-  const { by, from, to, names } = value;
-  if (by !== "arm" && by !== "task" && by !== "family") return null;
-  if (typeof from !== "number" || typeof to !== "number" || !Array.isArray(names)) return null;
-  return { by, from, to, names: names.filter((name) => typeof name === "string") };
-}
-
-function readPlace(value: unknown): RolloutPlace | null {
-  if (!record(value)) return null;
-  const { step, group, index } = value;
-  return typeof step === "number" && typeof group === "string" && typeof index === "number"
-    ? { step, group, index }
-    : null;
-}
 
 /** Buckets of a series at the most: some more than the widest chart has pixels. */
 export const mostBuckets = 2_048;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { live, show, warmUp } from "./fakeRun.ts";
-import { acts, chart, launch, plot, skip, type Rig } from "./harness.ts";
+import { acts, chart, launch, plot, skip, type Panel, type Rig } from "./harness.ts";
 
 let rig: Rig;
 before(async () => {
@@ -11,6 +11,8 @@ before(async () => {
 after(() => rig?.close());
 
 const last = warmUp + 84;
+const tile = async (panel: Panel, label: string): Promise<string> =>
+  (await panel.page.locator(".tile", { hasText: label }).first().innerText()).replace(/\s+/g, " ");
 
 test(
   "arrow keys move one cursor through all charts; Enter opens the rollouts of its step",
@@ -63,7 +65,7 @@ test("the cursor stays at its step while the run goes on", { skip }, async () =>
 });
 
 test(
-  "a click on a chart opens the rollouts of the step under it; a drag zooms and Escape shows all again",
+  "a click on a chart leaves the cursor there, and its rollouts are asked for; a drag zooms and Escape shows all again",
   { skip },
   async () => {
     const panel = await rig.open();
@@ -71,16 +73,34 @@ test(
     const over = chart(panel, "reward").locator(".u-over");
     const box = (await over.boundingBox())!;
     await over.click({ position: { x: box.width / 2, y: 40 } });
-    const [opened] = await acts(panel);
-    assert.ok(
-      opened?.action === "openRollouts" && Math.abs(opened.step! - (warmUp + last) / 2) <= 1,
-      JSON.stringify(opened),
+    const cursor = panel.page.getByRole("button", { name: /^Release the Cursor from Step/ });
+    const pinned = Number(/\d+/.exec((await cursor.textContent())!)![0]);
+    assert.ok(Math.abs(pinned - (warmUp + last) / 2) <= 1, String(pinned));
+    const asked = async (): Promise<readonly number[]> =>
+      (await panel.posted()).flatMap((message) => (message.type === "rollouts" ? [message.step] : []));
+    await panel.page.waitForFunction(
+      (step) =>
+        (window as unknown as { posted: { type: string; step?: number }[] }).posted.some(
+          (message) => message.type === "rollouts" && message.step === step,
+        ),
+      pinned,
     );
-    await panel.page.mouse.move(box.x + box.width * 0.25, box.y + 60);
+    await panel.page.mouse.move(5, 5);
+    assert.equal(
+      (await tile(panel, "Reward")).endsWith(`step ${pinned}`),
+      true,
+      "where the pointer has left",
+    );
+    await cursor.click();
+    assert.match(await tile(panel, "Reward"), /mean of last 10 steps/);
+    assert.ok((await asked()).length <= 3, "not at every step that the pointer passes");
+    const now = (await over.boundingBox())!;
+    await panel.page.mouse.move(now.x + now.width * 0.25, now.y + 60);
     await panel.page.mouse.down();
-    await panel.page.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 5 });
+    await panel.page.mouse.move(now.x + now.width * 0.75, now.y + 60, { steps: 5 });
     await panel.page.mouse.up();
-    assert.equal((await acts(panel)).length, 1, "a drag opens nothing");
+    assert.equal(await cursor.count(), 0, "a drag leaves no cursor");
+    assert.deepEqual(await acts(panel), [], "neither opens anything");
     const zoomed = panel.page.getByRole("button", { name: /^Steps \d+ to \d+/ });
     assert.match((await zoomed.textContent())!, /^Steps 3\d\d to 3\d\d/);
     await plot(panel, "groups").focus();

@@ -6,6 +6,7 @@ import { panelGroups, panelTexts } from "../../extension/features/panel/groups.t
 import { loadConfig } from "../../server/rules/load.ts";
 import { why } from "../../server/analysis/explain/why.ts";
 import { panelVersion, type RolloutPlace, type ToPanel } from "../../shared/editor/runPanel.ts";
+import type { GroupRow } from "../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
 import { numberStream } from "./random.ts";
 
@@ -32,7 +33,7 @@ export function rolloutsOf(step: number): readonly RolloutRow[] {
         use: "train",
         task: { arm: `countdown/${3 + (group % 3)}` },
         prompt: `Using the numbers [${group + 3}, ${group + 5}, 7], make ${20 + group}.`,
-        response: `<think>${group + 3} + 7 is ${group + 10}…</think>\n<answer>(${group + 3} + 7) * 2</answer>`,
+        response: `<think>${group + 3} + 7 is ${group + 10}${", so I try more".repeat(index % 4)}…</think>\n<answer>(${group + 3} + 7) * ${index + 2}</answer>`,
         rewards: {
           ...(failed ? {} : { correct: right }),
           brevity: group === 4 ? 0 : -Math.abs(noise()),
@@ -139,7 +140,22 @@ export function rolloutsMessage(step: number): ToPanel {
     const { reward, advantage } = explained(rows, row);
     return { ...row, reward, advantage };
   });
-  return { version: panelVersion, type: "rollouts", step, groups: panelGroups([], recorded), more: 0 };
+  const groups = [...new Set(recorded.map(({ group }) => group))].map((group): GroupRow => {
+    const own = recorded.filter((row) => row.group === group);
+    const right = own.filter(({ rewards }) => rewards?.["correct"] === 1).length;
+    const admitted = right > 0 && right < own.length;
+    return {
+      step,
+      group,
+      task: group,
+      arm: own[0]?.task?.arm ?? "",
+      admitted: true,
+      reason: admitted ? null : "all alike",
+      successes: right,
+      size: own.length,
+    };
+  });
+  return { version: panelVersion, type: "rollouts", step, groups: panelGroups(groups, recorded), more: 0 };
 }
 
 export function whyMessage(place: RolloutPlace): ToPanel {

@@ -1,6 +1,9 @@
 /** A run that looks like one: a warm-up of 300 steps and 120 of training over three arms. Deterministic. */
 import { panelVersion, type LiveStep, type PanelRun, type ToPanel } from "../../shared/editor/runPanel.ts";
-import type { EvaluationRow, RunSummary, Series } from "../../shared/protocol/protocol.ts";
+import type { PanelEvaluation, PanelEvent } from "../../shared/editor/runPanel.ts";
+import type { RunSummary, Series } from "../../shared/protocol/protocol.ts";
+import type { Verdict } from "../../shared/run/verdict.ts";
+import { meanInterval } from "../../shared/run/passAtK.ts";
 import { numberStream } from "./random.ts";
 
 export const warmUp = 300;
@@ -33,7 +36,14 @@ function trainingMetrics(t: number, noise: () => number): Record<string, number>
   return {
     "reward/total": 0.22 + 0.45 * skill + 0.035 * noise(),
     "reward/total/std": 0.34 - 0.12 * skill,
+    "reward/total/p10": 0.05 + 0.1 * skill,
+    "reward/total/p90": 0.8 + 0.15 * skill,
     "reward/correct": 0.2 + 0.42 * skill + 0.03 * noise(),
+    "reward/correct/weight": 1,
+    "reward/brevity": 0.2 + 0.1 * skill,
+    "reward/brevity/weight": 0.3,
+    "rollout/count": 256,
+    "rollout/scored": t === 71 ? 254 : 256,
     "reward/correct/errors": t === 71 ? 2 : 0,
     "groups/all_right": right,
     "groups/all_wrong": wrong,
@@ -96,17 +106,31 @@ export function seriesUpTo(last: number): readonly Series[] {
   return [...columns].map(([metric, { steps, values }]) => ({ metric, steps, values, total: steps.length }));
 }
 
-export const evaluationsUpTo = (last: number): readonly EvaluationRow[] =>
+const heldOut = 128;
+const intervalOf = (rate: number) =>
+  meanInterval(Array.from({ length: heldOut }, (_, i) => (i < Math.round(rate * heldOut) ? 1 : 0)))!;
+
+export const evaluationsUpTo = (last: number): readonly PanelEvaluation[] =>
   [0, 40, 80, 119]
     .filter((t) => warmUp + t <= last)
     .map((t, i) => ({
       step: warmUp + t,
       role: i === 0 ? ("first" as const) : t === 119 ? ("last" as const) : ("periodic" as const),
-      metrics: {
-        "eval/pass@1": [0.204, 0.293, 0.388, 0.451][i]!,
-        "eval/greedy": [0.31, 0.37, 0.45, 0.5][i]!,
-      },
+      tasks: heldOut,
+      ...evaluated([0.204, 0.293, 0.388, 0.451][i]!, [0.31, 0.37, 0.45, 0.5][i]!),
     }));
+
+const evaluated = (pass: number, greedy: number) => {
+  const metrics = {
+    "eval/pass@1": pass,
+    "eval/pass@8": Math.min(1, 0.55 + 0.3 * pass),
+    "eval/greedy": greedy,
+  };
+  const intervals = Object.fromEntries(
+    Object.entries(metrics).map(([name, rate]) => [name, intervalOf(rate)]),
+  );
+  return { metrics, intervals };
+};
 
 export function summaryAt(step: number, changes: Partial<RunSummary> = {}): RunSummary {
   return {
@@ -141,19 +165,70 @@ export function runAt(step: number, changes: Partial<RunSummary> = {}): PanelRun
       { name: "warm-up", kind: "sft", steps: warmUp },
       { name: "full", kind: "rl", steps: training },
     ],
-    checkpoints: step > 50 ? [{ step: 50 }] : [],
+    checkpoints: [50, 150, 250, 340, 380].filter((one) => one < step).map((one) => ({ step: one })),
+    attempts: step > warmUp + 60 ? [{ attempt: 1, from: warmUp + 50 }] : [],
+    seed: 7,
+    commit: "4f2c1e0a+",
     group: 8,
-    backendReason: "2 threads",
+    device: "CPU, 2 threads",
   };
 }
 
-export const show = (step: number, changes: Partial<RunSummary> = {}): ToPanel => ({
+export const verdict: Verdict = {
+  state: "hacking",
+  label: "hacking `brevity`",
+  since: 352,
+  step: 384,
+  headline:
+    "Held-out pass@1 20 → 18 % (128 tasks, −2 ± 3), while the training reward rose 0.22 → 0.61: answers shrank from 17 to 13 tokens.",
+  details: [
+    "In 84 of 100 groups no answer was right: there `brevity` alone ranks them, and `group_std` makes that an advantage of ±2.4.",
+    "An empty answer scores 1 on `brevity`.",
+  ],
+  against: "Entropy fell too, about 12 steps later.",
+  cause: { term: "brevity", key: "reward.terms.brevity.weight", shown: true },
+  rollouts: [
+    { step: 384, group: "countdown 4 6 7 → 21", index: 3, why: "reinforced most" },
+    { step: 384, group: "countdown 3 5 7 → 20", index: 2, why: "right, and pushed down" },
+    { step: 352, group: "countdown 4 6 7 → 21", index: 0, why: "before it began" },
+  ],
+  fixes: [
+    {
+      title: "Score brevity only if correct",
+      set: [{ path: "reward.terms.brevity.gate", value: "correct" }],
+      effect: "scored again over 6,464 rollouts: the empty answer's advantage +1.3 → 0",
+      leaves: "16 % of groups teach.",
+    },
+    {
+      title: "Warm up for 800 steps",
+      set: [{ path: "stages.0.steps", value: 800 }],
+      effect: null,
+      leaves: null,
+    },
+  ],
+  reliability: "wrong in 1 of 60 healthy runs",
+  timeline: [
+    { state: "too early", label: "too early", since: null, from: 300, to: 330 },
+    { state: "learning", label: "learning", since: 300, from: 331, to: 351 },
+    { state: "hacking", label: "hacking `brevity`", since: 352, from: 352, to: 384 },
+  ],
+};
+
+const events: readonly PanelEvent[] = [
+  { step: warmUp + 71, severity: "error", message: "The reward term correct failed on 2 rollouts." },
+];
+
+export const show = (
+  step: number,
+  changes: Partial<RunSummary> = {},
+): Extract<ToPanel, { type: "show" }> => ({
   version: panelVersion,
   type: "show",
   run: runAt(step, changes),
   series: seriesUpTo(step),
   evaluations: evaluationsUpTo(step),
   errors: 0,
+  events: events.filter((event) => event.step <= step),
 });
 
 export const live = (steps: readonly number[], changes: Partial<RunSummary> = {}): ToPanel => ({

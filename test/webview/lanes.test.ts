@@ -65,16 +65,24 @@ test(
           .size;
       });
     assert.ok(colours > 8, `${colours} shades`);
-    await panel.send(live([last + 1]));
-    assert.equal(
-      (await posted(panel, "curriculum")).length,
-      1,
-      "a live run is not asked about at every step",
-    );
     assert.deepEqual(panel.faults, []);
     await panel.close();
   },
 );
+
+test("a live run is not asked about at every step", { skip }, async () => {
+  const panel = await rig.open();
+  // Where a machine is slow, no more time passes for the panel.
+  await panel.page.evaluate(() => {
+    const now = performance.now();
+    performance.now = () => now;
+  });
+  await panel.send(show(last));
+  await answer(panel);
+  for (let step = 1; step <= 3; step++) await panel.send(live([last + step]));
+  assert.equal((await posted(panel, "curriculum")).length, 1);
+  await panel.close();
+});
 
 test("an answer to an older question is dropped; a failure is shown in its place", { skip }, async () => {
   const panel = await opened();
@@ -146,15 +154,20 @@ test(
       { ...group, step: warmUp + 2 },
     ]);
     await panel.send({ version: panelVersion, type: "brushed", id: asked!.id, groups, more: 3 });
-    assert.equal(await panel.page.locator(".rollouts .group").count(), 4);
+    assert.equal(await panel.page.locator(".rollouts .square").count(), 4);
     assert.match(
       (await panel.page.locator(".rollouts").textContent())!,
       /3 more rollouts: select fewer steps/,
     );
-    await panel.page.locator(".rollouts .group").nth(1).getByRole("button", { name: "Rollout 3:" }).click();
+    await panel.page.locator(".rollouts .square").nth(1).click();
+    await panel.page.locator(".rollouts .group").getByRole("button", { name: "Rollout 3:" }).click();
     assert.equal((await posted(panel, "why"))[0]?.place.step, warmUp + 2, "the group of its own step");
     await panel.page.getByRole("button", { name: "Clear Selection" }).click();
-    assert.equal(await panel.page.locator(".rollouts .group").count(), 0);
+    assert.match(
+      (await panel.page.locator(".rollouts h2").textContent())!,
+      new RegExp(`^Rollouts of step ${warmUp + 2}$`),
+      "those of the cursor's step again",
+    );
     assert.deepEqual(panel.faults, []);
     await panel.close();
   },

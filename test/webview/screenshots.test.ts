@@ -3,8 +3,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chosen, helped, judged, played, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
-import { live, show, warmUp } from "./fakeRun.ts";
-import { launch, screenshots, skip, type Rig } from "./harness.ts";
+import { live, show, verdict, warmUp } from "./fakeRun.ts";
+import type { RolloutPlace } from "../../shared/editor/runPanel.ts";
+import { launch, screenshots, skip, type Panel, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
 import { some } from "../support/thorough.ts";
 
@@ -22,10 +23,24 @@ before(async () => {
 });
 after(() => rig?.close());
 
+/** A person looks for a rollout, and asks why. */
+async function explain(panel: Panel, { group, index }: RolloutPlace): Promise<void> {
+  const rollouts = panel.page.locator(".rollouts");
+  await rollouts
+    .locator(".square")
+    .and(panel.page.getByRole("button", { name: group }))
+    .click();
+  await rollouts.getByRole("button", { name: `Rollout ${index}: ` }).click();
+}
+
 for (const { name, size, width } of looks)
   test(`run panel, ${name}, ${size}`, { skip }, async () => {
     const panel = await rig.open({ theme: name, width });
-    await panel.send(show(warmUp + 84));
+    await panel.send({ ...show(warmUp + 84), verdict });
+    await panel.page.waitForFunction(() =>
+      (window as unknown as { posted: { type: string }[] }).posted.some(({ type }) => type === "rollouts"),
+    );
+    await panel.send(rolloutsMessage(warmUp + 84));
     await panel.page.screenshot({ path: join(screenshots, `run-${name}-${size}.png`), fullPage: true });
     const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.equal(overflow, false, "nothing sticks out at the side");
@@ -37,12 +52,8 @@ for (const { name, size, width } of looks)
   test(`why this advantage, ${name}, ${size}`, { skip }, async () => {
     const panel = await rig.open({ theme: name, width });
     await panel.send(show(chosen.step));
-    await panel.page.getByRole("button", { name: `Show Rollouts of Step ${chosen.step}` }).click();
     await panel.send(rolloutsMessage(chosen.step));
-    await panel.page
-      .locator(`[data-group="${chosen.group}"]`)
-      .getByRole("button", { name: `Rollout ${chosen.index}:` })
-      .click();
+    await explain(panel, chosen);
     await panel.send(whyMessage(chosen));
     await panel.page.locator(".rollouts").screenshot({ path: join(screenshots, `why-${name}-${size}.png`) });
     const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
@@ -55,12 +66,8 @@ for (const { name, size, width } of looks)
   test(`what a rubric said, ${name}, ${size}`, { skip }, async () => {
     const panel = await rig.open({ theme: name, width });
     await panel.send(show(judged.step));
-    await panel.page.getByRole("button", { name: `Show Rollouts of Step ${judged.step}` }).click();
     await panel.send(rolloutsMessage(judged.step));
-    await panel.page
-      .locator(`[data-group="${judged.group}"]`)
-      .getByRole("button", { name: `Rollout ${judged.index}:` })
-      .click();
+    await explain(panel, judged);
     await panel.send(whyMessage(judged));
     await panel.page
       .locator('[data-topic="criteria"]')
@@ -75,13 +82,9 @@ for (const { name } of some(themes, 2))
   test(`what a rollout was given, ${name}`, { skip }, async () => {
     const panel = await rig.open({ theme: name, width: 700 });
     await panel.send(show(helped.step));
-    await panel.page.getByRole("button", { name: `Show Rollouts of Step ${helped.step}` }).click();
     await panel.send(rolloutsMessage(helped.step));
     for (const [file, place] of Object.entries({ given: helped, taught, played })) {
-      await panel.page
-        .locator(`[data-group="${place.group}"]`)
-        .getByRole("button", { name: `Rollout ${place.index}:` })
-        .click();
+      await explain(panel, place);
       await panel.send(whyMessage(place));
       const texts = panel.page.locator(".why .part:has(pre)");
       const told = await texts.allInnerTexts();

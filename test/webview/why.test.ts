@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { chosen, judged, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
 import { show } from "./fakeRun.ts";
-import { launch, skip, type Rig } from "./harness.ts";
+import { launch, skip, type OpenOptions, type Panel, type Rig } from "./harness.ts";
 
 let rig: Rig;
 before(async () => {
@@ -12,27 +12,44 @@ before(async () => {
 });
 after(() => rig?.close());
 
+const asked = async (panel: Panel) =>
+  (await panel.posted()).filter(({ type }) => type === "rollouts" || type === "why");
+/** Shows a run whose rollouts are listed. */
+async function listed(step: number, options: OpenOptions = {}): Promise<Panel> {
+  const panel = await rig.open(options);
+  await panel.send(show(step));
+  await panel.send(rolloutsMessage(step));
+  return panel;
+}
+const square = (panel: Panel, group: string) =>
+  panel.page.getByRole("group", { name: "Groups of the step" }).getByRole("button", { name: group });
+const chip = (panel: Panel, index: number) =>
+  panel.page.locator(".rollouts").getByRole("button", { name: `Rollout ${index}: ` });
+
 test(
-  "rollouts of a step are asked for, listed, and one explained; the choice outlives a reload",
+  "rollouts of the last step are there unasked, text first; one is explained; the choice outlives a reload",
   { skip },
   async () => {
     const panel = await rig.open();
     await panel.send(show(chosen.step));
-    const asked = async () =>
-      (await panel.posted()).filter(({ type }) => type === "rollouts" || type === "why");
-    await panel.page.getByRole("button", { name: `Show Rollouts of Step ${chosen.step}` }).click();
-    assert.deepEqual(await asked(), [{ version: panelVersion, type: "rollouts", step: chosen.step }]);
+    assert.deepEqual(await asked(panel), [{ version: panelVersion, type: "rollouts", step: chosen.step }]);
     await panel.send(rolloutsMessage(chosen.step - 1));
     assert.equal(await panel.page.locator(".chip").count(), 0, "an answer for another step is dropped");
     await panel.send(rolloutsMessage(chosen.step));
-    assert.equal(await panel.page.locator(".chip").count(), 48);
-    const chip = panel.page
-      .locator(`[data-group="${chosen.group}"]`)
-      .getByRole("button", { name: `Rollout ${chosen.index}: reward` });
-    await chip.focus();
+    assert.equal(await panel.page.locator(".square").count(), 6);
+    assert.equal(await panel.page.locator(".chip").count(), 8);
+    const first = panel.page.locator(".answer");
+    assert.match(
+      (await first.textContent())!,
+      /#7.*advantage \+1\.31.*correct 1.*so I try more/s,
+      "the most reinforced",
+    );
+    await square(panel, chosen.group).click();
+    const own = chip(panel, chosen.index);
+    await own.focus();
     await panel.page.keyboard.press("Enter");
-    assert.equal(await chip.getAttribute("aria-pressed"), "true");
-    assert.deepEqual((await asked()).at(-1), { version: panelVersion, type: "why", place: chosen });
+    assert.equal(await own.getAttribute("aria-pressed"), "true");
+    assert.deepEqual((await asked(panel)).at(-1), { version: panelVersion, type: "why", place: chosen });
     await panel.send(whyMessage({ ...chosen, index: 4 }));
     assert.equal(await panel.page.getByText("Computing…").isVisible(), true);
     await panel.send(whyMessage(chosen));
@@ -48,7 +65,7 @@ test(
     await panel.send(show(chosen.step));
     await panel.send(rolloutsMessage(chosen.step));
     assert.deepEqual(
-      (await asked()).map(({ type }) => type),
+      (await asked(panel)).map(({ type }) => type),
       ["rollouts", "why"],
     );
     assert.deepEqual(panel.faults, []);
@@ -57,43 +74,74 @@ test(
 );
 
 test(
-  "what cannot be explained says so in its place; once more on the choice closes it",
+  "what cannot be explained says so in its place; once more on the choice closes it; steps lead on",
   { skip },
   async () => {
     const panel = await rig.open();
     await panel.send(show(chosen.step));
-    await panel.page.getByRole("button", { name: /^Show Rollouts/ }).click();
     await panel.send({ version: panelVersion, type: "unanswered", to: "rollouts", message: "no log" });
     assert.equal(await panel.page.getByText("no log").isVisible(), true);
     await panel.send(rolloutsMessage(chosen.step));
-    const chip = panel.page.locator(".chip").first();
-    await chip.click();
+    const own = chip(panel, 0);
+    await own.click();
     await panel.send({ version: panelVersion, type: "unanswered", to: "why", message: "no config" });
     assert.equal(await panel.page.getByRole("alert").filter({ hasText: "no config" }).isVisible(), true);
-    await chip.click();
-    assert.equal(await panel.page.locator(".why").count(), 0);
+    await own.click();
+    assert.equal(await panel.page.locator(".why").isVisible(), false);
     await panel.page.getByRole("button", { name: "Previous Step" }).click();
-    assert.deepEqual((await panel.posted()).at(-1), {
-      version: panelVersion,
-      type: "rollouts",
-      step: chosen.step - 1,
-    });
-    await panel.page.getByRole("button", { name: /^Show Rollouts/ }).click();
-    await panel.page.getByRole("button", { name: "Hide Rollouts" }).click();
-    assert.equal(await panel.page.locator(".chip").count(), 0);
+    await panel.page.waitForFunction(
+      (step) =>
+        (window as unknown as { posted: { type: string; step?: number }[] }).posted.some(
+          (message) => message.type === "rollouts" && message.step === step,
+        ),
+      chosen.step - 1,
+    );
+    assert.equal(
+      await panel.page
+        .getByRole("button", { name: `Release the Cursor from Step ${chosen.step - 1}` })
+        .count(),
+      1,
+      "one cursor for charts and rollouts",
+    );
     await panel.close();
   },
 );
 
+test("groups lead to one another, and on to those that teach something", { skip }, async () => {
+  const panel = await rig.open();
+  await panel.send(show(chosen.step));
+  const message = rolloutsMessage(chosen.step);
+  assert.ok(message.type === "rollouts");
+  const signals = [false, true, false, false, true, false];
+  await panel.send({
+    ...message,
+    groups: message.groups.map((group, i) => ({ ...group, signal: signals[i]! })),
+  });
+  const nav = panel.page.getByRole("group", { name: "Group", exact: true });
+  const at = async (): Promise<string> => (await nav.locator("span").textContent())!;
+  assert.equal(await at(), "2 of 6", "the first that teaches");
+  await nav.getByRole("button", { name: "Next With Signal" }).click();
+  assert.equal(await at(), "5 of 6");
+  await nav.getByRole("button", { name: "Next With Signal" }).click();
+  assert.equal(await at(), "2 of 6");
+  await nav.getByRole("button", { name: "Previous Group" }).click();
+  assert.equal(await at(), "1 of 6");
+  assert.match((await panel.page.locator(".rollouts .task").textContent())!, /no signal$/);
+  assert.equal(await nav.getByRole("button", { name: "Previous Group" }).isDisabled(), true);
+  await panel.page.getByRole("button", { name: "Open as Document" }).click();
+  assert.deepEqual((await panel.posted()).at(-1), {
+    version: panelVersion,
+    type: "act",
+    action: "openRollouts",
+    step: chosen.step,
+  });
+  await panel.close();
+});
+
 test("criteria are next to those of the siblings, and say so in words, too", { skip }, async () => {
-  const panel = await rig.open({ width: 900 });
-  await panel.send(show(judged.step));
-  await panel.page.getByRole("button", { name: /^Show Rollouts/ }).click();
-  await panel.send(rolloutsMessage(judged.step));
-  await panel.page
-    .locator(`[data-group="${judged.group}"]`)
-    .getByRole("button", { name: `Rollout ${judged.index}:` })
-    .click();
+  const panel = await listed(judged.step, { width: 900 });
+  await square(panel, judged.group).click();
+  await chip(panel, judged.index).click();
   await panel.send(whyMessage(judged));
   const table = panel.page.getByRole("region", { name: "Criteria of style" }).getByRole("table");
   const heads = await table.getByRole("columnheader").allTextContents();

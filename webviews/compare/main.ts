@@ -1,6 +1,7 @@
 /** The page that compares runs: what differs, how they went, how sure that is. */
 import "uplot/dist/uPlot.min.css";
 import "../run/run.css";
+import "../shared/chart.css";
 import "./compare.css";
 import {
   compareVersion,
@@ -140,14 +141,15 @@ class ComparePanel {
   #makeChart(metric: string): Chart {
     const id = `chart-${metric.replaceAll(/[^\w-]/g, "-")}`;
     const all = (act: (chart: Chart) => void): void => this.#charts.forEach(act);
+    const point = (step: number | null): void => {
+      this.#cursor = step;
+      all((one) => one.setCursor(step));
+    };
     const chart = new Chart(
-      id,
-      metric,
+      { id, title: metric, theme: readTheme() },
       {
-        pointed: (step) => {
-          this.#cursor = step;
-          all((one) => one.setCursor(step));
-        },
+        pointed: point,
+        pinned: point,
         opened: () => undefined,
         zoomed: (range) => {
           this.#range = range;
@@ -159,7 +161,6 @@ class ComparePanel {
           this.#keep();
         },
       },
-      readTheme(),
     );
     if (this.#tables.has(id)) chart.showTable(true);
     this.#charts.set(metric, chart);

@@ -2,9 +2,9 @@
 import { stepsMade, stepsPlanned } from "../../shared/run/origin.ts";
 import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
-import type { LinkState, PanelAction, PanelFailures } from "../../shared/editor/runPanel.ts";
+import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
 import type { RunSummary } from "../../shared/protocol/protocol.ts";
-import { button, element, setShown, setText } from "../shared/dom.ts";
+import { button, element, setShown, setText, withCode } from "../shared/dom.ts";
 import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";
 import { secondsLeft, tiles, type Tile } from "./tiles.ts";
@@ -43,6 +43,8 @@ const labels: Readonly<Partial<Record<PanelAction, string>>> = {
 
 export class Header {
   readonly root: HTMLElement;
+  /** Its tiles, which follow the cursor, and why rewards failed. */
+  readonly numbers: HTMLElement;
   readonly #name = element("h1", {});
   readonly #state = element("span", { class: "state", role: "status", "aria-live": "polite" });
   readonly #progress = element(
@@ -51,6 +53,9 @@ export class Header {
     element("div", {}),
   );
   readonly #where = element("p", { class: "where" });
+  readonly #identity = element("p", { class: "identity" });
+  readonly #before = element("p", { class: "identity" });
+  readonly #difference: HTMLButtonElement;
   readonly #actions = element("div", { class: "actions", role: "toolbar", "aria-label": "Run" });
   readonly #rollouts: HTMLButtonElement;
   readonly #config: HTMLButtonElement;
@@ -68,6 +73,9 @@ export class Header {
     this.#failures = new FailuresView(openPlace, () => act("openLog"));
     this.#rollouts = button("Open Rollouts", { class: "secondary" }, openRollouts);
     this.#config = button("Open Config", { class: "secondary" }, () => act("openConfig"));
+    this.#difference = button("", { class: "link", title: "Compare both runs" }, () => act("compareBefore"));
+    this.#before.append("since the last run: ", this.#difference);
+    setShown(this.#before, false);
     const title = element("div", { class: "title" }, this.#name, this.#state);
     this.root = element(
       "header",
@@ -75,16 +83,20 @@ export class Header {
       element("div", { class: "bar" }, title, this.#actions),
       this.#progress,
       this.#where,
+      this.#identity,
+      this.#before,
       this.#notice,
       this.#warnings,
-      this.#tiles,
-      this.#failures.root,
     );
+    this.numbers = element("section", { "aria-label": "Numbers" }, this.#tiles, this.#failures.root);
     setShown(this.#warnings, false);
     setShown(this.#notice, false);
   }
 
-  update(view: RunView, errors: number, failures?: PanelFailures): void {
+  /** @param cursor the step whose numbers are shown; null: the last ones */
+  update(view: RunView, { errors, failures, before }: PanelFacts, cursor: number | null): void {
+    setShown(this.#before, before !== undefined);
+    setText(this.#difference, before?.text ?? "");
     const { summary } = view.run;
     setText(this.#name, summary.name);
     setText(this.#state, stateText(summary));
@@ -93,8 +105,10 @@ export class Header {
     this.#showWarnings(summary);
     this.#showProgress(view);
     setText(this.#where, whereabouts(view));
+    setText(this.#identity, identity(view));
     this.#showActions(summary.status);
-    this.#tiles.replaceChildren(...tiles(view, errors, failures).map(tileElement));
+    setText(this.#rollouts, cursor === null ? "Open Rollouts" : `Rollouts of Step ${cursor}`);
+    this.#tiles.replaceChildren(...tiles(view, errors, failures, cursor).map(tileElement));
     this.#failures.update(failures);
     this.#showMessage(view);
   }
@@ -106,11 +120,6 @@ export class Header {
     this.#warnings.dataset["messages"] = messages.join("\n");
     this.#warnings.replaceChildren(...messages.map((message) => element("li", {}, ...withCode(message))));
     setShown(this.#warnings, messages.length > 0);
-  }
-
-  /** Names the step whose rollouts the button opens. */
-  setCursor(step: number | null): void {
-    setText(this.#rollouts, step === null ? "Open Rollouts" : `Rollouts of Step ${step}`);
   }
 
   setLink(link: LinkState): void {
@@ -181,12 +190,8 @@ function stateText({ status, warnings = [] }: RunSummary): string {
     : `${words[status]}${status === "finished" ? ", but " : "; "}${labels}`;
 }
 
-/** Names between backticks as code. */
-const withCode = (text: string): readonly (Node | string)[] =>
-  text.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
-
 function whereabouts(view: RunView): string {
-  const { summary, backendReason, evaluating } = view.run;
+  const { summary, evaluating } = view.run;
   const stage = summary.stage ?? stageAt(view.run, summary.step)?.name;
   const left = secondsLeft(view);
   const parts = [
@@ -198,13 +203,28 @@ function whereabouts(view: RunView): string {
     ...(left === null || evaluating !== undefined
       ? []
       : [`${formatSeconds(left.seconds)} left${left.of === "run" ? "" : ` of the ${left.of}`}`]),
-    ...(summary.backend === null
-      ? []
-      : [
-          `on ${summary.backend}${backendReason === null || backendReason === "" ? "" : ` (${backendReason})`}`,
-        ]),
   ];
   return parts.join("  ·  ");
+}
+
+/** What it is: id, when, how long, seed, commit, device. */
+function identity({ run: { summary, seed, commit, device } }: RunView): string {
+  const began = new Date(summary.startedAt);
+  const ended = summary.endedAt === null ? null : new Date(summary.endedAt);
+  const took = ended === null ? null : (ended.getTime() - began.getTime()) / 1000;
+  const when = Number.isNaN(began.getTime())
+    ? null
+    : began.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+  return [
+    summary.id,
+    when,
+    took === null || !(took > 0) ? null : `took ${formatSeconds(took)}`,
+    seed == null ? null : `seed ${seed}`,
+    commit == null ? null : `commit ${commit}`,
+    device === null ? null : `on ${device}`,
+  ]
+    .filter((part) => part !== null)
+    .join("  ·  ");
 }
 
 function tileElement(tile: Tile): HTMLElement {

@@ -1,27 +1,30 @@
 /** From a run's series to the charts of its panel: pure. */
 import { formatNumber } from "../../shared/lib/format.ts";
 import type { ChartId } from "../../shared/editor/runPanel.ts";
-import type { CurriculumOverview, EvaluationRow } from "../../shared/protocol/protocol.ts";
+import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { trainerText } from "../../shared/run/origin.ts";
-import type { PanelRun } from "../../shared/editor/runPanel.ts";
+import type { PanelEvaluation, PanelRun } from "../../shared/editor/runPanel.ts";
 import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
 import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";
 import type { RunSeries } from "../shared/series.ts";
-import { withinPossible } from "./learning/rewardRange.ts";
+import type { Over } from "./populations.ts";
 
 export interface RunView {
   readonly run: PanelRun;
   readonly series: RunSeries;
-  readonly evaluations: readonly EvaluationRow[];
+  readonly evaluations: readonly PanelEvaluation[];
   /** Groups of all arms, counted; none until they have been. */
   readonly overview?: CurriculumOverview | null;
 }
 export interface ChartDefinition {
   readonly id: ChartId;
   readonly title: string;
-  readonly wide?: boolean;
+  /** Next to the verdict, a lane of the timeline, or a lane that is opened. */
+  readonly place: "learning" | "lane" | "more";
+  /** Over what its curves are. */
+  readonly over?: Over;
   /** Not every run has it: then there is no chart rather than an empty one. */
   readonly optional?: boolean;
   /** Drawn even while nothing moves in it: that it does not is what there is to see. */
@@ -66,13 +69,21 @@ export function charted(
   { steps, begins }: Pick<Aligned, "steps"> & Partial<Aligned>,
   lines: readonly ChartLine[],
   limits: ChartModel["limits"] = null,
+  least?: number,
 ): ChartModel {
   const seen = lines.filter((one) => !blank(one.values));
   if (seen.length === 0) return { steps: [], lines: [], limits, empty: awaited(view, what) };
   const drawn = seen.map((one) =>
     one.style === "points" ? one : { ...one, values: broken(steps, one.values) },
   );
-  return { steps, ...(begins === undefined ? {} : { begins }), lines: drawn, limits, empty: null };
+  return {
+    steps,
+    ...(begins === undefined ? {} : { begins }),
+    ...(least === undefined ? {} : { least }),
+    lines: drawn,
+    limits,
+    empty: null,
+  };
 }
 
 /** The stage that a step belongs to. */
@@ -120,46 +131,18 @@ export function warmingUp({ run, series }: RunView): string {
 }
 
 /** Held-out results by step, as a column. */
-export function evaluationColumn(evaluations: readonly EvaluationRow[], metric: string): Column {
+export function evaluationColumn(
+  evaluations: readonly PanelEvaluation[],
+  metric: string,
+  of: (row: PanelEvaluation) => number | undefined = ({ metrics }) => metrics[metric],
+): Column {
   const byStep = new Map<number, number>();
-  for (const { step, metrics } of evaluations) {
-    const value = metrics[metric];
-    if (value !== undefined) byStep.set(step, value);
+  for (const row of evaluations) {
+    const value = of(row);
+    if (value !== undefined) byStep.set(row.step, value);
   }
   const steps = [...byStep.keys()].sort((a, b) => a - b);
   return { steps, values: steps.map((step) => byStep.get(step) ?? null) };
-}
-
-export function rewardModel(view: RunView): ChartModel {
-  const { series, evaluations } = view;
-  const aligned = align([
-    ...["", "/std", "/min", "/max"].map((part) => series.column(`reward/total${part}`)),
-    evaluationColumn(evaluations, "eval/pass@1"),
-  ]);
-  const [mean = [], std = [], min = [], max = [], passed = []] = aligned.values;
-  const band = withinPossible(mean, std, min, max);
-  const reward = lineOf({ name: "reward", tone: 0, dash: 0, format: "number" }, aligned, 0);
-  const lines = [
-    blank(std) ? reward : { ...reward, band: { name: "± std", ...band } },
-    line({ name: "held-out pass@1", tone: 1, dash: 1, format: "number", style: "points" }, passed),
-  ];
-  return charted(view, "reward", aligned, lines);
-}
-
-/** How the held-out metrics change, where there are more than the one drawn next to the reward. */
-export function heldOutModel(view: RunView): ChartModel {
-  const names = [...new Set(view.evaluations.flatMap(({ metrics }) => Object.keys(metrics)))]
-    .filter((name) => /^eval\/(pass@\d+|greedy)$/.test(name))
-    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-  const drawn = names.length > 1 ? names : [];
-  const aligned = align(drawn.map((name) => evaluationColumn(view.evaluations, name)));
-  const lines = drawn.map((name, i) =>
-    line(
-      { name: name.slice("eval/".length), tone: i + 1, dash: i + 1, format: "fraction", style: "points" },
-      aligned.values[i] ?? [],
-    ),
-  );
-  return charted(view, "held-out results", aligned, lines, [0, 1]);
 }
 
 /** Lines of a chart, at most. */
@@ -197,23 +180,26 @@ export function stacked(
   return charted(view, what, aligned, lines, limits);
 }
 
+/** What groups teach: the mixed below, those of one outcome above, and over these, hatched, all that have no advantage. */
 export function groupsModel(view: RunView): ChartModel {
-  const columns = ["all_right", "mixed", "all_wrong", "zero_advantage"].map((name) =>
+  const columns = ["mixed", "all_right", "all_wrong", "zero_advantage"].map((name) =>
     view.series.column(`groups/${name}`),
   );
   const aligned = align(columns);
   const tops = stack(aligned.values.slice(0, 3));
   const area = (name: string, tone: Tone, i: number): ChartLine =>
     line({ name, tone, dash: i, format: "fraction", style: "area" }, aligned.values[i] ?? [], tops[i] ?? []);
+  const silent = aligned.values[3] ?? [];
+  const edge = silent.map((value) => (value === null ? null : 1 - value));
   return charted(
     view,
     "share of groups with a signal",
     aligned,
     [
-      area("all right", "good", 0),
-      area("mixed", "neutral", 1),
+      area("mixed", "neutral", 0),
+      area("all right", "good", 1),
       area("all wrong", "bad", 2),
-      line({ name: "without advantage", tone: 4, dash: 3, format: "fraction" }, aligned.values[3] ?? []),
+      line({ name: "no signal", tone: "plain", dash: 3, format: "fraction", style: "hatch" }, silent, edge),
     ],
     [0, 1],
   );
@@ -223,6 +209,7 @@ export function pair(
   what: string,
   left: LineStyle & { metric: string },
   right?: LineStyle & { metric: string },
+  least?: number,
 ) {
   return (view: RunView): ChartModel => {
     const wanted = right === undefined ? [left] : [left, { ...right, axis: "right" as const }];
@@ -232,6 +219,8 @@ export function pair(
       what,
       aligned,
       wanted.map(({ metric: _, ...style }, i) => lineOf(style, aligned, i)),
+      null,
+      least,
     );
   };
 }
@@ -241,12 +230,13 @@ export function together(
   what: string,
   format: Format,
   parts: readonly { readonly metric: string; readonly name: string; readonly axis?: ChartLine["axis"] }[],
+  least?: number,
 ) {
   return (view: RunView): ChartModel => {
     const aligned = align(parts.map(({ metric }) => view.series.column(metric)));
     const lines = parts.map(({ metric: _, ...style }, i) =>
       lineOf({ ...style, tone: i, dash: i, format }, aligned, i),
     );
-    return charted(view, what, aligned, lines);
+    return charted(view, what, aligned, lines, null, least);
   };
 }

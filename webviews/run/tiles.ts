@@ -11,12 +11,13 @@ import type { PanelFailures } from "../../shared/editor/runPanel.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { RunSeries } from "../shared/series.ts";
+import { tilesAt } from "./tilesAt.ts";
 
 export interface Tile {
   readonly label: string;
   readonly value: string;
   readonly note: string;
-  readonly tone?: "good" | "bad";
+  readonly tone?: "good" | "bad" | "error";
 }
 
 /** A single step is noise: what a run "has now" is the mean of its last few. */
@@ -133,21 +134,31 @@ function passTile(view: RunView): Tile {
   if (to === null) return { label: "Held-out pass@1", value: "–", note: none };
   const change = from === null || count < 2 ? null : to - from;
   const note = change === null ? "first evaluation" : `${formatFraction(from, 1)} → ${formatFraction(to, 1)}`;
-  return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...direction(change) };
+  // No arrow for a change that the verdict says is none, or not known.
+  const open = ["too early", "cannot tell", "flat"].includes(view.run.summary.verdict?.state ?? "");
+  return { label: "Held-out pass@1", value: formatFraction(to, 1), note, ...(open ? {} : direction(change)) };
 }
 
+/** Groups whose rollouts differ in advantage; where that was not recorded, those that were right in part. */
 function batchTile({ series, run }: RunView): Tile {
-  const mixed = series.at("groups/mixed");
+  const silent = series.at("groups/zero_advantage");
+  const teach = silent === null ? series.at("groups/mixed") : 1 - silent;
   const drawn = series.at("groups/drawn");
   const label = "Effective batch";
-  if (mixed === null) return { label, value: "–", note: "groups with a signal" };
+  const what = silent === null ? "mixed group" : "group with a signal";
+  if (teach === null) return { label, value: "–", note: "groups with a signal" };
   if (drawn === null || run.group === null)
-    return { label, value: formatFraction(mixed), note: "of groups are mixed" };
-  const groups = Math.round(mixed * drawn);
+    return {
+      label,
+      value: formatFraction(teach),
+      note: silent === null ? "of groups are mixed" : "of groups have a signal",
+    };
+  const groups = Math.round(teach * drawn);
+  const counted = groups === 1 ? `1 ${what}` : `${formatNumber(groups)} ${what.replace("group", "groups")}`;
   return {
     label,
     value: formatNumber(groups * run.group),
-    note: `of ${formatNumber(drawn * run.group)} rollouts, ${plural(groups, "mixed group")}`,
+    note: `of ${formatNumber(drawn * run.group)} rollouts, ${counted}`,
   };
 }
 
@@ -182,7 +193,7 @@ function errorTile({ series }: RunView, errors: number, failures: PanelFailures 
     label: "Errors",
     value: formatNumber(total),
     note: errorNote(failed, errors, failures),
-    ...(total > 0 ? { tone: "bad" as const } : {}),
+    ...(total > 0 ? { tone: "error" as const } : {}),
   };
 }
 
@@ -199,7 +210,15 @@ function errorNote(failed: number, errors: number, failures: PanelFailures | und
   return `${most.term} failed on ${all}: ${shortFailure(most.message)}`;
 }
 
-export const tiles = (view: RunView, errors: number, failures?: PanelFailures): readonly Tile[] => [
+/** @param cursor the step that they are of; null: the last few */
+export const tiles = (
+  view: RunView,
+  errors: number,
+  failures?: PanelFailures,
+  cursor: number | null = null,
+): readonly Tile[] => (cursor === null ? latestTiles(view, errors, failures) : tilesAt(view, cursor));
+
+const latestTiles = (view: RunView, errors: number, failures?: PanelFailures): readonly Tile[] => [
   warming(view) ? lossTile(view) : rewardTile(view),
   passTile(view),
   batchTile(view),

@@ -11,15 +11,38 @@ import {
   type ChartLine,
 } from "./chartModel.ts";
 import { button, element, setShown, setText } from "./dom.ts";
-import { columnsOf, createPlot, shapeOf, toneColor, type Mark } from "./plot.ts";
-import { dashes, type Theme } from "./theme.ts";
+import type { Gutters } from "./gutters.ts";
+import { columnsOf, createPlot, shapeOf, type Mark } from "./plot.ts";
+import { pngOf } from "./png.ts";
+import { csvOf, svgOf } from "./saved.ts";
+import { swatch } from "./swatch.ts";
+import type { Theme } from "./theme.ts";
+import { bySteps, type XAxis } from "./xAxis.ts";
 
 interface ChartEvents {
-  /** The cursor is on a step, or on none. */
+  /** The pointer is on a step, or has left. */
   readonly pointed: (step: number | null) => void;
+  /** The step that the cursor shall stay at. */
+  readonly pinned: (step: number) => void;
   readonly opened: (step: number) => void;
   readonly zoomed: (range: readonly [number, number] | null) => void;
   readonly tabled: (visible: boolean) => void;
+  /** A file shall be made of the chart; absent: none can be. @param data text; of a PNG, base64 */
+  readonly saved?: (file: {
+    readonly title: string;
+    readonly format: SaveFormat;
+    readonly data: string;
+  }) => void;
+}
+const saveFormats = ["CSV", "SVG", "PNG"] as const;
+export type SaveFormat = (typeof saveFormats)[number];
+
+interface ChartOptions {
+  readonly id: string;
+  readonly title: string;
+  readonly theme: Theme;
+  /** Of a lane: the room at the sides of its plot, which it shares with those above and below. */
+  readonly gutters?: Gutters;
 }
 
 const mostRows = 400;
@@ -27,7 +50,10 @@ const clickReach = 4;
 
 export class Chart {
   readonly root: HTMLElement;
+  readonly id: string;
+  readonly title: string;
   readonly #legend = element("ul", { class: "legend" });
+  readonly #chip = element("span", { class: "population", tabindex: 0 });
   readonly #plotArea: HTMLElement;
   /** The name of the axis, and which step the legend's values are of. */
   readonly #axis = element("p", { class: "axis", "aria-hidden": "true" });
@@ -35,6 +61,7 @@ export class Chart {
   readonly #summary: HTMLElement;
   readonly #table = element("div", { class: "table", tabindex: 0, role: "region" });
   readonly #toggle: HTMLButtonElement;
+  readonly #save: HTMLButtonElement;
   #plot: uPlot | undefined;
   #shape = "";
   #model: ChartModel = { steps: [], lines: [], limits: null, empty: "" };
@@ -42,16 +69,18 @@ export class Chart {
   #marks: readonly Mark[] = [];
   #range: readonly [number, number] | null = null;
   #cursor: number | null = null;
+  #x: XAxis = bySteps;
+  readonly #gutters: Gutters | null;
   #tableShown = false;
-  /** Moving every chart's cursor to a step must not be taken for a person pointing at it. */
 
   constructor(
-    readonly id: string,
-    readonly title: string,
+    { id, title, theme, gutters }: ChartOptions,
     private readonly events: ChartEvents,
-    theme: Theme,
   ) {
+    [this.id, this.title] = [id, title];
     this.#theme = theme;
+    this.#gutters = gutters ?? null;
+    setShown(this.#chip, false);
     this.#summary = element("p", { class: "visually-hidden", id: `${id}-summary` });
     this.#plotArea = element("div", {
       class: "plot",
@@ -66,11 +95,27 @@ export class Chart {
       { class: "quiet", "aria-pressed": "false", "aria-label": `${title} as a table` },
       () => this.showTable(!this.#tableShown, true),
     );
+    this.#save = button(
+      "Save",
+      { class: "quiet", "aria-expanded": "false", "aria-label": `Save ${title}` },
+      () => this.#offerFiles(),
+    );
     this.#table.setAttribute("aria-label", `${title}, table`);
     this.root = element(
       "section",
-      { class: "chart", "data-chart": id, "aria-labelledby": `${id}-title` },
-      element("header", {}, element("h2", { id: `${id}-title` }, title), this.#legend, this.#toggle),
+      {
+        class: gutters === undefined ? "chart" : "chart lane",
+        "data-chart": id,
+        "aria-labelledby": `${id}-title`,
+      },
+      element(
+        "header",
+        {},
+        element("h2", { id: `${id}-title` }, title),
+        this.#chip,
+        this.#legend,
+        element("span", { class: "tools" }, this.#save, this.#toggle),
+      ),
       this.#plotArea,
       this.#axis,
       this.#empty,
@@ -79,22 +124,28 @@ export class Chart {
     );
     this.#table.hidden = true;
     this.#plotArea.addEventListener("keydown", (event) => this.#onKey(event));
-    this.#plotArea.addEventListener(
-      "focus",
-      () => this.#cursor ?? this.events.pointed(this.#model.steps.at(-1) ?? null),
-    );
+    this.#plotArea.addEventListener("focus", () => {
+      const last = this.#model.steps.at(-1);
+      // A press of the mouse is about the place under it.
+      const byKey = this.#plotArea.matches(":focus-visible");
+      if (byKey && this.#cursor === null && last !== undefined) this.events.pinned(last);
+    });
     this.#listenToClicks();
     new ResizeObserver(() => this.#resize()).observe(this.#plotArea);
   }
 
-  update(model: ChartModel, marks: readonly Mark[], range: readonly [number, number] | null): void {
-    const shape = shapeOf(model) + JSON.stringify(marks);
-    this.#model = model;
-    this.#marks = marks;
-    this.#range = range;
+  update(
+    model: ChartModel,
+    marks: readonly Mark[],
+    range: readonly [number, number] | null,
+    x: XAxis = bySteps,
+  ): void {
+    [this.#model, this.#marks, this.#range, this.#x] = [model, marks, range, x];
+    const shape = this.#shapeNow();
     const drawn = model.empty === null;
     setShown(this.#empty, !drawn);
     setShown(this.#toggle, drawn);
+    setShown(this.#save, drawn && this.events.saved !== undefined);
     if (!drawn) setShown(this.#table, false);
     setText(this.#empty, model.empty ?? "");
     setShown(this.#plotArea, drawn && !this.#tableShown);
@@ -112,8 +163,28 @@ export class Chart {
   setTheme(theme: Theme): void {
     this.#theme = theme;
     this.#discard();
-    if (this.#model.empty === null) this.#build(shapeOf(this.#model) + JSON.stringify(this.#marks));
+    if (this.#model.empty === null) this.#build(this.#shapeNow());
     this.#label();
+  }
+
+  /** Over what its curves are, and why that matters; null: there is nothing to say. */
+  setPopulation(population: { readonly text: string; readonly why: string } | null): void {
+    setShown(this.#chip, population !== null && this.#model.empty === null);
+    if (population === null) return;
+    setText(this.#chip, population.text);
+    this.#chip.setAttribute("data-tip", population.why);
+    this.#chip.setAttribute("aria-label", `Over ${population.text}. ${population.why}`);
+  }
+
+  /** The room at the sides has changed. */
+  redraw(): void {
+    this.#plot?.redraw(false, true);
+    this.#placeCursor();
+  }
+
+  /** Equal while one plot can show what there is by taking other data. */
+  #shapeNow(): string {
+    return shapeOf(this.#model) + JSON.stringify(this.#marks) + this.#x.name;
   }
 
   /** Moves the cursor without telling anyone. */
@@ -128,7 +199,7 @@ export class Chart {
     this.#toggle.setAttribute("aria-pressed", String(visible));
     setShown(this.#table, visible);
     setShown(this.#plotArea, !visible && this.#model.empty === null);
-    setShown(this.#axis, !this.#plotArea.hidden);
+    setShown(this.#axis, this.#gutters === null && !this.#plotArea.hidden);
     if (visible) this.#fillTable();
     if (notify) this.events.tabled(visible);
   }
@@ -143,6 +214,9 @@ export class Chart {
       height: clientHeight,
       theme: this.#theme,
       marks: this.#marks,
+      gutters: this.#gutters,
+      // The axis by tokens or time moves on with the run.
+      x: { ...this.#x, of: (step: number) => this.#x.of(step), at: (at: number) => this.#x.at(at) },
       pointed: (at: number | null) =>
         this.events.pointed(at === null ? null : (this.#model.steps[nearest(this.#model.steps, at)] ?? null)),
       selected: (from: number, to: number) => this.events.zoomed([Math.floor(from), Math.ceil(to)]),
@@ -154,7 +228,7 @@ export class Chart {
 
   #refill(plot: uPlot): void {
     plot.batch(() => {
-      plot.setData(columnsOf(this.#model), true);
+      plot.setData(columnsOf(this.#model, this.#x), true);
       this.#scale(plot);
     });
     this.#placeCursor();
@@ -163,7 +237,7 @@ export class Chart {
   #scale(plot: uPlot): void {
     const { steps } = this.#model;
     const [min, max] = this.#range ?? [steps[0] ?? 0, Math.max(steps.at(-1) ?? 1, (steps[0] ?? 0) + 1)];
-    plot.setScale("x", { min, max });
+    plot.setScale("x", { min: this.#x.of(min), max: this.#x.of(max) });
   }
 
   #discard(): void {
@@ -176,7 +250,7 @@ export class Chart {
     const { clientWidth: width, clientHeight: height } = this.#plotArea;
     if (width === 0) return;
     if (this.#plot === undefined) {
-      if (this.#model.empty === null) this.#build(shapeOf(this.#model) + JSON.stringify(this.#marks));
+      if (this.#model.empty === null) this.#build(this.#shapeNow());
     } else if (this.#plot.width !== width || this.#plot.height !== height) {
       this.#plot.batch((plot: uPlot) => plot.setSize({ width, height }));
       this.#placeCursor();
@@ -191,7 +265,7 @@ export class Chart {
     const plot = this.#plot;
     if (plot === undefined) return;
     const index = this.#cursor === null ? -1 : nearest(this.#model.steps, this.#cursor);
-    const left = index < 0 ? -10 : plot.valToPos(this.#model.steps[index]!, "x");
+    const left = index < 0 ? -10 : plot.valToPos(this.#x.of(this.#model.steps[index]!), "x");
     plot.setCursor({ left, top: 0 }, false);
   }
 
@@ -203,13 +277,16 @@ export class Chart {
     this.#plotArea.setAttribute("aria-valuenow", String(steps[index] ?? 0));
     this.#plotArea.setAttribute("aria-valuetext", describeStep(this.#model, index));
     this.#legend.replaceChildren(...lines.map((line) => this.#legendEntry(line, index)));
-    setText(this.#axis, `step  ·  legend: ${placeOf(this.#model, index)}`);
-    setShown(this.#axis, !this.#plotArea.hidden);
+    setText(this.#axis, `${this.#x.name}  ·  legend: ${placeOf(this.#model, index)}`);
+    setShown(this.#axis, this.#gutters === null && !this.#plotArea.hidden);
   }
 
   #legendEntry(line: ChartLine, index: number): HTMLElement {
     const value = saidUpTo(line, index);
-    const band = line.band === undefined ? [] : [element("span", { class: "muted" }, line.band.name)];
+    const band =
+      line.band === undefined || line.style === "points"
+        ? []
+        : [element("span", { class: "muted" }, line.band.name)];
     return element(
       "li",
       {},
@@ -252,20 +329,48 @@ export class Chart {
     );
   }
 
+  /** The kinds of files, in the place of the button until one is chosen. */
+  #offerFiles(): void {
+    const kinds = saveFormats.map((format) =>
+      button(format, { class: "quiet", "aria-label": `Save ${this.title} as ${format}` }, () => {
+        for (const kind of kinds) kind.remove();
+        setShown(this.#save, true);
+        this.#save.focus();
+        void this.#saveAs(format);
+      }),
+    );
+    this.#save.before(...kinds);
+    setShown(this.#save, false);
+    kinds[0]!.focus();
+  }
+
+  async #saveAs(format: SaveFormat): Promise<void> {
+    const [first = 0, last = 1] = [this.#model.steps[0], this.#model.steps.at(-1)];
+    const shown = { title: this.title, model: this.#model, theme: this.#theme, x: this.#x };
+    const svg = (): string => svgOf({ ...shown, range: this.#range ?? [first, last] });
+    const data = format === "CSV" ? csvOf(this.#model) : format === "SVG" ? svg() : await pngOf(svg());
+    this.events.saved?.({ title: this.title, format, data });
+  }
+
   #listenToClicks(): void {
     let pressed: number | null = null;
     this.#plotArea.addEventListener("mousedown", (event) => (pressed = event.clientX), true);
     this.#plotArea.addEventListener("click", (event) => {
       const still = pressed !== null && Math.abs(event.clientX - pressed) <= clickReach;
       const onCanvas = event.target instanceof Element && event.target.closest(".u-over") !== null;
-      if (still && onCanvas) this.#open();
+      const step = this.#stepAtCursor();
+      if (still && onCanvas && step !== undefined) this.events.pinned(step);
     });
     this.#plotArea.addEventListener("dblclick", () => this.events.zoomed(null));
   }
 
-  #open(): void {
+  #stepAtCursor(): number | undefined {
     const index = this.#cursor === null ? -1 : nearest(this.#model.steps, this.#cursor);
-    const step = this.#model.steps[index];
+    return this.#model.steps[index];
+  }
+
+  #open(): void {
+    const step = this.#stepAtCursor();
     if (step !== undefined) this.events.opened(step);
   }
 
@@ -281,52 +386,10 @@ export class Chart {
     };
     const to = moves[event.key];
     if (to !== undefined && steps.length > 0)
-      this.events.pointed(steps[Math.min(steps.length - 1, Math.max(0, to))]!);
+      this.events.pinned(steps[Math.min(steps.length - 1, Math.max(0, to))]!);
     else if (event.key === "Enter" || event.key === " ") this.#open();
     else if (event.key === "Escape") this.events.zoomed(null);
     else return;
     event.preventDefault();
   }
-}
-
-/** A piece of the line as it is drawn, so that the legend can be read without colour. */
-function swatch(line: ChartLine, theme: Theme): SVGSVGElement {
-  const make = (name: string, attributes: Readonly<Record<string, string>>): SVGElement => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    return made;
-  };
-  const color = toneColor(line, theme);
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  for (const [key, value] of Object.entries({ width: "22", height: "10", "aria-hidden": "true" }))
-    svg.setAttribute(key, value);
-  if (line.style === "area")
-    svg.append(
-      make("rect", { x: "0", y: "1", width: "22", height: "9", fill: color, "fill-opacity": "0.28" }),
-    );
-  const y = line.style === "area" ? "1" : "5";
-  const dash = dashes[line.dash % dashes.length]!.join(" ");
-  svg.append(
-    make("line", {
-      x1: "0",
-      x2: "22",
-      y1: y,
-      y2: y,
-      stroke: color,
-      "stroke-width": "2",
-      ...(dash === "" ? {} : { "stroke-dasharray": dash }),
-    }),
-  );
-  if (line.style === "points")
-    svg.append(
-      make("circle", {
-        cx: "11",
-        cy: "5",
-        r: "3",
-        fill: theme.background,
-        stroke: color,
-        "stroke-width": "2",
-      }),
-    );
-  return svg;
 }

@@ -5,7 +5,7 @@ import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
-export type Tone = number | "good" | "bad" | "neutral";
+export type Tone = number | "good" | "bad" | "neutral" | "plain";
 
 export interface ChartLine {
   readonly name: string;
@@ -13,12 +13,13 @@ export interface ChartLine {
   readonly values: readonly PlotValue[];
   /** What is said: the value before stacking. */
   readonly raw: readonly PlotValue[];
-  readonly style: "line" | "points" | "area";
+  /** `hatch`: from the values up to the top of the plot, for what says nothing. */
+  readonly style: "line" | "points" | "area" | "hatch";
   readonly tone: Tone;
   readonly dash: number;
   readonly format: Format;
   readonly axis: "left" | "right";
-  /** Around the line, e.g. mean ± standard deviation. */
+  /** Around the line, e.g. p10 to p90; of points, their interval. */
   readonly band?: {
     readonly name: string;
     readonly low: readonly PlotValue[];
@@ -37,6 +38,10 @@ export interface ChartModel {
   readonly lines: readonly ChartLine[];
   /** Limits of the left axis; null: from the data. */
   readonly limits: readonly [number, number] | null;
+  /** What the left axis spans at the least: less is noise that an axis of its own would blow up. */
+  readonly least?: number;
+  /** How values lie on the left axis; absent: as they are. */
+  readonly scale?: { readonly kind: "log" } | { readonly kind: "symlog"; readonly linear: number };
   /** Why nothing is drawn and what is awaited; null when there is something to draw. */
   readonly empty: string | null;
 }
@@ -108,21 +113,24 @@ export function nearest(steps: readonly number[], step: number): number {
   return step - steps[before]! <= steps[after]! - step ? before : after;
 }
 
-/** The last value up to an index: points that exist at a few steps only (evaluations) keep theirs in between. */
-function valueUpTo(line: ChartLine, index: number): number | null {
+/** Where the last value up to an index is, or −1: points that exist at a few steps only keep theirs in between. */
+function placeUpTo(line: ChartLine, index: number): number {
   for (let i = index; i >= 0; i--) {
-    const value = line.raw[i];
-    if (isKnown(value)) return value;
-    if (line.style !== "points") return null;
+    if (isKnown(line.raw[i])) return i;
+    if (line.style !== "points") return -1;
   }
-  return null;
+  return -1;
 }
 
 /** 0.412, or 0.412 × 0.7 where it counts for less or more than it is. */
 export function saidUpTo(line: ChartLine, index: number): string {
-  const value = formatValue(valueUpTo(line, index), line.format);
-  const factor = line.factor?.[index];
-  return isKnown(factor) ? `${value} × ${formatNumber(factor)}` : value;
+  const at = placeUpTo(line, index);
+  const value = formatValue(at < 0 ? null : line.raw[at], line.format);
+  const [factor, low, high] = [line.factor?.[index], line.band?.low[at], line.band?.high[at]];
+  if (isKnown(factor)) return `${value} × ${formatNumber(factor)}`;
+  return line.style === "points" && isKnown(low) && isKnown(high)
+    ? `${value} (${formatValue(low, line.format)} to ${formatValue(high, line.format)})`
+    : value;
 }
 
 /** "step 719", or, where a position of the axis holds several, "mean of steps 512 to 1,023". */
@@ -172,6 +180,10 @@ function summarizeLine(steps: readonly number[], { name, raw, spread, format }: 
     ? `${name}: ${say(raw[first], first)}.`
     : `${name}: from ${say(raw[first], first)} to ${say(raw[last], last)}, lowest ${say(low, lowest)}, highest ${say(high, highest)}.`;
 }
+
+/** Whether something is drawn below 0. */
+export const isBelow = (values: readonly PlotValue[]): boolean =>
+  values.some((value) => value !== null && value < 0);
 
 /** The value that a line has had wherever it is known; undefined where it has moved or is not known often enough. */
 export function constantOf(line: ChartLine): number | undefined {

@@ -44,3 +44,16 @@ export function setText(target: HTMLElement, text: string): void {
 export function setShown(target: HTMLElement, visible: boolean): void {
   if (target.hidden === visible) target.hidden = !visible;
 }
+
+/** Names between backticks as code. */
+export const withCode = (text: string): readonly (Node | string)[] =>
+  text.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
+
+/** Brings something into view and to the person's eye. */
+export function pointOut(target: HTMLElement): void {
+  target.scrollIntoView({ block: "center" });
+  target.classList.remove("pointed");
+  // Read, so that the same thing can be pointed at twice.
+  void target.offsetWidth;
+  target.classList.add("pointed");
+}

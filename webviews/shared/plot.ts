@@ -1,11 +1,15 @@
 /** Draws a chart model with uPlot: options and data only; what surrounds the canvas is chart.ts. */
 import uPlot from "uplot";
 import { axisRange } from "./axis.ts";
-import { formatTicks, type ChartModel, type ChartLine } from "./chartModel.ts";
+import { formatTicks, formatValue, isBelow, type ChartModel, type ChartLine } from "./chartModel.ts";
 import { withAlpha } from "./color.ts";
 import type { PlotValue } from "./columns.ts";
 import { pixelColumns } from "./envelope.ts";
+import type { Gutters } from "./gutters.ts";
+import { hatchOf } from "./hatch.ts";
 import { dashes, type Theme } from "./theme.ts";
+import { toneColor } from "./toneColor.ts";
+import { ticksOf, type XAxis } from "./xAxis.ts";
 
 export interface Mark {
   readonly step: number;
@@ -19,10 +23,10 @@ interface PlotOptions {
   /** Where the pointer is, in steps; null once it has left. */
   readonly pointed: (at: number | null) => void;
   readonly selected: (from: number, to: number) => void;
+  readonly x: XAxis;
+  /** Of a lane: the room at its sides. It has no axis of steps of its own. */
+  readonly gutters: Gutters | null;
 }
-
-export const toneColor = (line: ChartLine, theme: Theme): string =>
-  typeof line.tone === "number" ? theme.palette[line.tone % theme.palette.length]! : theme[line.tone];
 
 /** Hidden columns of a line: the ends of its band and of its spread, which the axis has to make room for. */
 const around = ({ band, spread }: ChartLine): readonly (readonly PlotValue[])[] => [
@@ -35,21 +39,24 @@ const drawable = (value: PlotValue): number | null | undefined =>
   value === null ? undefined : Number.isFinite(value) ? value : null;
 
 /** Columns in the order of `seriesOf`: the steps, then for each line what is around it and itself. */
-export function columnsOf(model: ChartModel): uPlot.AlignedData {
+export function columnsOf(model: ChartModel, x: XAxis): uPlot.AlignedData {
   const columns = model.lines.flatMap((line) => [...around(line), line.values]);
-  return [[...model.steps], ...columns.map((column) => column.map(drawable))];
+  return [model.steps.map((step) => x.of(step)), ...columns.map((column) => column.map(drawable))];
 }
 
 /** Equal for models that one plot can show by replacing its data. */
 export const shapeOf = (model: ChartModel): string =>
   JSON.stringify([
     model.limits,
+    model.least,
+    model.scale,
     model.lines.map((line) => [
       line.name,
       line.style,
       line.tone,
       line.axis,
       line.band !== undefined,
+      line.style === "area" && isBelow(line.values),
       around(line).length,
     ]),
   ]);
@@ -64,7 +71,7 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
   return model.lines.flatMap((line) => {
     const color = toneColor(line, theme);
     const scale = line.axis === "left" ? "y" : "right";
-    const area = line.style === "area";
+    const area = line.style === "area" || line.style === "hatch";
     const own: uPlot.Series = {
       label: line.name,
       scale,
@@ -76,7 +83,10 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
         line.style === "points"
           ? { show: true, size: 7, width: theme.stroke, stroke: color, fill: theme.background }
           : { show: (plot) => plot.data[0].length === 1, size: 6, fill: color },
-      ...(area ? { fill: withAlpha(color, 0.28) } : {}),
+      ...(line.style === "area" ? { fill: withAlpha(color, 0.28) } : {}),
+      ...(line.style === "hatch"
+        ? { fill: (plot: uPlot) => hatchOf(plot.ctx, color), fillTo: model.limits?.[1] ?? 1 }
+        : {}),
     };
     return [...around(line).map(() => hidden(scale)), own];
   });
@@ -86,21 +96,24 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
 function bandsOf(model: ChartModel, theme: Theme): uPlot.Band[] {
   const bands: uPlot.Band[] = [];
   let at = 1;
-  let below: number | null = null;
+  let below: { readonly at: number; readonly down: boolean } | undefined;
   for (const line of model.lines) {
     const color = toneColor(line, theme);
-    if (line.band !== undefined) bands.push({ series: [at + 1, at], fill: withAlpha(color, 0.16) });
+    if (line.band !== undefined && line.style !== "points")
+      bands.push({ series: [at + 1, at], fill: withAlpha(color, 0.16) });
     at += around(line).length;
     if (line.style === "area") {
-      if (below !== null) bands.push({ series: [at, below], fill: withAlpha(color, 0.28) });
-      below = at;
+      const down = isBelow(line.values);
+      if (below?.down === down)
+        bands.push({ series: [at, below.at], fill: withAlpha(color, 0.28), dir: down ? 1 : -1 });
+      below = { at, down };
     }
     at++;
   }
   return bands;
 }
 
-function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
+function axesOf(model: ChartModel, { theme, x, gutters }: PlotOptions): uPlot.Axis[] {
   const base = { stroke: theme.muted, font: theme.font, ticks: { show: false }, gap: 6 };
   const grid = { stroke: withAlpha(theme.grid, theme.kind.startsWith("high") ? 0.35 : 0.16), width: 1 };
   const axis = (side: "left" | "right"): uPlot.Axis => {
@@ -109,27 +122,32 @@ function axesOf(model: ChartModel, theme: Theme): uPlot.Axis[] {
       ...base,
       scale: side === "left" ? "y" : "right",
       side: side === "left" ? 3 : 1,
-      size: (plot, values) => widthOf(plot, values, theme),
-      space: 34,
+      size: (plot, values) => {
+        const width = widthOf(plot, values, theme);
+        return gutters === null ? width : gutters.need(side, width);
+      },
+      space: gutters === null ? 34 : 26,
       grid: side === "left" ? grid : { show: false },
-      values: (_, splits) => formatTicks(splits, format),
+      values: (_, splits) =>
+        model.scale === undefined
+          ? formatTicks(splits, format)
+          : splits.map((split) => ((split as number | null) === null ? "" : formatValue(split, format))),
     };
   };
   const steps: uPlot.Axis = {
     ...base,
+    show: gutters === null,
     size: 24,
-    space: 56,
     grid: { show: false },
-    incrs: [
-      1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000, 10_000, 20_000, 50_000, 100_000,
-      1_000_000,
-    ],
-    values: (_, splits) => splits.map((split) => split.toLocaleString("en-US")),
+    splits: (plot, _, low, high) => [...ticksOf(low, high, plot.width / labelRoom)],
+    values: (_, splits) => splits.map((split) => x.format(split)),
   };
   return [steps, axis("left"), ...(model.lines.some((line) => line.axis === "right") ? [axis("right")] : [])];
 }
 
 const leastAxis = 40;
+/** CSS pixels from one label of the steps to the next. */
+const labelRoom = 72;
 
 /** As wide as the longest label of the axis. */
 function widthOf(plot: uPlot, values: readonly string[] | null, theme: Theme): number {
@@ -142,7 +160,7 @@ function widthOf(plot: uPlot, values: readonly string[] | null, theme: Theme): n
 }
 
 /** Of lines in buckets, how far their points reach in each pixel column. */
-function drawSpreads(plot: uPlot, model: ChartModel, theme: Theme): void {
+function drawSpreads(plot: uPlot, model: ChartModel, { theme, x: axis }: PlotOptions): void {
   const { ctx, bbox } = plot;
   const { steps, begins = steps } = model;
   const [left, right] = [Math.round(bbox.left), Math.round(bbox.left + bbox.width) - 1];
@@ -153,7 +171,7 @@ function drawSpreads(plot: uPlot, model: ChartModel, theme: Theme): void {
     const { x, low, high } = pixelColumns(
       { begins, steps },
       line.spread,
-      (step) => plot.valToPos(step, "x", true),
+      (step) => plot.valToPos(axis.of(step), "x", true),
       [left, right],
     );
     ctx.fillStyle = withAlpha(toneColor(line, theme), 0.4);
@@ -166,8 +184,39 @@ function drawSpreads(plot: uPlot, model: ChartModel, theme: Theme): void {
   ctx.restore();
 }
 
-/** Where a stage begins: a dotted line with the stage's name. */
-function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
+/** Of points, how far their intervals reach. */
+function drawIntervals(plot: uPlot, model: ChartModel, { theme, x }: PlotOptions): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  const foot = 3 * devicePixelRatio;
+  for (const line of model.lines) {
+    if (line.style !== "points" || line.band === undefined) continue;
+    const scale = line.axis === "left" ? "y" : "right";
+    ctx.strokeStyle = withAlpha(toneColor(line, theme), 0.75);
+    ctx.beginPath();
+    model.steps.forEach((step, i) => {
+      const [low, high] = [line.band?.low[i], line.band?.high[i]];
+      if (low == null || high == null) return;
+      const at = plot.valToPos(x.of(step), "x", true);
+      const ends = [low, high].map((value) => plot.valToPos(value, scale, true));
+      ctx.moveTo(at, ends[0]!);
+      ctx.lineTo(at, ends[1]!);
+      for (const end of ends) {
+        ctx.moveTo(at - foot, end);
+        ctx.lineTo(at + foot, end);
+      }
+    });
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** Where a stage begins: a dotted line with the stage's name, which lanes leave to their common axis. */
+function drawMarks(plot: uPlot, { marks, theme, x: axis, gutters }: PlotOptions): void {
   const { ctx, bbox } = plot;
   const ratio = devicePixelRatio;
   ctx.save();
@@ -176,7 +225,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
   ctx.textAlign = "left";
   let free = bbox.left;
   for (const mark of marks) {
-    const x = Math.round(plot.valToPos(mark.step, "x", true));
+    const x = Math.round(plot.valToPos(axis.of(mark.step), "x", true));
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
     ctx.strokeStyle = withAlpha(theme.muted, 0.55);
     ctx.lineWidth = ratio;
@@ -186,7 +235,7 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
     ctx.lineTo(x, bbox.top + bbox.height);
     if (x > bbox.left + ratio) ctx.stroke();
     const width = ctx.measureText(mark.name).width + 8 * ratio;
-    if (x < free || x + width > bbox.left + bbox.width) continue;
+    if (gutters !== null || x < free || x + width > bbox.left + bbox.width) continue;
     const at = [x + 4 * ratio, bbox.top + 2 * ratio] as const;
     // Around its letters nothing of the grid or of an area is seen.
     ctx.setLineDash([]);
@@ -201,12 +250,14 @@ function drawMarks(plot: uPlot, marks: readonly Mark[], theme: Theme): void {
 }
 
 /** The pointer's own moves alone: uPlot's `setCursor` hook also fires when data or axis change under a still cursor. */
-function listenToPointer(plot: uPlot, pointed: PlotOptions["pointed"]): void {
+function listenToPointer(plot: uPlot, { pointed, x }: PlotOptions): void {
   plot.over.addEventListener("mousemove", (event) => {
     const { left } = plot.over.getBoundingClientRect();
-    pointed(plot.posToVal(event.clientX - left, "x"));
+    pointed(x.at(plot.posToVal(event.clientX - left, "x")));
   });
   plot.over.addEventListener("mouseleave", () => pointed(null));
+  // uPlot remembers where the plot lies on the page; what is above it may have grown since.
+  plot.over.addEventListener("mousedown", () => plot.syncRect(false), true);
 }
 
 /** By series: the colour of a line's dot at the cursor; what is around a line has none. */
@@ -222,14 +273,21 @@ export function createPlot(
   options: PlotOptions,
   shown: () => ChartModel,
 ): uPlot {
-  const { theme } = options;
+  const { theme, gutters } = options;
   const dots = dotColors(model, theme);
   const fixed = model.limits;
   const stacked = model.lines.some((line) => line.style === "area");
   const rights = model.lines.filter((line) => line.axis === "right");
+  const { scale } = model;
   const left: uPlot.Scale = {
+    ...(scale?.kind === "log" ? { distr: 3, log: 10 } : {}),
+    ...(scale?.kind === "symlog" ? { distr: 4, log: 10, asinh: scale.linear } : {}),
     range: (_, low, high) =>
-      fixed === null ? axisRange([low ?? 0, high ?? 1], stacked) : [fixed[0], fixed[1]],
+      scale?.kind === "log"
+        ? [10 ** Math.floor(Math.log10(low ?? 1)), 10 ** Math.ceil(Math.log10(high ?? 10) + 1e-9)]
+        : fixed === null
+          ? axisRange([low ?? 0, high ?? 1], stacked, model.least)
+          : [fixed[0], fixed[1]],
   };
   // A share that stays small is drawn against a tenth, so that it does not look like noise on the axis.
   const shares = rights.every((line) => line.format === "fraction");
@@ -241,12 +299,17 @@ export function createPlot(
     {
       width: options.width,
       height: options.height,
-      padding: [6, rights.length > 0 ? 0 : 12, 0, 0],
+      padding: [
+        6,
+        rights.length > 0 ? 0 : gutters === null ? 12 : () => gutters.right,
+        gutters === null ? 0 : 5,
+        0,
+      ],
       legend: { show: false },
       scales: { x: { time: false }, y: left, ...(rights.length > 0 ? { right } : {}) },
       series: [{}, ...seriesOf(model, theme)],
       bands: bandsOf(model, theme),
-      axes: axesOf(model, theme),
+      axes: axesOf(model, options),
       cursor: {
         y: false,
         drag: { x: true, y: false, setScale: false, dist: 6 },
@@ -258,20 +321,21 @@ export function createPlot(
         },
       },
       hooks: {
-        ready: [(plot) => listenToPointer(plot, options.pointed)],
+        ready: [(plot) => listenToPointer(plot, options)],
         setSelect: [
           (plot) => {
             const { left, width } = plot.select;
             if (width < 6) return;
-            options.selected(plot.posToVal(left, "x"), plot.posToVal(left + width, "x"));
+            const [from, to] = [left, left + width].map((at) => options.x.at(plot.posToVal(at, "x")));
+            options.selected(from!, to!);
             plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           },
         ],
-        drawAxes: [(plot) => drawSpreads(plot, shown(), theme)],
-        draw: [(plot) => drawMarks(plot, options.marks, theme)],
+        drawAxes: [(plot) => drawSpreads(plot, shown(), options)],
+        draw: [(plot) => drawIntervals(plot, shown(), options), (plot) => drawMarks(plot, options)],
       },
     },
-    columnsOf(model),
+    columnsOf(model, options.x),
     into,
   );
 }

@@ -98,6 +98,17 @@ export class RunSeries {
     this.#widen();
   }
 
+  /** Takes in other metrics of the same run, or the same ones afresh. */
+  include(series: readonly Series[]): void {
+    for (const one of series) {
+      if (one.steps.length === 0) continue;
+      this.#stores.set(one.metric, storeOf(one));
+      this.#width = Math.max(this.#width, one.width ?? 1);
+    }
+    this.#stacks = null;
+    this.#widen();
+  }
+
   /**
    * Merges one committed step. A later attempt that begins before the last known step takes the place of what the
    * earlier attempt had recorded from there on; within an attempt a step that comes twice replaces itself.
@@ -159,6 +170,16 @@ export class RunSeries {
   /** The last finite values, as they were recorded, from a step on. */
   latest(metric: string, count: number, since = 0): readonly number[] {
     return this.lastPoints(metric, count, since).values;
+  }
+  /** The sum of all finite values up to a step, at each step (of buckets, at their ends) that has one. */
+  sums(metric: string): FinitePoints {
+    const store = this.#stores.get(metric);
+    const [steps, values] =
+      store?.kind === "buckets"
+        ? [store.buckets.steps, store.buckets.sums]
+        : [this.#exact(metric).steps, this.#exact(metric).values];
+    let sum = 0;
+    return { steps: [...steps], values: values.map((value) => (sum += value ?? 0)) };
   }
   /** Of all finite values. */
   sum(metric: string): number {

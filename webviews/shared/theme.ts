@@ -16,6 +16,8 @@ export interface Theme {
   readonly good: string;
   readonly bad: string;
   readonly neutral: string;
+  /** The colour of text. */
+  readonly plain: string;
   readonly font: string;
   readonly reducedMotion: boolean;
   /** Strokes in CSS pixels: thicker where contrast is asked for. */
@@ -68,10 +70,12 @@ export function readTheme(): Theme {
       high ? "var(--vscode-contrastBorder)" : "var(--vscode-charts-lines, var(--vscode-panel-border))",
     ),
     focus: read("var(--vscode-focusBorder)"),
-    palette: ["blue", "orange", "purple", "green", "red", "yellow"].map(chart),
+    // Without red: it means wrong answers and errors, and nothing else.
+    palette: [...["blue", "orange", "purple", "green", "yellow"].map(chart), foreground],
     good: chart("green"),
     bad: chart("red"),
     neutral: chart("blue"),
+    plain: foreground,
     font: `11px ${style.fontFamily}`,
     reducedMotion:
       document.body.classList.contains("vscode-reduce-motion") ||

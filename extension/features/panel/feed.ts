@@ -13,7 +13,7 @@ import {
   rolloutsWhy,
   runsShow,
   type Change,
-  type EvaluationRow,
+  runsVerdict,
   type ResultOf,
   type RunDetail,
   type RunSummary,
@@ -27,13 +27,17 @@ import {
   type RolloutPlace,
   type LinkState,
   type LiveStep,
-  type PanelFailures,
-  type PanelRun,
+  type PanelBefore,
+  type PanelEvaluation,
+  type PanelFacts,
   type ToPanel,
 } from "../../../shared/editor/runPanel.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
+import { passIntervals } from "../../../shared/run/passAtK.ts";
+import type { Verdict } from "../../../shared/run/verdict.ts";
 import { panelGroups, panelTexts } from "./groups.ts";
 import { panelRun } from "./panelRun.ts";
+import { runBefore } from "./runBefore.ts";
 import { evaluationUnderWay, noFailures, readEvents, type RunEvents } from "./readEvents.ts";
 import { seriesParts } from "./seriesParts.ts";
 
@@ -56,8 +60,12 @@ export class PanelFeed {
   #ready = false;
   #detail: RunDetail | undefined;
   #summary: RunSummary | undefined;
-  #evaluations: readonly EvaluationRow[] = [];
-  #events: RunEvents = { errors: 0, failures: noFailures, evaluating: undefined };
+  #evaluations: readonly PanelEvaluation[] = [];
+  #verdict: Verdict | null | undefined;
+  #before: PanelBefore | undefined;
+  /** Of which step it was asked for last, and whether the run was live then. */
+  #judged = "";
+  #events: RunEvents = { errors: 0, failures: noFailures, told: [], evaluating: undefined };
   #steps: LiveStep[] = [];
   #dirty = false;
   readonly #stale = { detail: false, evaluations: false, errors: false };
@@ -93,6 +101,18 @@ export class PanelFeed {
   names(file: string): boolean {
     return this.#events.failures.failures.some((failure) => failure.file === file);
   }
+  /** What it was sent last. */
+  get verdict(): Verdict | null {
+    return this.#verdict ?? null;
+  }
+  get before(): string | undefined {
+    return this.#before?.run;
+  }
+  /** The verdict was dismissed, or is wanted again. */
+  judgeAgain(): void {
+    this.#judged = "asked again";
+    this.moved();
+  }
   link(link: LinkState): void {
     if (this.#ready) this.options.send({ version: panelVersion, type: "link", link });
   }
@@ -113,10 +133,23 @@ export class PanelFeed {
     if (this.#dirty) this.#schedule();
   }
 
-  async range(id: number, metrics: readonly string[], from: number, to: number): Promise<void> {
+  async range(
+    id: number,
+    metrics: readonly string[],
+    { from, to, smooth = 0 }: { readonly from: number; readonly to: number; readonly smooth?: number },
+  ): Promise<void> {
     const source = await this.options.source();
-    const series = await this.#series(source, metrics, { from: from - 1, to });
+    const series = await this.#series(source, metrics, { from: from - 1, to, ...(smooth > 0 && { smooth }) });
     this.options.send({ version: panelVersion, type: "range", id, series });
+  }
+  async metricNames(): Promise<void> {
+    const source = await this.options.source();
+    const { names } = await source.ask(metricsNames, { run: this.options.run });
+    this.options.send({ version: panelVersion, type: "names", names });
+  }
+  async metrics(metrics: readonly string[]): Promise<void> {
+    const series = await this.#series(await this.options.source(), metrics, {});
+    this.options.send({ version: panelVersion, type: "metrics", series });
   }
 
   /** What the curriculum drew in a part of the run. */
@@ -229,13 +262,22 @@ export class PanelFeed {
 
   async #refresh(): Promise<void> {
     const { detail, evaluations, errors } = this.#stale;
-    if (!detail && !evaluations && !errors) return;
+    const judged = this.#summary?.verdict === undefined ? "" : JSON.stringify(this.#summary.verdict);
+    if (!detail && !evaluations && !errors && judged === this.#judged) return;
     const source = await this.options.source();
     const { run } = this.options;
+    // What every other view says of the run has changed: so have the sentences about it.
+    if (judged !== this.#judged || evaluations) await this.#judge(source);
     if (detail) this.#detail = await source.ask(runsShow, { run });
-    if (evaluations) this.#evaluations = (await source.ask(evaluationsQuery, { run })).evaluations;
+    if (evaluations) this.#evaluations = await readEvaluations(source, run);
     if (errors) this.#events = await readEvents(source, run);
     Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
+  }
+
+  /** A daemon of an earlier version gives none. */
+  async #judge(source: Asker): Promise<void> {
+    this.#judged = this.#summary?.verdict === undefined ? "" : JSON.stringify(this.#summary.verdict);
+    this.#verdict = await askVerdict(source, this.options.run).catch(() => undefined);
   }
 
   async #loadAll(): Promise<void> {
@@ -245,11 +287,12 @@ export class PanelFeed {
     const { run } = this.options;
     try {
       const source = await this.options.source();
-      const [detail, { names }, { evaluations }, events] = await Promise.all([
+      const [detail, { names }, evaluations, events] = await Promise.all([
         source.ask(runsShow, { run }),
         source.ask(metricsNames, { run }),
-        source.ask(evaluationsQuery, { run }),
+        readEvaluations(source, run),
         readEvents(source, run),
+        this.#judge(source),
       ]);
       const series = await this.#series(source, names.filter(wantedMetric), {});
       if (round !== this.#round || !this.#ready) return;
@@ -264,16 +307,24 @@ export class PanelFeed {
       this.#evaluations = evaluations;
       this.#events = events;
       this.options.send({ version: panelVersion, type: "show", series, ...this.#shown(detail) });
+      void this.#compareBefore(source, detail);
       if (this.#steps.length > 0) this.#schedule();
     } catch (error) {
       if (round === this.#round) this.options.failed(error);
     }
   }
 
+  /** After everything else: it reads two configs to name what differs. */
+  async #compareBefore(source: Asker, detail: RunDetail): Promise<void> {
+    if (this.#before !== undefined) return;
+    this.#before = await runBefore(source, detail).catch(() => undefined);
+    if (this.#before !== undefined) this.moved();
+  }
+
   async #series(
     source: Asker,
     metrics: readonly string[],
-    range: { from?: number; to?: number },
+    range: { from?: number; to?: number; smooth?: number },
   ): Promise<ResultOf<typeof metricsSeries>["series"]> {
     const { run } = this.options;
     const answers = await Promise.all(
@@ -284,12 +335,7 @@ export class PanelFeed {
     return answers.flatMap((answer) => answer.series);
   }
 
-  #shown(detail: RunDetail): {
-    readonly run: PanelRun;
-    readonly evaluations: readonly EvaluationRow[];
-    readonly errors: number;
-    readonly failures: PanelFailures;
-  } {
+  #shown(detail: RunDetail): PanelFacts {
     const own = this.#summary ?? detail;
     const shared = this.options.shown?.();
     // The window's other views report a live run's progress once per beat: so does the head of the panel.
@@ -301,8 +347,24 @@ export class PanelFeed {
       evaluations: this.#evaluations,
       errors: this.#events.errors,
       failures: this.#events.failures,
+      events: this.#events.told,
+      ...(this.#before === undefined ? {} : { before: this.#before }),
+      ...(this.#verdict === undefined ? {} : { verdict: this.#verdict }),
     };
   }
+}
+
+const askVerdict = async (source: Asker, run: string): Promise<Verdict | null> =>
+  (await source.ask(runsVerdict, { run })).verdict;
+
+/** The tasks' outcomes stay here: what they allow to be said is an interval a metric. */
+async function readEvaluations(source: Asker, run: string): Promise<readonly PanelEvaluation[]> {
+  const { evaluations } = await source.ask(evaluationsQuery, { run, tasks: true });
+  return evaluations.map(({ results, ...row }) =>
+    results === undefined
+      ? row
+      : { ...row, tasks: results.tasks.length, intervals: passIntervals(Object.keys(row.metrics), results) },
+  );
 }
 
 const whereOf = ({ by, names }: Brush): string => {

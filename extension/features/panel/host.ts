@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { Position, Range, Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { panels } from "../../../shared/editor/contributions.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
-import { runsShow } from "../../../shared/protocol/protocol.ts";
+import { runsDismiss, runsShow } from "../../../shared/protocol/protocol.ts";
+import { readPanelState } from "../../../shared/editor/panelState.ts";
 import {
   panelVersion,
-  readPanelState,
   type ChartId,
   type FromPanel,
   type LinkState,
@@ -17,12 +17,14 @@ import { execute, show, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { DaemonState, Store, Stores } from "../connection/stores.ts";
+import { applyFix } from "./applyFix.ts";
 import { PanelFeed } from "./feed.ts";
 import { page } from "./html.ts";
 import { moveStage, type StageMove } from "./moveStage.ts";
+import { saveChart } from "./saveChart.ts";
 
 const commandOf: Readonly<
-  Record<Exclude<PanelAction, "openRollouts" | "reconnect" | "showOutput">, CommandName>
+  Record<Exclude<PanelAction, "openRollouts" | "compareBefore" | "reconnect" | "showOutput">, CommandName>
 > = {
   stop: "runStop",
   stopNow: "runStopNow",
@@ -59,12 +61,20 @@ export class RunPanels implements Disposable {
   show(run: string, name: string, chart?: ChartId): void {
     const existing = this.#open.get(run);
     if (existing !== undefined) return existing.reveal(chart);
-    const column = window.activeTextEditor === undefined ? ViewColumn.Active : ViewColumn.Beside;
+    const column = this.#column();
     const options = {
       enableScripts: true,
       localResourceRoots: [Uri.joinPath(this.home, "dist", "webviews")],
     };
     this.#host(window.createWebviewPanel(panels.run, name, column, options), run).reveal(chart);
+  }
+
+  /** Runs are tabs of one group: where another one is, else next to the text, but never in a third column. */
+  #column(): ViewColumn {
+    for (const host of this.#open.values()) if (host.column !== undefined) return host.column;
+    if (window.activeTextEditor === undefined) return ViewColumn.Active;
+    const { all, activeTabGroup } = window.tabGroups;
+    return all.find((group) => group !== activeTabGroup)?.viewColumn ?? ViewColumn.Beside;
   }
 
   /** Whether a person has the run before their eyes. */
@@ -136,6 +146,9 @@ class RunPanelHost {
 
   get visible(): boolean {
     return this.panel.visible;
+  }
+  get column(): ViewColumn | undefined {
+    return this.panel.viewColumn;
   }
   reveal(chart?: ChartId): void {
     this.panel.reveal();
@@ -209,8 +222,18 @@ class RunPanelHost {
         return this.#feed.ready();
       case "range":
         return this.#feed
-          .range(message.id, message.metrics, message.from, message.to)
+          .range(message.id, message.metrics, message)
           .catch((error: unknown) => this.#failed(error));
+      case "names":
+        return this.#feed.metricNames().catch((error: unknown) => this.#failed(error));
+      case "metrics":
+        return this.#feed.metrics(message.metrics).catch((error: unknown) => this.#failed(error));
+      case "save":
+        return saveChart(message).catch((error: unknown) => show(error, "save the chart"));
+      case "fix":
+        return this.#fix(message.fix).catch((error: unknown) => show(error, "change the config"));
+      case "dismiss":
+        return this.#dismiss().catch((error: unknown) => show(error, "dismiss the verdict"));
       case "curriculum":
         return this.#feed.curriculum(message.id, message.view);
       case "rollouts":
@@ -236,6 +259,27 @@ class RunPanelHost {
     await moveStage(source, { run: this.run, file, stage, was, steps });
   }
 
+  async #fix(place: number): Promise<void> {
+    const fix = this.#feed.verdict?.fixes[place];
+    if (fix === undefined) return;
+    const source = await this.stores.connected(this.#ownStore());
+    const { file } = await source.ask(runsShow, { run: this.run });
+    await applyFix(source, file, fix);
+  }
+
+  async #dismiss(): Promise<void> {
+    const before = this.#feed.verdict?.dismissed?.reason ?? "";
+    const reason = await window.showInputBox({
+      title: "Dismiss the Verdict",
+      prompt: "Why is it wrong? It stays in the run's folder; an empty reason takes a dismissal back.",
+      value: before,
+    });
+    if (reason === undefined) return;
+    const source = await this.stores.connected(this.#ownStore());
+    await source.ask(runsDismiss, { run: this.run, reason });
+    this.#feed.judgeAgain();
+  }
+
   async #openPlace({ file, line, column }: Extract<FromPanel, { type: "openPlace" }>): Promise<void> {
     if (!this.#feed.names(file)) return;
     const at = new Position(Math.max(0, line - 1), Math.max(0, column - 1));
@@ -248,6 +292,8 @@ class RunPanelHost {
   async #act(action: PanelAction, step: number | undefined): Promise<void> {
     if (action === "showOutput") return output().show();
     if (action === "openRollouts") return void (await execute("rolloutsOpen", this.run, step));
+    if (action === "compareBefore")
+      return void (await execute("runCompare", this.run, [this.#feed.before, this.run]));
     if (action === "reconnect") {
       await this.stores.session(this.#ownStore());
       return this.#feed.restart();

@@ -27,6 +27,7 @@ export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
     first,
     last,
     warnings,
+    verdict,
     origin,
   } = summary;
   return {
@@ -47,6 +48,7 @@ export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
       first,
       last,
       ...(warnings === undefined ? {} : { warnings }),
+      ...(verdict === undefined ? {} : { verdict }),
       ...(origin === undefined ? {} : { origin }),
     },
     stages: detail.stages,
@@ -57,6 +59,11 @@ export function panelRun(detail: RunDetail, summary: RunSummary): PanelRun {
     })),
     checkpoints: detail.checkpoints.map((checkpoint) => ({ step: checkpoint.step })),
     group: typeof rollout["group"] === "number" ? rollout["group"] : null,
-    backendReason: detail.backendReason,
+    device: detail.device ?? summary.backend,
+    attempts: detail.attempts.flatMap(({ attempt, resumedAt }) =>
+      resumedAt === null ? [] : [{ attempt, from: resumedAt }],
+    ),
+    seed: typeof config["seed"] === "number" ? config["seed"] : null,
+    commit: detail.git === null ? null : `${detail.git.commit.slice(0, 8)}${detail.git.dirty ? "+" : ""}`,
   };
 }

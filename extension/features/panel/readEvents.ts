@@ -6,7 +6,7 @@ import {
   type EventRow,
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
-import type { PanelFailures } from "../../../shared/editor/runPanel.ts";
+import type { PanelEvent, PanelFailures } from "../../../shared/editor/runPanel.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import type { Asker } from "../connection/asker.ts";
 
@@ -15,6 +15,8 @@ export const noFailures: PanelFailures = { failures: [], kinds: 0, failed: {}, r
 export interface RunEvents {
   readonly errors: number;
   readonly failures: PanelFailures;
+  /** What the timeline marks: warnings and errors, each kind at a step once. */
+  readonly told: readonly PanelEvent[];
   readonly evaluating: EventRow | undefined;
 }
 
@@ -28,7 +30,23 @@ export async function readEvents(source: Asker, run: string): Promise<RunEvents>
     askFailures(source, run).catch(() => noFailures),
   ]);
   const own = events.filter(({ severity, name }) => severity === "error" && name !== "reward-error");
-  return { errors: own.length, failures, evaluating: events.findLast(({ name }) => name === "evaluating") };
+  return {
+    errors: own.length,
+    failures,
+    told: marked(events),
+    evaluating: events.findLast(({ name }) => name === "evaluating"),
+  };
+}
+
+const mostMarked = 500;
+function marked(events: readonly EventRow[]): readonly PanelEvent[] {
+  const found = new Map<string, PanelEvent>();
+  for (const { step, severity, name, message } of events) {
+    const key = `${step} ${name}`;
+    if (severity !== "info" && !found.has(key) && found.size < mostMarked)
+      found.set(key, { step, severity, message });
+  }
+  return [...found.values()];
 }
 
 /** How far the evaluation is that is under way; undefined: none is. */

@@ -53,7 +53,7 @@ export class MetricQueries {
     maxPoints,
     buckets,
     stacks = [],
-    smooth,
+    smooth = 0,
   }: ParamsOf<typeof metricsSeries>): Generator<void, ResultOf<typeof metricsSeries>> {
     const run = this.runs.existing(id);
     const attempts = this.attempts(id);

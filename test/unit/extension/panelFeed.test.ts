@@ -1,115 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Asker } from "../../../extension/features/connection/asker.ts";
-import { PanelFeed } from "../../../extension/features/panel/feed.ts";
 import { panelRun } from "../../../extension/features/panel/panelRun.ts";
 import { evaluationUnderWay } from "../../../extension/features/panel/readEvents.ts";
-import type { Change, EventRow, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { EventRow } from "../../../shared/protocol/protocol.ts";
 import { seriesParts } from "../../../extension/features/panel/seriesParts.ts";
-import { mostBuckets, panelVersion, type ToPanel } from "../../../shared/editor/runPanel.ts";
-import { evaluationsUpTo, liveStep, seriesUpTo, summaryAt, warmUp } from "../../webview/fakeRun.ts";
-
-const run = summaryAt(0).id;
-const detailAt = (step: number): RunDetail => ({
-  ...summaryAt(step),
-  folder: "/r",
-  authored: "secret",
-  config: { rollout: { group: 8 }, stages: [{ name: "warm-up", kind: "sft", steps: 300 }] },
-  git: null,
-  checkpoints: [],
-  attempts: [],
-  stages: [{ step: 0, name: "warm-up", kind: "sft" }],
-  backendReason: null,
-});
-
-interface SeriesAsked {
-  readonly buckets?: number;
-  readonly stacks: readonly { readonly metrics: readonly string[]; readonly absent: string }[];
-}
-
-function rig(
-  step = warmUp + 5,
-  more: { readonly answers?: Readonly<Record<string, unknown>>; readonly shown?: () => RunSummary } = {},
-) {
-  const sent: ToPanel[] = [];
-  const asked: string[] = [];
-  const wheres: (string | undefined)[] = [];
-  const parts: unknown[] = [];
-  const series: SeriesAsked[] = [];
-  const failures: unknown[] = [];
-  const timers: (() => void)[] = [];
-  let at = step;
-  const answers: Readonly<Record<string, (parameters: { metrics?: string[] }) => unknown>> = {
-    "gradus/runs/show": () => detailAt(at),
-    "gradus/metrics/names": () => ({
-      names: [...seriesUpTo(at).map(({ metric }) => metric), "memory/tensors"],
-    }),
-    "gradus/metrics/series": ({ metrics = [] }) => ({
-      series: seriesUpTo(at).filter(({ metric }) => metrics.includes(metric)),
-      step: at,
-    }),
-    "gradus/groups": () => ({
-      groups: [
-        {
-          step: at,
-          group: "g",
-          task: "task 1",
-          arm: "a/1",
-          admitted: false,
-          reason: "all alike",
-          successes: 2,
-          size: 2,
-        },
-      ],
-    }),
-    "gradus/rollouts": () => ({
-      rollouts: [
-        { step: at, group: "g", index: 1, reward: "NaN", advantage: null, errors: { style: "timeout" } },
-        { step: at, group: "g", index: 0, reward: 1, advantage: 0, prompt: "p", response: "r" },
-      ],
-      total: 3,
-      next: null,
-    }),
-    "gradus/curriculum": () => ({ by: "arm", lanes: [] }),
-    "gradus/rollouts/why": () => Promise.reject(new Error("no such rollout")),
-    "gradus/evaluations": () => ({ evaluations: evaluationsUpTo(at) }),
-    "gradus/events": () => ({ events: [{ severity: "error" }, { severity: "info" }] }),
-    // A daemon of an earlier version.
-    "gradus/rewards/errors": () => Promise.reject(new Error("unhandled method")),
-    ...Object.fromEntries(
-      Object.entries(more.answers ?? {}).map(([method, answer]) => [method, () => answer]),
-    ),
-  };
-  const source: Asker = {
-    ask: (request, parameters) => {
-      asked.push(request.method);
-      if (request.method === "gradus/metrics/series") series.push(parameters as SeriesAsked);
-      if (request.method === "gradus/rollouts") {
-        const { where, from, to } = parameters as { where?: string; from?: number; to?: number };
-        wheres.push(where);
-        parts.push([from, to]);
-      }
-      return Promise.resolve(answers[request.method]!(parameters as { metrics?: string[] }) as never);
-    },
-  };
-  const feed = new PanelFeed({
-    run,
-    source: () => Promise.resolve(source),
-    send: (message) => sent.push(message),
-    failed: (error) => failures.push(error),
-    after: (_, act) => void timers.push(act),
-    ...(more.shown === undefined ? {} : { shown: more.shown }),
-  });
-  const tick = async (): Promise<void> => {
-    timers.shift()?.();
-    for (let i = 0; i < 10; i++) await new Promise((settled) => setImmediate(settled));
-  };
-  const stepChange = (to: number, kind: Change["kind"] = "step"): Change => {
-    at = to;
-    return { cursor: to, run, kind, step: to, summary: summaryAt(to), metrics: liveStep(to).metrics };
-  };
-  return { sent, asked, wheres, parts, series, failures, timers, feed, tick, stepChange };
-}
+import { mostBuckets, panelVersion } from "../../../shared/editor/runPanel.ts";
+import { summaryAt, warmUp } from "../../webview/fakeRun.ts";
+import { detailAt, rig, run } from "./panelRig.ts";
 
 test("nothing is sent before the webview is ready; then everything it draws, and no more", async () => {
   const { feed, sent, stepChange } = rig();
@@ -129,7 +26,7 @@ test("nothing is sent before the webview is ready; then everything it draws, and
 test("series are asked for in buckets, those that add up in one question with what their absence says", async () => {
   const { feed, series } = rig();
   await feed.ready();
-  await feed.range(1, ["time/update", "policy/entropy"], 10, 20);
+  await feed.range(1, ["time/update", "policy/entropy"], { from: 10, to: 20 });
   const [whole, part] = series;
   assert.equal(whole?.buckets, mostBuckets);
   assert.deepEqual(
@@ -252,7 +149,7 @@ test("what a change makes stale is asked for again, once", async () => {
     stepChange(warmUp + 41, "checkpoint"),
   ]);
   await tick();
-  assert.deepEqual([...asked].sort(), ["gradus/evaluations", "gradus/runs/show"]);
+  assert.deepEqual([...asked].sort(), ["gradus/evaluations", "gradus/runs/show", "gradus/runs/verdict"]);
 });
 
 test("hidden means silent; shown again means everything again", async () => {
@@ -305,9 +202,12 @@ test("rollouts of a step are reported by group; a question that fails is reporte
           task: "task 1",
           arm: "a/1",
           verdict: "left out: all alike",
+          prompt: "p",
+          right: 2,
+          signal: false,
           rollouts: [
-            { index: 0, reward: 1, advantage: 0, sound: true },
-            { index: 1, reward: null, advantage: null, sound: false },
+            { index: 0, reward: 1, advantage: 0, sound: true, text: "r", whole: true, terms: { a: 1, b: 3 } },
+            { index: 1, reward: null, advantage: null, sound: false, text: "", whole: true, terms: {} },
           ],
         },
       ],

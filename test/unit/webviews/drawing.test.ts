@@ -88,7 +88,10 @@ test("each reward term is a line, said with the weight that acts where that is k
     "reward/correct/weight": [1, 1],
     "reward/style/weight": [0.7, 0.35],
   });
-  assert.equal(describeStep(modelOf("terms", weighed), 1), "step 1: correct 0.500 × 1, style 0.500 × 0.350");
+  assert.equal(
+    describeStep(modelOf("terms", weighed), 1),
+    "step 1: correct 0.500 × 1, style 0.500 × 0.350, total 2",
+  );
   assert.notEqual(modelOf("criteria", weighed).empty, null, "a weight is no criterion");
   const count = 40;
   const still = { "reward/a": times(count, Math.sin), "reward/a/weight": times(count, () => 0.7) };
@@ -105,8 +108,13 @@ test("each reward term is a line, said with the weight that acts where that is k
 
 test("the charts that say whether a run learns come first", () => {
   assert.deepEqual(
-    charts.slice(0, 4).map(({ id }) => id),
-    ["reward", "terms", "heldOut", "groups"],
+    charts.slice(0, 4).map(({ id, place }) => [id, place]),
+    [
+      ["terms", "learning"],
+      ["heldOut", "learning"],
+      ["reward", "lane"],
+      ["groups", "lane"],
+    ],
   );
   const heldOut = modelOf("heldOut", view({}, { "eval/pass@8": 0.5, "eval/pass@1": 0.2, "eval/tokens": 9 }));
   assert.deepEqual(

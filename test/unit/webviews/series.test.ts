@@ -9,7 +9,8 @@ import {
   formatNumber,
   formatSeconds,
 } from "../../../shared/lib/format.ts";
-import { chartOf, readPanelState, wantedMetric } from "../../../shared/editor/runPanel.ts";
+import { readPanelState } from "../../../shared/editor/panelState.ts";
+import { chartOf, wantedMetric } from "../../../shared/editor/runPanel.ts";
 import { charts } from "../../../webviews/run/charts.ts";
 import { awaited, warmingUp } from "../../../webviews/run/models.ts";
 import { secondsLeft, tiles } from "../../../webviews/run/tiles.ts";
@@ -134,9 +135,10 @@ test("group outcomes stack to one and keep their own values for the legend", () 
   const { lines, steps } = modelOf("groups", warmUp + 60);
   assert.deepEqual(
     lines.map(({ name }) => name),
-    ["all right", "mixed", "all wrong", "without advantage"],
+    ["mixed", "all right", "all wrong", "no signal"],
   );
-  assert.equal(lines[3]!.style, "line");
+  assert.equal(lines[3]!.style, "hatch", "what teaches nothing is no error: it has no colour");
+  assert.ok(Math.abs(lines[3]!.values[5]! - (1 - lines[3]!.raw[5]!)) < 1e-9, "from its edge to the top");
   for (let i = 0; i < steps.length; i++) {
     assert.ok(Math.abs(lines[2]!.values[i]! - 1) < 1e-9);
     assert.ok(Math.abs(lines[0]!.raw[i]! + lines[1]!.raw[i]! - lines[1]!.values[i]!) < 1e-9);
@@ -149,17 +151,16 @@ test("what the update says of itself has charts: clips next to effective samples
   assert.deepEqual(names("divergence"), ["from the reference", "from the old policy"]);
 });
 
-test("reward has a band of one standard deviation, pass@1 its few points", () => {
+test("reward has a band from p10 to p90; pass@1 its few points, with intervals", () => {
   const { lines, steps } = modelOf("reward", warmUp + 60);
-  const [reward, passed] = lines;
+  const [reward] = lines;
   const index = steps.indexOf(warmUp + 30);
   const { series } = viewAt(warmUp + 60);
-  const std = series.exactly("reward/total/std", warmUp + 30)!;
-  assert.ok(Math.abs(reward!.band!.high[index]! - reward!.raw[index]! - std) < 1e-9);
-  assert.deepEqual(
-    passed!.raw.filter((value) => value !== null),
-    [0.204, 0.293],
-  );
+  assert.equal(reward!.band!.name, "p10 to p90 of rollouts");
+  assert.equal(reward!.band!.high[index], series.exactly("reward/total/p90", warmUp + 30));
+  const [passed] = modelOf("heldOut", warmUp + 60).lines;
+  assert.deepEqual(passed!.raw, [0.204, 0.293]);
+  assert.ok(passed!.band!.low[0]! < 0.204 && passed!.band!.high[0]! > 0.204);
 });
 
 test("more arms than colours are summed into one", () => {
@@ -209,9 +210,10 @@ test("the words for a chart say first, last, lowest and highest", () => {
     summarize(model),
     /^nats per token: from [\d.]+ at step 300 to [\d.]+ at step 360, lowest [\d.]+ at step \d+, highest [\d.]+ at step \d+\.$/,
   );
+  assert.match(describeStep(modelOf("reward", warmUp + 60), 45), /^step 345: reward [\d.]+$/);
   assert.match(
-    describeStep(modelOf("reward", warmUp + 60), 45),
-    /^step 345: reward [\d.]+, held-out pass@1 0\.293$/,
+    describeStep(modelOf("heldOut", warmUp + 60), 1),
+    /^step 340: pass@1 29 % \(22 % to 38 %\), pass@8 64 % \(/,
   );
   assert.equal(tableRows(model, 5).length, 5);
   assert.equal(tableRows(model, 5)[0]![0], "360");
@@ -229,7 +231,7 @@ test("tiles: reward and its change, pass@1 first to last, the batch that teaches
   assert.equal(shown["Held-out pass@1"]!.note, "20.4 % → 45.1 %");
   assert.equal(shown["Held-out pass@1"]!.tone, "good");
   assert.match(shown["Reward"]!.note, /^mean of last 10 steps, \+0\.\d+ since start$/);
-  assert.match(shown["Effective batch"]!.note, /^of 256 rollouts, \d+ mixed groups$/);
+  assert.match(shown["Effective batch"]!.note, /^of 256 rollouts, \d+ groups with a signal$/);
   assert.equal(shown["Errors"]!.note, "2 rollouts not scored");
 });
 
@@ -270,6 +272,7 @@ test("a state that another version left is read or refused, never trusted", () =
   assert.deepEqual(readPanelState({ run: "a", range: [3, 9], scroll: 4, tables: ["reward", 3] }), {
     run: "a",
     range: [3, 9],
+    pinned: null,
     scroll: 4,
     tables: ["reward"],
     rollout: null,
@@ -279,12 +282,14 @@ test("a state that another version left is read or refused, never trusted", () =
   assert.deepEqual(readPanelState({ run: "a", range: [9, 3] }), {
     run: "a",
     range: null,
+    pinned: null,
     scroll: 0,
     tables: [],
     rollout: null,
     lanes: { family: null, arm: null },
     brush: null,
   });
+  assert.equal(readPanelState({ run: "a", pinned: 7 })?.pinned, 7);
   const rollout = { step: 4, group: "g", index: 0 };
   assert.deepEqual(readPanelState({ run: "a", rollout })?.rollout, rollout);
   assert.equal(readPanelState({ run: "a", rollout: { step: 4 } })?.rollout, null);

@@ -121,7 +121,11 @@ describe("the errors' tile", () => {
     const told = tile({ failures: [failure], kinds: 1, failed: { bad: 1_600 }, rollouts: 2_000 });
     assert.deepEqual(
       { value: told.value, note: told.note, tone: told.tone },
-      { value: "1,600", note: "bad failed on 1,600 of 2,000 rollouts: threw Error: no answer", tone: "bad" },
+      {
+        value: "1,600",
+        note: "bad failed on 1,600 of 2,000 rollouts: threw Error: no answer",
+        tone: "error",
+      },
     );
     assert.equal(tiles(view([]), 0).at(-1)?.note, "none so far");
     assert.equal(tiles(view([]), 2).at(-1)?.note, "see the log");

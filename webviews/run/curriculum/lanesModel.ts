@@ -68,7 +68,7 @@ export function describeTotals({ columns }: CurriculumOverview): readonly string
     `${plural(groups, "group")} drawn, ${admitted.toLocaleString("en-US")} trained (${formatFraction(admitted / groups)})`,
     spent("all wrong", "dead", "deadTokens"),
     spent("all right", "exhausted", "exhaustedTokens"),
-    ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not read yet`] : []),
+    ...(unmeasured > 0 ? [`tokens of ${plural(unmeasured, "group")} not counted yet`] : []),
   ];
 }
 

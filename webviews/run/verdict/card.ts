@@ -1,0 +1,144 @@
+/** What the run comes to, on top of the panel: the state, why, what speaks against it, what to do. */
+import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
+import { isAlarm, type Verdict, type VerdictFix, type VerdictState } from "../../../shared/run/verdict.ts";
+import { button, element, setShown, withCode } from "../../shared/dom.ts";
+
+interface VerdictEvents {
+  /** A rollout that it names. */
+  readonly looked: (rollout: Verdict["rollouts"][number]) => void;
+  readonly pinned: (step: number) => void;
+  readonly fixed: (fix: number) => void;
+  readonly dismissed: () => void;
+}
+
+/** A shape for each, so that colour is never the only difference. */
+const marks: Readonly<Record<VerdictState, string>> = {
+  "too early": "…",
+  "cannot tell": "?",
+  learning: "✔",
+  flat: "▬",
+  starved: "▲",
+  hacking: "✖",
+  collapsed: "✖",
+  unstable: "▲",
+  stalled: "▲",
+  failing: "✖",
+};
+
+export class VerdictCard {
+  readonly root = element("section", { class: "card", "aria-label": "Verdict" });
+  #drawn = "";
+
+  constructor(private readonly events: VerdictEvents) {
+    setShown(this.root, false);
+  }
+
+  /** Rebuilt only where it says something else: a button that is replaced under the finger loses focus. */
+  update(verdict: Verdict | null | undefined, status: RunStatus): void {
+    const signature = JSON.stringify([verdict ?? null, isLive(status)]);
+    if (signature === this.#drawn) return;
+    this.#drawn = signature;
+    setShown(this.root, verdict != null);
+    if (verdict == null) return;
+    this.root.dataset["tone"] = isAlarm(verdict.state) ? "alarm" : verdict.state;
+    this.root.replaceChildren(
+      this.#title(verdict),
+      ...this.#sentences(verdict),
+      ...(verdict.fixes.length === 0 ? [] : [this.#fixes(verdict.fixes, isLive(status))]),
+      this.#foot(verdict),
+    );
+  }
+
+  #title({ state, label, since, headline, dismissed }: Verdict): HTMLElement {
+    const begin =
+      since === null
+        ? []
+        : [
+            button(`since step ${since.toLocaleString("en-US")}`, { class: "link" }, () =>
+              this.events.pinned(since),
+            ),
+          ];
+    return element(
+      "header",
+      { role: "status" },
+      element("span", { class: "mark", "aria-hidden": "true" }, marks[state]),
+      element("h2", {}, ...withCode(label)),
+      ...begin,
+      ...(dismissed === undefined
+        ? []
+        : [element("span", { class: "muted" }, `dismissed: ${dismissed.reason}`)]),
+      element("p", { class: "headline" }, ...withCode(headline)),
+    );
+  }
+
+  #sentences({ details, against, cause }: Verdict): HTMLElement[] {
+    const said = details.slice(0, 3).map((text) => element("p", {}, ...withCode(text)));
+    const about =
+      cause === null || (cause.term === null && cause.key === null)
+        ? []
+        : [
+            element(
+              "p",
+              { class: "muted" },
+              ...withCode(
+                `${cause.shown ? "Cause" : "Together with"}: ${cause.term === null ? `\`${cause.key ?? ""}\`` : `the reward term \`${cause.term}\``}. ${cause.shown ? "Scored again without it, the effect is gone." : "That it is the cause is not shown."}`,
+              ),
+            ),
+          ];
+    const other =
+      against === null
+        ? []
+        : [element("p", { class: "against" }, element("b", {}, "Against: "), ...withCode(against))];
+    return [...said, ...about, ...other];
+  }
+
+  #fixes(fixes: readonly VerdictFix[], live: boolean): HTMLElement {
+    const rows = fixes.map((fix, i) =>
+      element(
+        "li",
+        {},
+        button(fix.title, { class: i === 0 ? "primary" : "secondary", title: editsOf(fix) }, () =>
+          this.events.fixed(i),
+        ),
+        element(
+          "span",
+          {},
+          ...withCode(fix.effect ?? "effect unknown until tried"),
+          ...(fix.leaves === null ? [] : [element("span", { class: "muted" }, ` Not solved: ${fix.leaves}`)]),
+        ),
+      ),
+    );
+    const list = element("ul", { class: "fixes", "aria-label": "Fixes" }, ...rows);
+    return live
+      ? element(
+          "div",
+          {},
+          list,
+          element("p", { class: "muted" }, "They edit the config: this run goes on as it began."),
+        )
+      : list;
+  }
+
+  #foot({ rollouts, reliability }: Verdict): HTMLElement {
+    return element(
+      "footer",
+      {},
+      ...rollouts
+        .slice(0, 3)
+        .map((rollout) =>
+          button(`Rollout ${rollout.step}/${rollout.index}: ${rollout.why}`, { class: "quiet" }, () =>
+            this.events.looked(rollout),
+          ),
+        ),
+      element(
+        "span",
+        { class: "muted" },
+        reliability === null ? "How often such a verdict is wrong was not measured." : reliability,
+      ),
+      button("Dismiss, because…", { class: "quiet" }, () => this.events.dismissed()),
+    );
+  }
+}
+
+const editsOf = ({ set }: VerdictFix): string =>
+  set.map(({ path, value }) => `${path}: ${JSON.stringify(value)}`).join("\n");

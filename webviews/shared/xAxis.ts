@@ -1,0 +1,33 @@
+/** What runs along a chart: steps, or what has been spent by a step. Pure. */
+
+export interface XAxis {
+  /** As it is written below a chart. */
+  readonly name: string;
+  /** Where a step lies: rises with the steps. */
+  readonly of: (step: number) => number;
+  /** The step that lies somewhere. */
+  readonly at: (x: number) => number;
+  readonly format: (x: number) => string;
+}
+
+export const bySteps: XAxis = {
+  name: "step",
+  of: (step) => step,
+  at: (x) => x,
+  format: (x) => x.toLocaleString("en-US"),
+};
+
+/** Distances between labels that read well. */
+const spacings = [1, 2, 5, 10];
+
+/** At most `most` round places from `low` to `high`. */
+export function ticksOf(low: number, high: number, most: number): readonly number[] {
+  const rough = (high - low) / Math.max(1, most);
+  if (!(rough > 0)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const spacing = (spacings.find((one) => one * power >= rough) ?? 10) * power;
+  const ticks: number[] = [];
+  for (let i = Math.ceil(low / spacing - 1e-9); i * spacing <= high * (1 + 1e-12); i++)
+    ticks.push(i * spacing + 0);
+  return ticks;
+}
