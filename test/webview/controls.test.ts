@@ -188,3 +188,37 @@ test("the verdict leads: its step, its rollouts and its fixes can be pressed", {
   assert.deepEqual(panel.faults, []);
   await panel.close();
 });
+
+test(
+  "marks of the timeline, groups and siblings are one Tab stop each, and arrow keys lead on",
+  { skip },
+  async () => {
+    const panel = await rig.open();
+    await panel.send({ ...show(last), verdict });
+    await panel.send(rolloutsMessage(last));
+    const checkpoints = panel.page.getByRole("group", { name: "Checkpoints" }).getByRole("button");
+    await checkpoints.first().focus();
+    const said = panel.page.locator(".event-said");
+    assert.equal(await said.textContent(), "step 340: checkpoint");
+    await panel.page.keyboard.press("ArrowRight");
+    assert.equal(await said.textContent(), "step 380: checkpoint");
+    await panel.page.keyboard.press("Enter");
+    assert.equal(await plot(panel, "entropy").getAttribute("aria-valuenow"), "380");
+    const stops = await panel.page.evaluate(() =>
+      [".event-row", ".group-map", ".chips"].map((part) =>
+        [...document.querySelectorAll(part)].map(
+          (row) => row.querySelectorAll('button[tabindex="0"]').length,
+        ),
+      ),
+    );
+    for (const stop of stops.flat()) assert.ok(stop <= 1, JSON.stringify(stops));
+    const chip = panel.page.locator(".population").first();
+    await chip.focus();
+    assert.match((await chip.getAttribute("aria-label"))!, /^Over all · 256 rollouts\. Over every rollout/);
+    const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    assert.equal(overflow, false, "what it says stays on the page");
+    await panel.page.screenshot({ path: join(screenshots, "chip.png") });
+    assert.deepEqual(panel.faults, []);
+    await panel.close();
+  },
+);

@@ -3,9 +3,9 @@ import { constantOf, formatValue, type ChartModel } from "../shared/chartModel.t
 import { button, element, setShown, setText } from "../shared/dom.ts";
 
 /** "Groups drawn and trained: drawn 16, trained 16"; null where something moves or nothing is drawn. */
-export function constants(title: string, { lines, empty }: ChartModel): string | null {
+export function constants(title: string, { lines, empty, least }: ChartModel): string | null {
   if (empty !== null) return null;
-  const values = lines.map(constantOf);
+  const values = lines.map((line) => constantOf(line, least));
   if (values.some((value) => value === undefined)) return null;
   return `${title}: ${lines.map(({ name, format }, i) => `${name} ${formatValue(values[i], format)}`).join(", ")}`;
 }

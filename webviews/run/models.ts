@@ -9,7 +9,6 @@ import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.t
 import { align, broken, stack, withZeros, type Aligned, type PlotValue } from "../shared/columns.ts";
 import type { Column } from "../shared/column.ts";
 import type { RunSeries } from "../shared/series.ts";
-import type { Over } from "./populations.ts";
 
 export interface RunView {
   readonly run: PanelRun;
@@ -18,6 +17,9 @@ export interface RunView {
   /** Groups of all arms, counted; none until they have been. */
   readonly overview?: CurriculumOverview | null;
 }
+/** `all`: every rollout of the step; `admitted`: what training was given of them; `drawn`: groups; `held-out`: tasks that never train. */
+export type Over = "all" | "admitted" | "drawn" | "held-out";
+
 export interface ChartDefinition {
   readonly id: ChartId;
   readonly title: string;

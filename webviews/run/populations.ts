@@ -1,9 +1,6 @@
 /** Over what a curve is, how many that are, and why that matters: pure. */
 import { formatNumber, plural } from "../../shared/lib/format.ts";
-import type { RunView } from "./models.ts";
-
-/** `all`: every rollout of the step; `admitted`: what training was given of them; `drawn`: groups; `held-out`: tasks that never train. */
-export type Over = "all" | "admitted" | "drawn" | "held-out";
+import type { Over, RunView } from "./models.ts";
 
 export interface Population {
   /** "admitted · 9 of 16 groups". */

@@ -11,14 +11,10 @@ import type { PanelFailures } from "../../shared/editor/runPanel.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { evaluationColumn, firstTraining, stageAt, warming, type RunView } from "./models.ts";
 import type { RunSeries } from "../shared/series.ts";
+import type { Tile } from "./tile.ts";
 import { tilesAt } from "./tilesAt.ts";
 
-export interface Tile {
-  readonly label: string;
-  readonly value: string;
-  readonly note: string;
-  readonly tone?: "good" | "bad" | "error";
-}
+export type { Tile } from "./tile.ts";
 
 /** A single step is noise: what a run "has now" is the mean of its last few. */
 const window = 10;

@@ -1,7 +1,7 @@
 /** The numbers above the charts at the cursor's step: pure. The same tiles in the same order as those of the run's end. */
 import { formatFraction, formatNumber, formatSeconds, plural } from "../../shared/lib/format.ts";
 import { evaluationColumn, type RunView } from "./models.ts";
-import type { Tile } from "./tiles.ts";
+import type { Tile } from "./tile.ts";
 
 const said = (step: number): string => `step ${step.toLocaleString("en-US")}`;
 

@@ -185,8 +185,11 @@ function summarizeLine(steps: readonly number[], { name, raw, spread, format }: 
 export const isBelow = (values: readonly PlotValue[]): boolean =>
   values.some((value) => value !== null && value < 0);
 
-/** The value that a line has had wherever it is known; undefined where it has moved or is not known often enough. */
-export function constantOf(line: ChartLine): number | undefined {
+/**
+ * The value that a line has had wherever it is known; undefined where it has moved or is not known often enough.
+ * @param least what the left axis spans at the least: a hundredth of it cannot be seen
+ */
+export function constantOf(line: ChartLine, least = 0): number | undefined {
   let [low, high, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0];
   line.raw.forEach((value, i) => {
     if (!isKnown(value)) return;
@@ -194,7 +197,10 @@ export function constantOf(line: ChartLine): number | undefined {
     high = Math.max(high, line.spread?.high[i] ?? value);
     count += 1;
   });
-  return count >= fewest && high - low <= noise * Math.max(1, Math.abs(high)) ? high : undefined;
+  const unseen = line.axis === "left" ? least / 100 : 0;
+  return count >= fewest && high - low <= Math.max(unseen, noise * Math.max(1, Math.abs(high)))
+    ? high
+    : undefined;
 }
 /** Points needed to call a series constant. */
 const fewest = 10;

@@ -18,6 +18,7 @@ import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";
 import type { DaemonState, Store, Stores } from "../connection/stores.ts";
 import { applyFix } from "./applyFix.ts";
+import { columnOf } from "./column.ts";
 import { PanelFeed } from "./feed.ts";
 import { page } from "./html.ts";
 import { moveStage, type StageMove } from "./moveStage.ts";
@@ -71,10 +72,10 @@ export class RunPanels implements Disposable {
 
   /** Runs are tabs of one group: where another one is, else next to the text, but never in a third column. */
   #column(): ViewColumn {
-    for (const host of this.#open.values()) if (host.column !== undefined) return host.column;
-    if (window.activeTextEditor === undefined) return ViewColumn.Active;
     const { all, activeTabGroup } = window.tabGroups;
-    return all.find((group) => group !== activeTabGroup)?.viewColumn ?? ViewColumn.Beside;
+    const others = all.filter((group) => group !== activeTabGroup).map(({ viewColumn }) => viewColumn);
+    const runs = [...this.#open.values()].map(({ column }) => column);
+    return columnOf({ runs, others, text: window.activeTextEditor !== undefined }, ViewColumn);
   }
 
   /** Whether a person has the run before their eyes. */

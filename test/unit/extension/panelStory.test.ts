@@ -1,6 +1,7 @@
 /** What the panel's story is told with: intervals and the verdict. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { columnOf } from "../../../extension/features/panel/column.ts";
 import { differenceText, runBefore } from "../../../extension/features/panel/runBefore.ts";
 import type { Asker } from "../../../extension/features/connection/asker.ts";
 import type { Comparison } from "../../../shared/run/comparison.ts";
@@ -103,4 +104,17 @@ test("the run before is the newest of the same file that began earlier", async (
   assert.deepEqual(await runBefore(source, own), { run: "last", text: "nothing differs" });
   assert.deepEqual(asked, [["last", "now"]]);
   assert.equal(await runBefore(source, at("old", "2026-11-01T00:00:00.000Z")), undefined);
+});
+
+test("runs open as tabs of one group, and never as a third column", () => {
+  const special = { Active: -1, Beside: -2 };
+  const open = { runs: [], others: [], text: true };
+  assert.equal(columnOf(open, special), special.Beside);
+  assert.equal(columnOf({ ...open, text: false }, special), special.Active);
+  assert.equal(columnOf({ ...open, others: [2] }, special), 2, "a second column is there already");
+  assert.equal(
+    columnOf({ ...open, runs: [undefined, 2], others: [1, 3] }, special),
+    2,
+    "where the other run is",
+  );
 });

@@ -129,6 +129,11 @@ test("a chart in which nothing moves is a line of text", () => {
   assert.equal(constants("Groups", modelOf("admission", still)), "Groups: drawn 16, trained 16");
   const noisy = view({ "update/loss": times(count, (i) => Math.sin(i) * 1e-15) });
   assert.equal(constants("Update", modelOf("update", noisy)), "Update: loss 0");
+  const tiny = view({ "mismatch/k3": times(count, (i) => 1e-6 * (1 + (i % 2))) });
+  assert.equal(
+    constants("Divergence", modelOf("divergence", tiny)),
+    "Divergence: sampler from trainer 2.0e-6",
+  );
   const moved = view({ "groups/drawn": times(count, (i) => (i === 7 ? 15 : 16)) });
   assert.equal(constants("Groups", modelOf("admission", moved)), null);
   assert.equal(

@@ -3,6 +3,7 @@ import { formatChange, formatNumber, plural } from "../../../shared/lib/format.t
 import type { Brush, PanelGroup, RolloutPlace, ToPanel } from "../../../shared/editor/runPanel.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
 import { button, element, setShown, setText } from "../../shared/dom.ts";
+import { roving } from "../../shared/roving.ts";
 import { brushTitle, firstGroup, firstRollout, groupWords, nextWithSignal, signOf } from "./rolloutsModel.ts";
 import { explanation, type RolloutTexts } from "./why.ts";
 
@@ -50,6 +51,13 @@ export class RolloutsView {
   readonly #text = element("div", { class: "answer" });
   readonly #explain = button("Explain", { class: "secondary" }, () => this.#toggleWhy());
   readonly #why = element("article", { class: "why", tabindex: -1, "aria-label": "Why this advantage" });
+  readonly #siblings = element("div", {
+    class: "chips",
+    role: "group",
+    "aria-label": "Rollouts of the group",
+  });
+  readonly #mapKeys = roving(this.#map);
+  readonly #siblingKeys = roving(this.#siblings);
   #chips: readonly HTMLButtonElement[] = [];
   #groups: readonly PanelGroup[] = [];
   /** The group that is shown, and which of its rollouts. */
@@ -175,11 +183,13 @@ export class RolloutsView {
     if (group === undefined) return;
     [this.#at, this.#explained] = [at, false];
     [...this.#map.children].forEach((square, i) => square.setAttribute("aria-pressed", String(i === at)));
+    this.#mapKeys.settle();
     setText(this.#place, `${at + 1} of ${this.#groups.length}`);
     this.#previous.disabled = at === 0;
     this.#next.disabled = at === this.#groups.length - 1;
     this.#signal.disabled = nextWithSignal(this.#groups, at) === null;
     this.#chips = group.rollouts.map((rollout, i) => this.#chip(rollout, i));
+    this.#siblings.replaceChildren(...this.#chips);
     this.#group.dataset["group"] = group.group;
     this.#group.replaceChildren(
       element("p", { class: "task" }, groupWords(group)),
@@ -187,11 +197,7 @@ export class RolloutsView {
         ? []
         : [element("pre", { class: "prompt", tabindex: 0, "aria-label": "Prompt" }, group.prompt)]),
       this.#text,
-      element(
-        "div",
-        { class: "chips", role: "group", "aria-label": "Rollouts of the group" },
-        ...this.#chips,
-      ),
+      this.#siblings,
       this.#why,
     );
     this.#choose(index ?? firstRollout(group));
@@ -235,6 +241,7 @@ export class RolloutsView {
     if (rollout === undefined) return;
     [this.#index, this.#explained] = [place, false];
     this.#chips.forEach((chip, i) => chip.setAttribute("aria-pressed", String(i === place)));
+    this.#siblingKeys.settle();
     const terms = Object.entries(rollout.terms).map(([name, value]) =>
       element(
         "span",

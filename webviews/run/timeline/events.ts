@@ -1,6 +1,7 @@
 /** What happened when, along the axis that all lanes share: rows of marks that can be pressed, and the labels of the steps. */
 import { isAlarm, type Verdict } from "../../../shared/run/verdict.ts";
-import { button, element } from "../../shared/dom.ts";
+import { button, element, setShown, setText } from "../../shared/dom.ts";
+import { roving } from "../../shared/roving.ts";
 import type { Gutters } from "../../shared/gutters.ts";
 import { ticksOf, type XAxis } from "../../shared/xAxis.ts";
 import type { PanelEvent, PanelFacts } from "../../../shared/editor/runPanel.ts";
@@ -106,6 +107,8 @@ export class EventsLane {
   readonly #rows = element("div", { class: "event-rows" });
   readonly #axis = element("div", { class: "ticks", "aria-hidden": "true" });
   readonly #needle = element("div", { class: "needle", "aria-hidden": "true", hidden: true });
+  /** What the mark is that is pointed at, or has the focus. */
+  readonly #said = element("p", { class: "event-said", "aria-hidden": "true", hidden: true });
   #cursor: number | null = null;
   #drawn = "";
   #redraw: () => void = () => undefined;
@@ -115,7 +118,10 @@ export class EventsLane {
     private readonly gutters: Gutters,
     private readonly pinned: (step: number) => void,
   ) {
-    this.root.append(this.#axis, this.#rows, this.#needle);
+    this.root.append(this.#axis, this.#rows, this.#needle, this.#said);
+    for (const kind of ["mouseover", "focusin"])
+      this.#rows.addEventListener(kind, ({ target }) => this.#say(target));
+    for (const kind of ["mouseleave", "focusout"]) this.#rows.addEventListener(kind, () => this.#say(null));
     new ResizeObserver(() => this.#redraw()).observe(this.root);
   }
 
@@ -123,6 +129,11 @@ export class EventsLane {
     const rows = eventRows(view);
     this.#redraw = () => this.#draw(rows, view.run.stages, range, axis);
     this.#redraw();
+  }
+  #say(target: EventTarget | null): void {
+    const mark = target instanceof HTMLElement && target.classList.contains("event") ? target : null;
+    setText(this.#said, mark?.getAttribute("aria-label") ?? "");
+    setShown(this.#said, mark !== null);
   }
   redraw(): void {
     this.#redraw();
@@ -198,7 +209,6 @@ export class EventsLane {
           mark,
           {
             class: "event",
-            "data-tip": tip,
             "aria-label": tip,
             ...(here.length > 1 && { "data-several": "true" }),
           },
@@ -207,11 +217,13 @@ export class EventsLane {
         x,
       );
     });
-    return element(
+    const own = element(
       "div",
-      { class: "event-row", "data-kind": kind },
-      element("span", { class: "row-name" }, words[kind]),
+      { class: "event-row", "data-kind": kind, role: "group", "aria-label": words[kind] },
+      element("span", { class: "row-name", "aria-hidden": "true" }, words[kind]),
       ...marks,
     );
+    roving(own).settle();
+    return own;
   }
 }
