@@ -61,8 +61,7 @@ async function chartedOf(store: ComparedStore, runs: readonly string[]): Promise
     .slice(0, mostCharted);
 }
 /** pass@8 after pass@1 and before pass@64. */
-const byNumber = (one: string, other: string): number =>
-  one.localeCompare(other, "en", { numeric: true });
+const byNumber = (one: string, other: string): number => one.localeCompare(other, "en", { numeric: true });
 
 async function factsOf(
   store: ComparedStore,

@@ -26,9 +26,7 @@ export class RunList {
     const everything = `SELECT * FROM run WHERE ${isRunIdSql("id")} ORDER BY created_at DESC, id DESC`;
     const plain = where.trim() === "" && sort === undefined;
     const states = rows<RunState>(
-      plain
-        ? this.statements.of(`${everything} LIMIT ?`).all(limit)
-        : this.statements.of(everything).all(),
+      plain ? this.statements.of(`${everything} LIMIT ?`).all(limit) : this.statements.of(everything).all(),
     ).map(asRun);
     const chosen = plain ? states : this.chosen(states, where, sort).slice(0, limit);
     return {
@@ -105,11 +103,11 @@ type Key = string | number | undefined;
 
 /** What a run does not have comes last, whichever way. */
 function order(one: Key, other: Key, descending: boolean): number {
-  if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);
+  if (one === undefined || other === undefined)
+    return Number(one === undefined) - Number(other === undefined);
   const way = descending ? -1 : 1;
   if (typeof one === "number" && typeof other === "number") return way * (one - other);
   return way * String(one).localeCompare(String(other));
 }
 
 const parse = (text: string): JsonObject => JSON.parse(text);
-

@@ -154,7 +154,7 @@ test("every context key of a condition is one that the editor or this extension 
     "resourceLangId",
     "resourceFilename",
     "resourceScheme",
-  "explorerResourceIsFolder",
+    "explorerResourceIsFolder",
   ];
   const conditions = [
     ...Object.values(contributes.menus).flatMap((items) => items.flatMap(({ when }) => when ?? [])),
