@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { changedPart } from "../../../extension/features/panel/changedPart.ts";
-import { setInConfig } from "../../../server/daemon/configSet.ts";
+import { setInConfig } from "../../../server/daemon/config/configSet.ts";
 
 const text = `# mine
 reward:

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { stageSteps } from "../../../server/daemon/stageSteps.ts";
+import { stageSteps } from "../../../server/daemon/config/stageSteps.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 
 const file = "/project/a.gradus.yaml";

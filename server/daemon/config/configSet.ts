@@ -1,11 +1,11 @@
 /** Values written into a config's text, in whichever style it is written: what a fix of a verdict does. Pure. */
 import { dirname } from "node:path";
-import { UserError } from "../../shared/lib/errors.ts";
-import type { ParamsOf, configSet } from "../../shared/protocol/protocol.ts";
-import { segments } from "../config/address.ts";
-import { SourceEdits } from "../config/text/edits.ts";
-import { parseSource } from "../config/text/source.ts";
-import { applyEdits } from "../config/text/textEdits.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, configSet } from "../../../shared/protocol/protocol.ts";
+import { segments } from "../../config/address.ts";
+import { SourceEdits } from "../../config/text/edits.ts";
+import { parseSource } from "../../config/text/source.ts";
+import { applyEdits } from "../../config/text/textEdits.ts";
 
 /**
  * @returns the text with every value set

@@ -1,9 +1,9 @@
 /** A stage of a run made longer or shorter: as an edit of the run's config, while its text is the run's own. */
 import { dirname } from "node:path";
-import { UserError } from "../../shared/lib/errors.ts";
-import type { StageSteps } from "../../shared/protocol/protocol.ts";
-import { SourceEdits } from "../config/text/edits.ts";
-import { parseSource } from "../config/text/source.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { StageSteps } from "../../../shared/protocol/protocol.ts";
+import { SourceEdits } from "../../config/text/edits.ts";
+import { parseSource } from "../../config/text/source.ts";
 
 interface StageChange {
   /** The config as an editor has it. */
