@@ -26,6 +26,7 @@ import { handlersOf, type Handlers } from "./handlers.ts";
 import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescore/rescorer.ts";
 import { RewardChecker } from "./rewardChecks/rewardChecker.ts";
+import { verdict } from "./verdict/verdict.ts";
 import { Supervisor } from "./supervisor.ts";
 import { TokenReader } from "./tokens/tokenReader.ts";
 import { watchRuns } from "./watch.ts";
@@ -114,8 +115,12 @@ class StoreDaemon {
       onRebuilt: () => void this.supervisor.adopt().catch((error: unknown) => log(messageOf(error))),
       onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
     });
-    this.fileRuns = new OpenFileRuns(this.remote, log);
     this.rescorer = new Rescorer(this.remote, log);
+    this.fileRuns = new OpenFileRuns(
+      this.remote,
+      log,
+      async (run) => (await verdict(this.remote, this.rescorer, { run })).verdict,
+    );
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
     this.tokens = new TokenReader(this.remote);
     this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, this.checker, this.tokens, {

@@ -1,6 +1,9 @@
 /** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
 import { realpathSync } from "node:fs";
 import { messageOf } from "../../shared/lib/errors.ts";
+import type { RunSummary } from "../../shared/protocol/protocol.ts";
+import { alarmOf, type Verdict } from "../../shared/run/verdict.ts";
+import type { RunRecord } from "../analysis/evidence/record.ts";
 import type { FileRuns } from "../store/queries/evidenceQueries.ts";
 import type { RemoteStore } from "../store/remote.ts";
 
@@ -16,6 +19,8 @@ export class OpenFileRuns {
   private readonly known = new Map<string, CachedFileRuns>();
   private readonly followers = new Map<object, readonly string[]>();
   private readonly listeners = new Set<(file: string) => void>();
+  /** By run. */
+  private readonly alarms = new Map<string, { readonly key: string; readonly verdict: Verdict }>();
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
   private again = false;
@@ -23,6 +28,8 @@ export class OpenFileRuns {
   constructor(
     private readonly remote: Pick<RemoteStore, "call">,
     private readonly failed: (text: string) => void,
+    /** The verdict with what rollouts add to it. */
+    private readonly judge: (run: string) => Promise<Verdict | null>,
     private readonly milliseconds = pace,
   ) {}
 
@@ -86,6 +93,19 @@ export class OpenFileRuns {
     }
   }
 
+  /** What rollouts say of an alarm is asked once: the next step of a live run changes little of it. */
+  private async judged(record: RunRecord | null): Promise<RunRecord | null> {
+    const verdict = record?.verdict ?? null;
+    if (record === null || verdict === null || alarmOf({ verdict }) === undefined) return record;
+    const key = keyOf(record.summary, verdict);
+    const known = this.alarms.get(record.summary.id);
+    const whole = known?.key === key ? known.verdict : await this.judge(record.summary.id);
+    if (whole === null) return record;
+    this.alarms.set(record.summary.id, { key, verdict: whole });
+    const { headline, cause, rollouts, fixes } = whole;
+    return { ...record, verdict: { ...verdict, headline, cause, rollouts, fixes } };
+  }
+
   /** Only what has a new stamp is read whole. */
   private async compare(files: readonly string[]): Promise<void> {
     if (files.length === 0) return;
@@ -93,11 +113,15 @@ export class OpenFileRuns {
     for (const [index, file] of files.entries()) {
       const stamp = stamps[index]!;
       if (this.known.get(file)?.stamp === stamp) continue;
-      this.known.set(file, { stamp, runs: await this.remote.call("fileRuns", pathsOf(file)) });
+      const runs = await this.remote.call("fileRuns", pathsOf(file));
+      this.known.set(file, { stamp, runs: { ...runs, record: await this.judged(runs.record) } });
       for (const notify of this.listeners) notify(file);
     }
   }
 }
+
+/** The same finding of the same attempt. */
+const keyOf = ({ attempt }: RunSummary, { state, since }: Verdict): string => `${attempt} ${state} ${since}`;
 
 /** As it was opened, and with links resolved: a run may have been started by either. */
 export function pathsOf(file: string): readonly string[] {

@@ -13,7 +13,7 @@ import type { Rescorer } from "./rescore/rescorer.ts";
 import { attackReward, checkReward, pinReward, testReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./config/stageSteps.ts";
-import { dismiss, withDismissal } from "./verdict/dismissals.ts";
+import { dismiss } from "./verdict/dismissals.ts";
 import { verdict } from "./verdict/verdict.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TokenReader } from "./tokens/tokenReader.ts";
@@ -61,10 +61,7 @@ export function handlersOf(
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
-    ...answers(protocol.runsVerdict, async (parameters) => {
-      const { verdict: found } = await verdict(remote, rescorer, parameters);
-      return { verdict: await withDismissal(remote, parameters.run, found) };
-    }),
+    ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
     ...answers(protocol.runsDismiss, async (parameters) => {
       const { verdict: found } = await verdict(remote, rescorer, { run: parameters.run });
       return dismiss(remote, parameters, found);

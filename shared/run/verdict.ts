@@ -23,7 +23,7 @@ const quiet: ReadonlySet<VerdictState> = new Set(["too early", "cannot tell", "l
 /** Something is wrong, and training on does not mend it. No advice on tuning is given next to one. */
 export const isAlarm = (state: VerdictState): boolean => !quiet.has(state);
 
-interface VerdictLabel {
+export interface VerdictLabel {
   readonly state: VerdictState;
   /** Two to four words, e.g. "collapsed at 318", "hacking `brevity`". */
   readonly label: string;
@@ -35,6 +35,8 @@ interface VerdictLabel {
 export interface VerdictBrief extends VerdictLabel {
   /** One sentence, with the numbers that decide. */
   readonly headline: string;
+  /** A person found it wrong. */
+  readonly dismissed?: { readonly reason: string; readonly at: string };
 }
 
 /** A state that the run was in before, or is in. */
@@ -87,10 +89,8 @@ export interface Verdict extends VerdictBrief {
   readonly reliability: string | null;
   /** What the verdict was at earlier steps, and is: in order, without gaps. */
   readonly timeline: readonly VerdictSpan[];
-  /** A person found it wrong. */
-  readonly dismissed?: { readonly reason: string; readonly at: string };
 }
 
-/** The verdict of a run, where it is an alarm that nobody has found wrong. */
+/** The verdict of a run, where it is an alarm that was not dismissed. */
 export const alarmOf = ({ verdict }: { readonly verdict?: VerdictBrief }): VerdictBrief | undefined =>
-  verdict !== undefined && isAlarm(verdict.state) ? verdict : undefined;
+  verdict !== undefined && isAlarm(verdict.state) && verdict.dismissed === undefined ? verdict : undefined;

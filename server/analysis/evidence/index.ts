@@ -17,9 +17,11 @@ import { termMean } from "./kinds/termMean.ts";
 import { truncation } from "./kinds/truncation.ts";
 import { until } from "./kinds/until.ts";
 import { RunView } from "./view.ts";
+import { verdict } from "./kinds/verdict.ts";
 import { zeroAdvantage } from "./kinds/zeroAdvantage.ts";
 
 export const kinds: readonly EvidenceKind[] = [
+  verdict,
   constantTerm,
   termErrors,
   termMean,

@@ -1,4 +1,5 @@
 /** One kind of evidence: what it looks for in a run, and what it says of which value. One file each. */
+import type { VerdictFix } from "../../../shared/run/verdict.ts";
 import type { RunView } from "./view.ts";
 
 /** What a sighting holds for: gone when the config's value is no longer the run's, back when it is again. */
@@ -26,6 +27,8 @@ export interface DiagnosticSighting extends SightingBase {
   readonly rollouts?: { readonly step: number; readonly where: string };
   /** Where there is nothing: `info`. */
   readonly severity?: "warning";
+  /** Edits of the config that answer it. */
+  readonly fixes?: readonly VerdictFix[];
   /** Lines of other files that it is about; line and column from 1. */
   readonly places?: readonly {
     readonly file: string;

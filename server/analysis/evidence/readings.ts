@@ -7,6 +7,7 @@ import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { trendOf } from "../../../shared/lib/trend.ts";
 import type { RunSighting, RunSightings } from "./index.ts";
 import { finite, median, sparkline } from "./numbers.ts";
+import { quickFix } from "./quickFix.ts";
 import { endOfLine, holding, rangeOf, type Text } from "./place.ts";
 import type { DiagnosticSighting } from "./kind.ts";
 import type { MetricPoints, RunRecord } from "./record.ts";
@@ -24,7 +25,7 @@ export function readings(seen: RunSightings, config: Text, file: string): Readin
   const where = (at: string): string => seen.view.at(at);
   const diagnostics = held.flatMap((sighting): EvidenceDiagnostic[] => {
     if (sighting.level !== "diagnostic") return [];
-    const { kind, message, at, rollouts, severity = "info", places = [] } = sighting;
+    const { kind, message, at, rollouts, severity = "info", places = [], fixes = [] } = sighting;
     return [
       {
         severity,
@@ -33,7 +34,7 @@ export function readings(seen: RunSightings, config: Text, file: string): Readin
         key: where(at),
         file,
         range: rangeOf(config.root, where(at)),
-        fixes: [],
+        fixes: fixes.flatMap((fix) => quickFix(fix, config)),
         ...(places.length === 0 ? {} : { related: places.map(relatedTo) }),
         ...(rollouts === undefined ? {} : { rollouts: { run: summary.id, name: summary.name, ...rollouts } }),
       },

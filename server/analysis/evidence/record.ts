@@ -1,6 +1,7 @@
 /** What a store knows of a config file's last run: plain data, made in the store's thread, read by the kinds of evidence. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { RewardFailure } from "../../../shared/run/outcome.ts";
+import type { Verdict } from "../../../shared/run/verdict.ts";
 import type { EvaluationRow, RunSummary } from "../../../shared/protocol/protocol.ts";
 
 /** Steps ascending; NaN where a step has no number. */
@@ -48,6 +49,8 @@ export interface RunRecord {
   readonly evaluations: readonly EvaluationRow[];
   /** What reward terms failed with, the most frequent first. */
   readonly failures: readonly RewardFailure[];
+  /** Whether it learns; null before its first training step. */
+  readonly verdict: Verdict | null;
 }
 
 /** Steps that are looked back on: of metrics, and of groups. */

@@ -16,6 +16,7 @@ import type { OutcomeQueries } from "./outcomeQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";
 import { effective, type RunQueries } from "./runQueries.ts";
 import { isRunIdSql, row, rows, type Statements } from "../drivers/statements.ts";
+import type { VerdictQueries } from "./verdictQueries.ts";
 import type { UnreadRollouts } from "./unreadRollouts.ts";
 
 /** A term is looked at rollout by rollout only where its mean has not moved for so many steps. */
@@ -43,6 +44,7 @@ export class EvidenceQueries {
     private readonly records: RecordQueries,
     private readonly unread: UnreadRollouts,
     private readonly outcomes: OutcomeQueries,
+    private readonly verdicts: VerdictQueries,
   ) {}
 
   /** @param files one config by its paths: as it was opened, and with links resolved */
@@ -56,7 +58,17 @@ export class EvidenceQueries {
     return configs.map((files) =>
       this.lastOf(files)
         .map((run) =>
-          run === null ? "" : [run.id, run.attempt, run.status, run.step, run.message].join(" "),
+          run === null
+            ? ""
+            : [
+                run.id,
+                run.attempt,
+                run.status,
+                run.step,
+                run.message,
+                run.verdict?.state,
+                run.verdict?.dismissed?.at,
+              ].join(" "),
         )
         .join("\n"),
     );
@@ -136,6 +148,7 @@ export class EvidenceQueries {
       spread: this.spread(summary, series),
       evaluations: this.records.evaluations({ run: summary.id }).evaluations,
       failures: this.outcomes.failures(summary.id).slice(0, kindsOfFailure),
+      verdict: this.verdicts.verdict({ run: summary.id }).verdict,
     };
   }
 

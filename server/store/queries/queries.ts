@@ -28,10 +28,10 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
   const metrics = new MetricQueries(statements, runs);
   const records = new RecordQueries(statements, runs, store, unread);
   const outcomes: OutcomeQueries = new OutcomeQueries(statements, metrics, records);
-  const verdicts: VerdictQueries = new VerdictQueries(statements, runs, metrics, records, outcomes);
+  const verdicts: VerdictQueries = new VerdictQueries(statements, store, runs, metrics, records, outcomes);
   const tasks = new TaskQueries(statements, runs);
   const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
-  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes);
+  const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes, verdicts);
   const list = new RunList(statements, runs, metrics);
   const feed = new FeedQueries(statements, runs);
   return {

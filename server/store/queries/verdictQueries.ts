@@ -1,6 +1,7 @@
 /** Whether runs learn. A run's timeline goes on with its steps; of a run that has ended the verdict is kept. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { EvaluationRow, ParamsOf, ResultOf, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { withDismissal } from "../../../shared/run/dismissal.ts";
 import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
 import type { RewardFailure, RunWarning } from "../../../shared/run/outcome.ts";
 import type { Verdict, VerdictBrief } from "../../../shared/run/verdict.ts";
@@ -9,6 +10,7 @@ import { endedVerdict } from "../../analysis/verdict/ended.ts";
 import { isRead, type VerdictRecord } from "../../analysis/verdict/record.ts";
 import { Timeline } from "../../analysis/verdict/timeline.ts";
 import { briefOf, verdictOf } from "../../analysis/verdict/verdict.ts";
+import { runFolder } from "../files.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import type { RunState } from "../ingest/runState.ts";
 import type { MetricQueries } from "./metricQueries.ts";
@@ -38,8 +40,10 @@ interface Held {
 export class VerdictQueries {
   private readonly held = new Map<string, Held>();
 
+  /** @param store the `.gradus` folder */
   constructor(
     private readonly statements: Statements,
+    private readonly store: string,
     private readonly runs: RunQueries,
     private readonly metrics: MetricQueries,
     private readonly records: RecordQueries,
@@ -48,10 +52,15 @@ export class VerdictQueries {
 
   /** What rows and lists say; undefined before the first training step. */
   brief(run: RunState, warnings: readonly RunWarning[]): VerdictBrief | undefined {
+    const brief = this.found(run, warnings);
+    return brief === null ? undefined : withDismissal(runFolder(this.store, run.id), brief);
+  }
+
+  private found(run: RunState, warnings: readonly RunWarning[]): VerdictBrief | null {
     const at = [rules, run.attempt, run.status, run.step, run.ended_at].join(" ");
     const settled = isSettled(run.status);
     const kept = settled ? this.kept(run.id, at) : undefined;
-    if (kept !== undefined) return kept ?? undefined;
+    if (kept !== undefined) return kept;
     const until = readable(run);
     const steps = run.step < 0 ? null : verdictOf(this.record(run, until), this.timeline(run, until));
     const ended = settled ? endedVerdict(steps, { ...run, warnings }) : null;
@@ -65,7 +74,7 @@ export class VerdictQueries {
         JSON.stringify(brief),
       );
     }
-    return brief ?? undefined;
+    return brief;
   }
 
   /** null: not kept; the value inside may be null, too. */
@@ -84,8 +93,8 @@ export class VerdictQueries {
     const verdict = verdictOf(record, timeline);
     const whole = to === undefined && isSettled(run.status);
     const ended = whole ? endedVerdict(verdict, { ...run, warnings: this.outcomes.warnings(run) }) : null;
-    if (ended === null) return { verdict };
-    return { verdict: { ...(verdict ?? empty(run)), ...ended } };
+    const told = ended === null ? verdict : { ...(verdict ?? empty(run)), ...ended };
+    return { verdict: told === null ? null : withDismissal(runFolder(this.store, id), told) };
   }
 
   private fresh(run: RunState): Held {

@@ -4,7 +4,8 @@ import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { dismiss, withDismissal } from "../../../server/daemon/verdict/dismissals.ts";
+import { dismiss } from "../../../server/daemon/verdict/dismissals.ts";
+import { withDismissal } from "../../../shared/run/dismissal.ts";
 import type { RemoteStore } from "../../../server/store/remote.ts";
 import { verdict } from "../../webview/fakeRun.ts";
 
@@ -17,11 +18,11 @@ test("a reason is kept for the verdict that it was given for, and an empty one t
   const store = storeOf(folder);
   const said = async (reason: string) => (await dismiss(store, { run: "r", reason }, verdict)).verdict;
   assert.equal((await said("  the term is meant to win \n"))?.dismissed?.reason, "the term is meant to win");
-  assert.equal((await withDismissal(store, "r", verdict))?.dismissed?.reason, "the term is meant to win");
-  const later = await withDismissal(store, "r", { ...verdict, since: 380 });
-  assert.equal(later?.dismissed, undefined, "what begins later is another verdict");
+  assert.equal(withDismissal(folder, verdict).dismissed?.reason, "the term is meant to win");
+  const later = withDismissal(folder, { ...verdict, since: 380 });
+  assert.equal(later.dismissed, undefined, "what begins later is another verdict");
   writeFileSync(join(folder, "dismissed.json"), "{");
-  assert.equal((await withDismissal(store, "r", verdict))?.dismissed, undefined, "half a file says nothing");
+  assert.equal(withDismissal(folder, verdict).dismissed, undefined, "half a file says nothing");
   await said("again");
   assert.equal((await said(" "))?.dismissed, undefined);
   assert.deepEqual(readdirSync(folder), []);

@@ -1,7 +1,14 @@
 /** Each kind of evidence on a log written by hand and read by a real store: what makes it speak, and a near miss. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { see } from "../../../../server/analysis/evidence/index.ts";
+import { readings } from "../../../../server/analysis/evidence/readings.ts";
+import { applyEdits } from "../../../../server/config/text/textEdits.ts";
+import { loadConfig } from "../../../../server/rules/load.ts";
+import type { VerdictFix } from "../../../../shared/run/verdict.ts";
+import { writeCollapsedRun } from "../../../support/collapsedRun.ts";
 import type { RunRecord } from "../../../../server/analysis/evidence/record.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { end, evaluation, group, metrics, rollout, start, type Written } from "../../log/sample.ts";
@@ -311,3 +318,33 @@ describe("kinds of evidence", () => {
     assert.deepEqual(said(again, "run-truncated"), []);
   });
 });
+
+describe("the verdict", () => {
+  it("is a warning on the term that it is about, and its edits are quick fixes that say their effect", async () => {
+    const { folder, store } = newStore();
+    const file = join(folder, "..", "starter.gradus.yaml");
+    const run = writeCollapsedRun(folder, file);
+    store.ingest.register(run);
+    store.ingestAll(run);
+    const { record } = store.queries.fileRuns([file]);
+    assert.equal(record?.verdict?.state, "collapsed");
+    const told = { ...record, verdict: { ...record.verdict, fixes: record.verdict.fixes.map(effective) } };
+    const text = readFileSync(file, "utf8");
+    const { tree, source } = loadConfig(file, { text });
+    const { diagnostics } = readings(
+      see(told, 100),
+      { text, root: source, tree, sameFile: () => true },
+      file,
+    );
+    const found = diagnostics.find(({ rule }) => rule === "run-verdict");
+    assert.equal(found?.severity, "warning");
+    assert.equal(found.key, "reward.terms.brevity");
+    assert.match(found.message, /^Collapsed at step \d+ together with `brevity`/);
+    const [gate, out] = found.fixes;
+    assert.equal(gate?.title, "Reward brevity only where correct is (as measured)");
+    assert.match(applyEdits(text, gate.edits), /combine: "?product"?/);
+    assert.match(applyEdits(text, out!.edits), /brevity: \{ use: \.\/brevity\.ts, weight: 0 \}/);
+  });
+});
+
+const effective = (fix: VerdictFix): VerdictFix => ({ ...fix, effect: "as measured" });

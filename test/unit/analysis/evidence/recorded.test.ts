@@ -39,6 +39,7 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
       (lines[range.start.line] ?? "").slice(range.start.character).split(/[:,} ]/)[0],
     ]);
     assert.deepEqual(placed, [
+      ["run-verdict", "terms"],
       ["run-constant-term", "correct"],
       ["run-constant-term", "solved"],
       ["run-constant-term", "format"],
@@ -86,7 +87,11 @@ describe("evidence of a recorded run", { timeout: 120_000 }, () => {
     const other = rules(text.replace('pattern: "zzz"', 'pattern: "z"'));
     assert.deepEqual(
       all.filter((each) => !other.includes(each)),
-      ["run-constant-term reward.terms.format", "run-zero-advantage rollout.group"],
+      [
+        "run-verdict reward.terms",
+        "run-constant-term reward.terms.format",
+        "run-zero-advantage rollout.group",
+      ],
     );
     assert.deepEqual(rules(text), all);
     assert.deepEqual(rules(`# a comment\n\n${text.replace("seed: 1", "seed: 7")}`), all);
