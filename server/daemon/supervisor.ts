@@ -36,6 +36,7 @@ import { readyToRun } from "./admit.ts";
 import { garbageOf } from "./experiments/garbage.ts";
 import { prepareFork } from "./experiments/fork.ts";
 import { takeCheckpoint } from "../run/checkpoint/fork.ts";
+import { StalledRuns } from "./stalledRuns.ts";
 import { removeTrash, toTrash } from "./trash.ts";
 import { makeRunFolder } from "./newRun.ts";
 import { goneFolder, interruption, unwritable } from "./interruption.ts";
@@ -65,8 +66,11 @@ export class Supervisor {
     private readonly program: WorkerProgram,
     private readonly log: (text: string) => void,
   ) {
+    this.stalled = new StalledRuns(remote);
     this.timer = setInterval(() => this.look(), lookEvery);
   }
+
+  private readonly stalled: StalledRuns;
 
   get liveRuns(): number {
     return this.live.size;
@@ -294,6 +298,7 @@ export class Supervisor {
   // ───────────────────────────────────────────── liveness
 
   private look(): void {
+    this.stalled.look([...this.live]).catch((error: unknown) => this.log(messageOf(error)));
     for (const run of this.live) {
       try {
         if (workerIsAlive(this.folder(run)))

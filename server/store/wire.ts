@@ -6,6 +6,7 @@ type QueryName =
   | "list"
   | "show"
   | "verdict"
+  | "isStalled"
   | "names"
   | "series"
   | "groups"

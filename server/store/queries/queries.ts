@@ -41,6 +41,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     ownRuns: runs.ownRuns.bind(runs),
     existing: (run: string): string => runs.existing(run).id,
     verdict: verdicts.verdict.bind(verdicts),
+    isStalled: verdicts.isStalled.bind(verdicts),
     damage: runs.damage.bind(runs),
     byStartKey: runs.byStartKey.bind(runs),
     lens: runs.lens.bind(runs),

@@ -8,6 +8,7 @@ import type { Verdict, VerdictBrief } from "../../../shared/run/verdict.ts";
 import type { GroupTally } from "../../analysis/evidence/record.ts";
 import { endedVerdict } from "../../analysis/verdict/ended.ts";
 import { isRead, type VerdictRecord } from "../../analysis/verdict/record.ts";
+import { stalledVerdict } from "../../analysis/verdict/stalled.ts";
 import { Timeline } from "../../analysis/verdict/timeline.ts";
 import { briefOf, verdictOf } from "../../analysis/verdict/verdict.ts";
 import { runFolder } from "../files.ts";
@@ -52,8 +53,26 @@ export class VerdictQueries {
 
   /** What rows and lists say; undefined before the first training step. */
   brief(run: RunState, warnings: readonly RunWarning[]): VerdictBrief | undefined {
-    const brief = this.found(run, warnings);
+    const brief = this.stalled(run) ?? this.found(run, warnings);
     return brief === null ? undefined : withDismissal(runFolder(this.store, run.id), brief);
+  }
+
+  /** null: it makes steps, or is not meant to. */
+  private stalled({ id, status, step }: RunState, now = Date.now()): VerdictBrief | null {
+    if (status !== "running" || step < 1) return null;
+    const times = rows<{ time: number }>(
+      this.statements
+        .of(`SELECT r.time FROM clock r ${effective} WHERE r.run = ? ORDER BY r.step DESC LIMIT 20`)
+        .all(id),
+    ).map(({ time }) => time);
+    const heard = row<{ time: number | null }>(
+      this.statements.of("SELECT max(time) AS time FROM event WHERE run = ?").get(id),
+    );
+    return stalledVerdict({ step, times, heard: heard?.time ?? 0 }, now);
+  }
+
+  isStalled(run: string): boolean {
+    return this.stalled(this.runs.existing(run)) !== null;
   }
 
   private found(run: RunState, warnings: readonly RunWarning[]): VerdictBrief | null {
@@ -93,7 +112,8 @@ export class VerdictQueries {
     const verdict = verdictOf(record, timeline);
     const whole = to === undefined && isSettled(run.status);
     const ended = whole ? endedVerdict(verdict, { ...run, warnings: this.outcomes.warnings(run) }) : null;
-    const told = ended === null ? verdict : { ...(verdict ?? empty(run)), ...ended };
+    const over = ended ?? (to === undefined ? this.stalled(run) : null);
+    const told = over === null ? verdict : { ...(verdict ?? empty(run)), ...over };
     return { verdict: told === null ? null : withDismissal(runFolder(this.store, id), told) };
   }
 
