@@ -19,8 +19,10 @@ import { isParquet } from "../../lib/parquet.ts";
 import { writeParquet } from "../../lib/datasets/parquetWriter.ts";
 import { historyOf } from "../../analysis/history/ofRollouts.ts";
 import { UnreadSteps } from "../text/unreadSteps.ts";
+import { reportPage } from "./html/page.ts";
 import { readReport, reportText } from "./reportRun.ts";
 import { writeRollouts } from "./rolloutsTable.ts";
+import { verdictOf } from "./verdict.ts";
 
 export interface ExportOptions {
   readonly to?: string;
@@ -30,10 +32,12 @@ export interface ExportOptions {
   /** An earlier name of `out`. */
   readonly output?: string;
   readonly json?: boolean;
+  /** As `to: html`. */
+  readonly html?: boolean;
   /** Of a run in one file. */
   readonly checkpoints?: boolean;
 }
-export const recordFormats = ["jsonl", "history", "curriculum", "csv", "json", "report"] as const;
+export const recordFormats = ["jsonl", "history", "curriculum", "csv", "json", "report", "html"] as const;
 
 /** Steps, and rollouts, asked for at once. */
 const pageOfSteps = 5_000;
@@ -43,14 +47,14 @@ type Emit = (text: string) => Promise<void>;
 
 /**
  * `jsonl`: one rollout a line, tokens included. `history`: one group a line, for `gradus curriculum --history`. `curriculum`: the run in one line, for `sampler: again`. `csv`: a row a step, a column a metric. `json`: one value with all but
- * rollouts. `report`: a page to read. An `out` that ends in `.parquet` has the rows of the first, the second or `csv`.
+ * rollouts. `report`: a page to read, `html` with charts. An `out` that ends in `.parquet` has the rows of the first, the second or `csv`.
  */
 export async function exportRun(
   connection: Requester,
   run: RunSummary,
-  { to, out, format, output = out, json }: ExportOptions,
+  { to, out, format, output = out, json, html }: ExportOptions,
 ): Promise<void> {
-  const form = format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
+  const form = html === true ? "html" : format === "rollouts" ? "jsonl" : (format ?? to ?? "jsonl");
   if (output !== undefined && isParquet(output)) return exportParquet(connection, run.id, form, output);
   const chosen = json === true && form === "jsonl" ? "json" : form;
   const write = {
@@ -60,6 +64,7 @@ export async function exportRun(
     csv: exportCsv,
     json: exportJson,
     report: exportReport,
+    html: exportPage,
   }[chosen];
   if (write === undefined)
     throw new UserError(`There is no export format ${form}.`, {
@@ -222,6 +227,10 @@ const quoted = (text: string): string => (/[",\n]/.test(text) ? `"${text.replace
 
 async function exportReport(connection: Requester, run: string, emit: Emit): Promise<void> {
   await emit(reportText(await readReport(connection, run)));
+}
+
+async function exportPage(connection: Requester, run: string, emit: Emit): Promise<void> {
+  await emit(reportPage(await readReport(connection, run), await verdictOf(connection, run)));
 }
 
 async function exportJson(connection: Requester, run: string, emit: Emit): Promise<void> {

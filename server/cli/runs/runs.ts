@@ -120,7 +120,7 @@ export const command: Command = {
       .addOption(
         new Option(
           "--to <form>",
-          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; hf, gguf, peft: a model",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; html: one page with charts and the verdict; hf, gguf, peft: a model",
         )
           .choices([...recordFormats, ...modelFormats])
           .default("jsonl"),
@@ -130,6 +130,7 @@ export const command: Command = {
         "--out <path>",
         "file or folder to write instead of stdout; required for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet; one that ends in .gradusrun has the whole run",
       )
+      .option("--html", "as --to html")
       .option("--checkpoints", "of a .gradusrun: with its checkpoints")
       .addOption(new Option("--output <file>", "as --out").hideHelp())
       .action((words: string, options: Options & ExportOptions) => exportAs(words, options));
