@@ -205,6 +205,12 @@ function describe(run: RunDetail, verdict: Verdict | null): string[] {
     ...(verdict === null ? [] : verdictLines(verdict)),
     ...(run.damaged ?? []).filter((text) => text !== run.message).map((text) => `damaged     ${text}`),
     `config      ${run.file}`,
+    ...(run.parent === undefined
+      ? []
+      : [`forked      from ${run.parent.run}, after step ${run.parent.step}`]),
+    ...(run.label === undefined ? [] : [`differs in  ${run.label}`]),
+    ...(run.tags === undefined ? [] : [`tags        ${run.tags.join(", ")}`]),
+    ...(run.note === undefined ? [] : [`note        ${run.note}`]),
     ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin)}`]),
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
