@@ -40,8 +40,15 @@ export interface RunFacts extends Examined {
   readonly imported: boolean;
 }
 
-/** @param runs at least one; the group of the first is what the others are compared with */
-export function compareRuns(runs: readonly RunFacts[], metrics: readonly string[]): Comparison {
+/**
+ * @param runs at least one; the group of the first is what the others are compared with
+ * @param pause between parts that take some milliseconds each, where others may have their turn
+ */
+export async function compareRuns(
+  runs: readonly RunFacts[],
+  metrics: readonly string[],
+  pause?: () => Promise<unknown>,
+): Promise<Comparison> {
   const groups = groupsBySeed(runs);
   const examined = groups.map((group) => group.map((at) => runs[at]!));
   return {
@@ -50,7 +57,7 @@ export function compareRuns(runs: readonly RunFacts[], metrics: readonly string[
     sources: sourceDifferences(runs.map(({ sources }) => sources)),
     config: configDifferences(runs),
     series: metrics.map((metric) => ({ metric, groups: seriesOf(runs, groups, metric) })),
-    heldOut: heldOutDifferences(examined, randomStream(0, "compare")),
+    heldOut: await heldOutDifferences(examined, randomStream(0, "compare"), pause),
     arms: armDifferences(examined),
     notes: notesOf(runs, groups),
   };

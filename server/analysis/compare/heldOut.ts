@@ -22,16 +22,25 @@ const draws = 2_000;
 /** 95 %. */
 const z = 1.96;
 
-/** An entry a metric and a group after the first, where both groups have it. */
-export function heldOutDifferences(groups: readonly Group[], random: Random): readonly HeldOutDifference[] {
+/**
+ * An entry a metric and a group after the first, where both groups have it.
+ * @param pause between two intervals, each of which takes some milliseconds
+ */
+export async function heldOutDifferences(
+  groups: readonly Group[],
+  random: Random,
+  pause: () => Promise<unknown> = () => Promise.resolve(),
+): Promise<readonly HeldOutDifference[]> {
   const [base, ...others] = groups;
   if (base === undefined) return [];
-  return others.flatMap((other, at) =>
-    commonMetrics([...base, ...other]).flatMap((metric): HeldOutDifference[] => {
-      const found = difference(metric, base, other, random.fork(metric, at));
-      return found === undefined ? [] : [{ metric, group: at + 1, ...found }];
-    }),
-  );
+  const found: HeldOutDifference[] = [];
+  for (const [at, other] of others.entries())
+    for (const metric of commonMetrics([...base, ...other])) {
+      const own = difference(metric, base, other, random.fork(metric, at));
+      if (own !== undefined) found.push({ metric, group: at + 1, ...own });
+      await pause();
+    }
+  return found;
 }
 
 function commonMetrics(runs: Group): readonly string[] {

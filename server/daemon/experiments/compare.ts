@@ -1,4 +1,5 @@
 /** Gathers what a comparison of runs is made of: from the store, and from the runs' folders. */
+import { setImmediate } from "node:timers/promises";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type {
   EvaluationRow,
@@ -50,7 +51,7 @@ export async function compare(
   const facts: RunFacts[] = [];
   // One after the other: other questions have their turn in between.
   for (const run of unique) facts.push(await factsOf(store, run, wanted, buckets));
-  return compareRuns(facts, wanted);
+  return compareRuns(facts, wanted, setImmediate);
 }
 
 async function chartedOf(store: ComparedStore, runs: readonly string[]): Promise<readonly string[]> {

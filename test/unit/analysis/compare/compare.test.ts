@@ -155,25 +155,25 @@ const row = (right: readonly number[], ids = right.map((_, at) => `t${at}`)): Ev
 });
 const one = (last: EvaluationRow | undefined, prompts: number | null = null) => [{ last, prompts }];
 
-test("pass@k is paired by task: what is hard for both cancels", () => {
+test("pass@k is paired by task: what is hard for both cancels", async () => {
   // Half of the tasks are hopeless, and the second run is a little better on every other.
   const before = Array.from({ length: 64 }, (_, at) => (at % 2 === 0 ? 0 : 2));
   const after = before.map((right) => (right === 0 ? 0 : right + 1));
   const random = randomStream(0, "test");
-  const [paired] = heldOutDifferences([one(row(before)), one(row(after))], random);
+  const [paired] = await heldOutDifferences([one(row(before)), one(row(after))], random);
   assert.equal(paired!.method, "paired");
   assert.equal(paired!.tasks, 64);
   assert.equal(paired!.difference, 0.125);
   assert.ok(paired!.low > 0.09 && paired!.high < 0.16, `${paired!.low} to ${paired!.high}`);
   // In another order, the same; without results task by task the interval is Newcombe's, and says why.
   const shuffled = row([...after].reverse(), after.map((_, at) => `t${at}`).reverse());
-  assert.deepEqual(heldOutDifferences([one(row(before)), one(shuffled)], random), [paired]);
+  assert.deepEqual(await heldOutDifferences([one(row(before)), one(shuffled)], random), [paired]);
   const { results: _, ...bare } = row(after);
-  const [unpaired] = heldOutDifferences([one(row(before)), one(bare, 64)], random);
+  const [unpaired] = await heldOutDifferences([one(row(before)), one(bare, 64)], random);
   assert.equal(unpaired!.method, "unpaired");
   assert.match(unpaired!.reason!, /no results task by task/);
   assert.ok(unpaired!.low < 0 && unpaired!.high > 0.2);
-  const [others] = heldOutDifferences(
+  const [others] = await heldOutDifferences(
     [
       one(row(before)),
       one(
@@ -203,9 +203,9 @@ const facts = (id: string, change: JsonObject, more: Partial<RunFacts> = {}): Ru
   ...more,
 });
 
-test("a comparison: groups with labels, who wrote what differs, and what limits it", () => {
+test("a comparison: groups with labels, who wrote what differs, and what limits it", async () => {
   const lr = { update: { optimizer: { use: "adamw", lr: 3e-6 } } };
-  const found = compareRuns(
+  const found = await compareRuns(
     [
       facts("a", {}, { authored: "name: sums\n" }),
       facts("b", { seed: 2 }, { series: [series([3, 4])], step: 1 }),
