@@ -109,11 +109,11 @@ export class Supervisor {
   /** A new run that begins with a checkpoint of another, live or not. */
   async fork(parent: RunDetail, parameters: ParamsOf<typeof runsFork>): Promise<ResultOf<typeof runsFork>> {
     const started = await this.once(parameters.key, () => {
-      const { name, text, step, ...asked } = prepareFork(parent, parameters);
+      const { name, text, step, loop, ...asked } = prepareFork(parent, parameters);
       const { python = readRunFile(parent.folder)?.python } = parameters;
       const own = { ...asked, ...(python === undefined ? {} : { python }), parent: { run: parent.id, step } };
       return makeRunFolder(this.store, name, own, text, (folder) =>
-        takeCheckpoint(parent.folder, folder, step),
+        takeCheckpoint(parent.folder, folder, step, loop),
       );
     });
     return { ...started, step: readRunFile(started.folder)?.parent?.step ?? -1 };

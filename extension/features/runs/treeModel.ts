@@ -104,11 +104,11 @@ export function runDescription(run: RunSummary, now: number): string {
       ? ` · pass@1 ${formatFraction(first, 1)} → ${formatFraction(last, 1)}`
       : "";
   const ended = run.endedAt === null ? "" : ` · ${formatAge(now - Date.parse(run.endedAt))}`;
-  const verdict = run.verdict === undefined ? "" : ` · ${plainLabel(run.verdict.label)}`;
-  return `${run.status === "finished" ? "" : `${icons[run.status].word}`}${verdict}${gain}${ended}`.replace(
-    /^ · /,
-    "",
-  );
+  const { word } = icons[run.status];
+  const label = run.verdict === undefined ? "" : plainLabel(run.verdict.label);
+  // "failed" is said once.
+  const verdict = label === "" || label === word ? "" : ` · ${label}`;
+  return `${run.status === "finished" ? "" : word}${verdict}${gain}${ended}`.replace(/^ · /, "");
 }
 
 /** A green tick is for a run that came to something. */

@@ -16,6 +16,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadConfig, type LoadedConfig } from "../../rules/load.ts";
 import { checkFork, checkpointBefore } from "../../run/checkpoint/fork.ts";
 import { assignment, readSettings } from "../../run/loop/settings.ts";
+import type { LoopState } from "../../run/loop/loop.ts";
 import { resolvedPath } from "../../run/loop/files.ts";
 import { authoredPath, readRunFile } from "../../store/files.ts";
 
@@ -29,6 +30,8 @@ export interface PreparedFork {
   readonly text: string | undefined;
   /** Last step of the checkpoint. */
   readonly step: number;
+  /** Where it begins in its stages, where that is not as the checkpoint says. */
+  readonly loop?: LoopState;
 }
 
 /** @throws UserError where it has no such checkpoint, or the config cannot go on from it */
@@ -41,12 +44,19 @@ export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>):
   const step = checkpointBefore(parent.id, parent.folder, wish.step);
   const asked = wish.file === undefined ? asItWas(parent, wish, step) : asItIs(wish.file, wish);
   const config = configOf(asked);
-  checkFork({ run: parent.id, folder: parent.folder, step, config, before: resolvedAt(parent) });
+  const loop = checkFork({
+    run: parent.id,
+    folder: parent.folder,
+    step,
+    config,
+    before: resolvedAt(parent),
+    last: parent.stages.at(-1),
+  });
   const { loaded: _, ...prepared } = asked;
-  return { ...prepared, name: config.name, step };
+  return { ...prepared, name: config.name, step, ...(loop === undefined ? {} : { loop }) };
 }
 
-interface Asked extends Omit<PreparedFork, "name" | "step"> {
+interface Asked extends Omit<PreparedFork, "name" | "step" | "loop"> {
   readonly loaded: LoadedConfig;
 }
 type Overrides = Pick<ParamsOf<typeof runsFork>, "set" | "steps" | "seed">;

@@ -2,7 +2,17 @@
  * A new run that begins with a checkpoint of another: whether the config's parts take up all of its state, and what of
  * the other run's folder it needs. Nothing of the model is opened.
  */
-import { copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -45,13 +55,20 @@ interface Wish {
   readonly config: RunConfig;
   /** The resolved config of the run that it is forked from. */
   readonly before: JsonObject;
+  /** The last stage that the run has begun, and its first step; undefined: none. */
+  readonly last: { readonly name: string; readonly step: number } | undefined;
 }
 
-/** @throws UserError naming the key whose change the checkpoint's state cannot follow */
-export function checkFork({ run, folder, step, config, before }: Wish): void {
+/**
+ * @returns where the new run is in its stages, where that is not as the checkpoint says
+ * @throws UserError naming the key whose change the checkpoint's state cannot follow
+ */
+export function checkFork({ run, folder, step, config, before, last }: Wish): LoopState | undefined {
   const checkpoint = checkpointFolder(folder, step);
   const { parts, identities, loop } = readState(checkpoint);
-  const state = readLoopState(loop);
+  const recorded = readLoopState(loop);
+  const again = reopened(recorded, config, last);
+  const state = again ?? recorded;
   refuseOtherModels(run, config, before);
   refuseOtherStages(run, config, before, state);
   const { unclaimed } = claims(
@@ -67,6 +84,17 @@ export function checkFork({ run, folder, step, config, before }: Wish): void {
       unclaimedError(checkpoint, join(folder, "authored.gradus.yaml"), unclaimed),
       checkpoint,
     );
+  return again;
+}
+
+/** A run that is through its stages goes on in the last one, where that has more steps now. */
+function reopened(state: LoopState, { stages }: RunConfig, last: Wish["last"]): LoopState | undefined {
+  if (stages.slice(state.stage).some(({ part }) => !part) || last === undefined) return undefined;
+  const stage = stages.findLastIndex(({ part }) => !part);
+  const stageStep = state.done - last.step;
+  if (stages[stage]?.name !== last.name || stageStep < 1 || stages[stage].steps <= stageStep)
+    return undefined;
+  return { ...state, stage, stageStep, entered: true };
 }
 
 /** The same reason, and what a person who forks can do. */
@@ -132,7 +160,7 @@ function refuseOtherStages(
     code: "refused",
     action:
       stage === undefined
-        ? "Add a stage at the end of the config, or fork from an earlier step."
+        ? "Give the last stage more `steps`, add a stage, or fork from an earlier step."
         : `Give stage ${stage.name} more \`steps\` (it has made ${state.stageStep}), or fork from an earlier step.`,
   });
 }
@@ -152,10 +180,21 @@ function stageBefore(
 /** Files of a run that a checkpoint of it refers to. */
 const besides = ["models", "evaluation.json"];
 
-/** Gives a new run's folder the checkpoint, by links where the disk has them: nothing in a checkpoint is ever rewritten. */
-export function takeCheckpoint(from: string, to: string, step: number): void {
+/**
+ * Gives a new run's folder the checkpoint, by links where the disk has them: nothing in a checkpoint is ever rewritten.
+ * @param loop where the new run is in its stages, in the place of what the checkpoint says
+ */
+export function takeCheckpoint(from: string, to: string, step: number, loop?: LoopState): void {
   linked(checkpointFolder(from, step), checkpointFolder(to, step));
+  if (loop !== undefined) replaceLoop(join(checkpointFolder(to, step), "state.json"), loop);
   for (const name of besides) if (existsSync(join(from, name))) linked(join(from, name), join(to, name));
+}
+
+/** By rename: the file is also the other run's. */
+function replaceLoop(path: string, loop: LoopState): void {
+  const state = JSON.parse(readFileSync(path, "utf8")) as JsonObject;
+  writeFileSync(`${path}.new`, JSON.stringify({ ...state, loop }));
+  renameSync(`${path}.new`, path);
 }
 
 function linked(from: string, to: string): void {

@@ -1,6 +1,6 @@
 /** A run from another's checkpoint: what it takes along, what it refuses, and that it trains on from there. */
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -50,9 +50,9 @@ const prepared = (wish: Wish = {}) => prepareFork(parent, { run: "one", set: [],
 
 /** As the daemon does, in this process. */
 async function forked(wish: Wish): Promise<{ id: string; folder: string }> {
-  const { name, text: own, step, ...asked } = prepared(wish);
+  const { name, text: own, step, loop, ...asked } = prepared(wish);
   const id = makeRunFolder(folder, name, { ...asked, parent: { run: "one", step } }, own, (to) =>
-    takeCheckpoint(parent.folder, to, step),
+    takeCheckpoint(parent.folder, to, step, loop),
   );
   assert.equal(await work({ folder: runFolder(folder, id), attempt: 0, version: "0.0.0" }), 0);
   return { id, folder: runFolder(folder, id) };
@@ -143,4 +143,12 @@ test("an edited fork trains by the new values, with another optimiser and reward
   const rollouts = ofKind(records, "rollout").filter(({ row }) => row.use === "train");
   assert.equal(rollouts.length, 4 * 2 * 3);
   assert.ok(ofKind(records, "metrics").every(({ values }) => "reward/short" in values));
+});
+
+test("a finished run goes on where its last stage gets more steps, and its parent's checkpoint stays as it was", async () => {
+  const before = readFileSync(join(parent.folder, "checkpoints", "7", "state.json"), "utf8");
+  const child = await forked({ set: ["stages.practice.steps=9"] });
+  const steps = ofKind(readLog(child.folder, 0), "metrics").map(({ step }) => step);
+  assert.deepEqual(steps, [8, 9, 10]);
+  assert.equal(readFileSync(join(parent.folder, "checkpoints", "7", "state.json"), "utf8"), before);
 });
