@@ -6,7 +6,7 @@ import type { ParamsOf, runsStart } from "../../shared/protocol/protocol.ts";
 import type { RunFile } from "../../shared/run/run.ts";
 import { authoredPath, newRunId, runFilePath, runFolder } from "../store/files.ts";
 
-type NewRun = Pick<RunFile, "file" | "set" | "parent"> &
+type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
   Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python">;
 
 /**
@@ -17,7 +17,7 @@ type NewRun = Pick<RunFile, "file" | "set" | "parent"> &
 export function makeRunFolder(
   store: string,
   name: string,
-  { file, set, steps, seed, python, parent }: NewRun,
+  { file, set, steps, seed, python, parent, fresh }: NewRun,
   text: string | undefined,
   fill: (folder: string) => void = () => undefined,
 ): string {
@@ -35,6 +35,7 @@ export function makeRunFolder(
     ...(seed === undefined ? {} : { seed }),
     ...(python === undefined ? {} : { python }),
     ...(parent === undefined ? {} : { parent }),
+    ...(fresh === undefined ? {} : { fresh }),
   };
   write(folder, content, text, fill);
   return id;

@@ -111,7 +111,12 @@ export class Supervisor {
     const started = await this.once(parameters.key, () => {
       const { name, text, step, loop, ...asked } = prepareFork(parent, parameters);
       const { python = readRunFile(parent.folder)?.python } = parameters;
-      const own = { ...asked, ...(python === undefined ? {} : { python }), parent: { run: parent.id, step } };
+      const own = {
+        ...asked,
+        ...(python === undefined ? {} : { python }),
+        parent: { run: parent.id, step },
+        ...(parameters.fresh ? { fresh: true } : {}),
+      };
       return makeRunFolder(this.store, name, own, text, (folder) =>
         takeCheckpoint(parent.folder, folder, step, loop),
       );

@@ -84,6 +84,7 @@ const runSchema = z.object({
   seed: z.number().int().optional(),
   python: z.string().optional(),
   parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
+  fresh: z.boolean().optional(),
   imported: z.string().optional(),
   sourceRun: z.string().optional(),
   createdAt: z.string(),
@@ -93,7 +94,7 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, parent, imported, sourceRun, ...rest } = run;
+    const { relative, steps, seed, python, parent, fresh, imported, sourceRun, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -102,6 +103,7 @@ export function readRunFile(folder: string): RunFile | null {
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
       ...(parent === undefined ? {} : { parent }),
+      ...(fresh === undefined ? {} : { fresh }),
       ...(imported === undefined ? {} : { imported }),
       ...(sourceRun === undefined ? {} : { sourceRun }),
     };

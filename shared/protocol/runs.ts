@@ -138,6 +138,10 @@ export const runsFork = request<{
     step: z.number().int().optional().describe("Default: the last checkpoint."),
     /** Default: the config that the run kept. */
     file: z.string().optional(),
+    fresh: z
+      .boolean()
+      .default(false)
+      .describe("State of the checkpoint that no part of the config claims starts from zero."),
     set: z.array(z.string()).default([]),
     steps: z.number().int().positive().optional(),
     seed: z.number().int().optional(),

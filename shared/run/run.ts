@@ -18,6 +18,8 @@ export interface RunFile {
   readonly python?: string;
   /** The run that it was forked from, and the last step of the checkpoint that it begins with. */
   readonly parent?: { readonly run: string; readonly step: number };
+  /** Of a fork: state in the checkpoint that no part of its config claims was to start from zero. */
+  readonly fresh?: boolean;
   /** The folder of another trainer's that it was imported from. */
   readonly imported?: string;
   /** Of the runs that are there, which. */

@@ -5,7 +5,7 @@ import { Uri, commands as editor, window, workspace, type Disposable, type Quick
 import { views } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatBytes } from "../../../shared/lib/format.ts";
-import { runsFork, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { runsFork, runsShow, type ResultOf, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { execute, register } from "../../vscode/commands.ts";
 import { setContext } from "../../vscode/context.ts";
 import { Emitter } from "../connection/emitter.ts";
@@ -113,7 +113,12 @@ export class Forks implements Disposable {
     const session = await this.stores.session(this.stores.ofRun(run.id));
     const key = randomUUID();
     const asked = { run: run.id, step, file: uri.fsPath, key, python: pythonPath() };
-    const answer = await withBar(views.runs, () => session.ask(runsFork, asked));
+    const start = async (fresh: boolean): Promise<ResultOf<typeof runsFork>> =>
+      withBar(views.runs, () => session.ask(runsFork, { ...asked, fresh }));
+    const answer = await start(false).catch(async (error: unknown) => {
+      if (!(await wantsFresh(error))) throw error;
+      return start(true);
+    });
     await this.#set(undefined);
     if (answer.step !== step)
       window.setStatusBarMessage(`$(git-branch) Forked from the checkpoint of step ${answer.step}`, 10_000);
@@ -125,6 +130,20 @@ export class Forks implements Disposable {
     await setContext("forkPending", pending !== undefined);
     this.changed.fire();
   }
+}
+
+/** Of a fork that is refused since a part with a memory was changed: whether that memory may start from zero. */
+async function wantsFresh(error: unknown): Promise<boolean> {
+  if (!(error instanceof UserError) || ruleOf(error.detail.cause) !== "checkpoint-unclaimed") return false;
+  const start = "Start from Zero";
+  const detail = "Weights, optimiser and everything else are taken over.";
+  return (await window.showWarningMessage(error.message, { modal: true, detail }, start)) === start;
+}
+
+function ruleOf(cause: unknown): unknown {
+  if (typeof cause !== "object" || cause === null || !("data" in cause)) return undefined;
+  const { data } = cause;
+  return typeof data === "object" && data !== null && "rule" in data ? data.rule : undefined;
 }
 
 /** Of a row of the tree that is of a step, or a number. */

@@ -15,6 +15,7 @@ interface ForkOptions {
   readonly set?: readonly string[];
   readonly steps?: number;
   readonly seed?: number;
+  readonly fresh?: boolean;
 }
 
 export function forkCommand(program: Program): void {
@@ -27,6 +28,7 @@ export function forkCommand(program: Program): void {
     .argument("[file]", "the config to train on by; default: the one that the run kept")
     .option("--step <n>", "default: the last checkpoint", whole(0))
     .option("--set <path=value...>", "values on top of it, as for `gradus run`")
+    .option("--fresh", "state of the checkpoint that the config no longer has a part for starts from zero")
     .option("--steps <n>", "cap of the steps of rl", whole(1))
     .option("--seed <n>", "another seed", whole())
     .option("--store <folder>", "the store, or a folder in its workspace")
@@ -42,12 +44,13 @@ async function fork(
   connection: Requester,
   { id }: RunSummary,
   file: string | undefined,
-  { json, step, set = [], steps, seed }: ForkOptions,
+  { json, step, set = [], steps, seed, fresh = false }: ForkOptions,
 ): Promise<void> {
   const python = shellPython(process.env);
   const answer = await ask(connection, runsFork, {
     run: id,
     set: [...set],
+    fresh,
     ...(file === undefined ? {} : { file: resolve(file) }),
     ...(step === undefined ? {} : { step }),
     ...(steps === undefined ? {} : { steps }),

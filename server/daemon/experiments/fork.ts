@@ -51,6 +51,7 @@ export function prepareFork(parent: RunDetail, wish: ParamsOf<typeof runsFork>):
     config,
     before: resolvedAt(parent),
     last: parent.stages.at(-1),
+    fresh: wish.fresh,
   });
   const { loaded: _, ...prepared } = asked;
   return { ...prepared, name: config.name, step, ...(loop === undefined ? {} : { loop }) };

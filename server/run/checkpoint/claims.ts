@@ -155,20 +155,25 @@ function isEmpty({ json, arrays = {} }: Saved): boolean {
   return bare(json) && Object.values(arrays).every((array) => array.every((one) => one === 0));
 }
 
+/** "the curriculum of stages a, b (curriculum.sampler.use was "uniform" and is "boltzmann")" */
+export const unclaimedText = (unclaimed: readonly Unclaimed[]): string =>
+  unclaimed
+    .map(({ slot, stages, changes }) => {
+      const of =
+        stages.length === 0 ? "" : ` of ${stages.length === 1 ? "stage" : "stages"} ${stages.join(", ")}`;
+      const why = changes.slice(0, 3).map(sentence).join("; ");
+      return `${words[slot]}${of} (${why === "" ? "the config no longer has this part" : why})`;
+    })
+    .join(", ");
+
 /** @param checkpoint its folder */
 export function unclaimedError(
   checkpoint: string,
   authored: string,
   unclaimed: readonly Unclaimed[],
 ): UserError {
-  const what = unclaimed.map(({ slot, stages, changes }) => {
-    const of =
-      stages.length === 0 ? "" : ` of ${stages.length === 1 ? "stage" : "stages"} ${stages.join(", ")}`;
-    const why = changes.slice(0, 3).map(sentence).join("; ");
-    return `${words[slot]}${of} (${why === "" ? "the config no longer has this part" : why})`;
-  });
   return new UserError(
-    `The checkpoint ${checkpoint} holds state that nothing in the config uses: ${what.join(", ")}. The run would continue with that state at its start values.`,
+    `The checkpoint ${checkpoint} holds state that nothing in the config uses: ${unclaimedText(unclaimed)}. The run would continue with that state at its start values.`,
     {
       file: checkpoint,
       code: "checkpoint-unclaimed",

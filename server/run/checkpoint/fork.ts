@@ -57,13 +57,15 @@ interface Wish {
   readonly before: JsonObject;
   /** The last stage that the run has begun, and its first step; undefined: none. */
   readonly last: { readonly name: string; readonly step: number } | undefined;
+  /** Whether state that no part of the config claims may start from zero. */
+  readonly fresh: boolean;
 }
 
 /**
  * @returns where the new run is in its stages, where that is not as the checkpoint says
  * @throws UserError naming the key whose change the checkpoint's state cannot follow
  */
-export function checkFork({ run, folder, step, config, before, last }: Wish): LoopState | undefined {
+export function checkFork({ run, folder, step, config, before, last, fresh }: Wish): LoopState | undefined {
   const checkpoint = checkpointFolder(folder, step);
   const { parts, identities, loop } = readState(checkpoint);
   const recorded = readLoopState(loop);
@@ -79,7 +81,7 @@ export function checkFork({ run, folder, step, config, before, last }: Wish): Lo
       changes: () => differences(before, JSON.parse(JSON.stringify(config.tree)) as JsonObject),
     },
   );
-  if (identities !== undefined && unclaimed.length > 0)
+  if (identities !== undefined && unclaimed.length > 0 && !fresh)
     throw forkRefused(
       unclaimedError(checkpoint, join(folder, "authored.gradus.yaml"), unclaimed),
       checkpoint,
@@ -101,7 +103,7 @@ function reopened(state: LoopState, { stages }: RunConfig, last: Wish["last"]): 
 const forkRefused = (error: UserError, checkpoint: string): UserError =>
   new UserError(error.message, {
     ...error.detail,
-    action: `Leave that key as it is, or take only the weights along: start a new run with model.base: ${join(checkpoint, "policy")}.`,
+    action: `Leave that key as it is, let that state start from zero (--fresh), or take only the weights along: a new run with model.base: ${join(checkpoint, "policy")}.`,
   });
 
 /** Weights of another shape, or of another model, cannot be read. */

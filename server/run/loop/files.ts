@@ -23,6 +23,7 @@ const runSchema = z.object({
   seed: z.number().int().optional(),
   python: z.string().optional(),
   parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
+  fresh: z.boolean().optional(),
   createdAt: z.string(),
 });
 
@@ -34,7 +35,7 @@ export const resolvedPath = (folder: string): string => join(folder, "resolved.j
 export function readRunFile(folder: string): RunFile {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, parent, ...rest } = run;
+    const { relative, steps, seed, python, parent, fresh, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -43,6 +44,7 @@ export function readRunFile(folder: string): RunFile {
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
       ...(parent === undefined ? {} : { parent }),
+      ...(fresh === undefined ? {} : { fresh }),
     };
   } catch (error) {
     throw new UserError(`This is not a run's folder: ${messageOf(error)}.`, {

@@ -11,7 +11,7 @@ import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
 import type { Prepared } from "../../core/reward.ts";
 import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
-import { claims, unclaimedError } from "../checkpoint/claims.ts";
+import { claims, unclaimedError, unclaimedText } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
 import { taskResults } from "../../analysis/evaluation/taskResults.ts";
@@ -153,7 +153,7 @@ export class Trainer implements Driver {
   /** The state in a checkpoint by the names that the parts have now. @throws UserError where no part takes some of it up */
   private claimed(
     checkpoint: string,
-    { parts, identities, loop }: RunState,
+    { step, parts, identities, loop }: RunState,
   ): Readonly<Record<string, Saved>> {
     const { folder } = this;
     const { parts: saved, unclaimed } = claims(
@@ -164,8 +164,24 @@ export class Trainer implements Driver {
         changes: () => (folder === undefined ? [] : changesSince(folder, this.session.config)),
       },
     );
-    if (unclaimed.length > 0) throw unclaimedError(checkpoint, authoredPath(folder ?? checkpoint), unclaimed);
+    if (unclaimed.length === 0) return saved;
+    if (!this.startsFresh(step))
+      throw unclaimedError(checkpoint, authoredPath(folder ?? checkpoint), unclaimed);
+    this.report([
+      {
+        name: "state-fresh",
+        message: `State of the checkpoint starts from zero, as was asked for: ${unclaimedText(unclaimed)}.`,
+        action: "To keep it, fork again with that part as it was.",
+      },
+    ]);
     return saved;
+  }
+
+  /** Whether a checkpoint is the parent's, of a fork that was to drop what its config does not claim. */
+  private startsFresh(step: number): boolean {
+    if (this.folder === undefined) return false;
+    const { parent, fresh } = readRunFile(this.folder);
+    return fresh === true && parent?.step === step;
   }
 
   /** Moments of a supervised loss say nothing of the policy gradient's: the optimiser starts afresh, warm-up included. */

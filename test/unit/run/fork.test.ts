@@ -46,13 +46,17 @@ after(() => {
 });
 
 type Wish = Partial<ParamsOf<typeof runsFork>>;
-const prepared = (wish: Wish = {}) => prepareFork(parent, { run: "one", set: [], ...wish });
+const prepared = (wish: Wish = {}) => prepareFork(parent, { run: "one", set: [], fresh: false, ...wish });
 
 /** As the daemon does, in this process. */
 async function forked(wish: Wish): Promise<{ id: string; folder: string }> {
   const { name, text: own, step, loop, ...asked } = prepared(wish);
-  const id = makeRunFolder(folder, name, { ...asked, parent: { run: "one", step } }, own, (to) =>
-    takeCheckpoint(parent.folder, to, step, loop),
+  const id = makeRunFolder(
+    folder,
+    name,
+    { ...asked, parent: { run: "one", step }, ...(wish.fresh === true ? { fresh: true } : {}) },
+    own,
+    (to) => takeCheckpoint(parent.folder, to, step, loop),
   );
   assert.equal(await work({ folder: runFolder(folder, id), attempt: 0, version: "0.0.0" }), 0);
   return { id, folder: runFolder(folder, id) };
@@ -151,4 +155,19 @@ test("a finished run goes on where its last stage gets more steps, and its paren
   const steps = ofKind(readLog(child.folder, 0), "metrics").map(({ step }) => step);
   assert.deepEqual(steps, [8, 9, 10]);
   assert.equal(readFileSync(join(parent.folder, "checkpoints", "7", "state.json"), "utf8"), before);
+});
+
+test("a part with a memory may be changed where that memory is to start from zero, and the log says so", async () => {
+  const child = await forked({ step: 3, set: ["curriculum.sampler.temperature=1"], fresh: true });
+  const [event] = ofKind(readLog(child.folder, 0), "event").filter(({ name }) => name === "state-fresh");
+  assert.match(
+    event!.message,
+    /starts from zero, as was asked for: the curriculum of .*temperature was 0\.5 and is 1/,
+  );
+  // From its own checkpoints on it is a run like any other.
+  assert.equal(await work({ folder: child.folder, attempt: 1, version: "0.0.0" }), 0);
+  assert.deepEqual(
+    ofKind(readLog(child.folder, 1), "event").filter(({ name }) => name === "state-fresh"),
+    [],
+  );
 });
