@@ -14,10 +14,6 @@ const formats: Readonly<Record<string, Format>> = {
 const formatOf = (metric: string): Format =>
   metric.startsWith("eval/") ? "fraction" : (formats[metricNamed(metric)?.unit ?? ""] ?? "number");
 
-/** Places of the palette without red, which means wrong. */
-const tones = [0, 1, 2, 3, 5];
-const toneOf = (group: number): number => tones[group % tones.length]!;
-
 /** "A sums (n 3)". */
 export const groupName = ({ groups }: Comparison, group: number): string => {
   const { label, runs } = groups[group]!;
@@ -83,7 +79,7 @@ function lineOf(
     values: mean,
     raw: mean,
     style: group.steps.length < 12 && steps.length > 3 * group.steps.length ? "points" : "line",
-    tone: toneOf(group.group),
+    tone: group.group,
     dash: group.group,
     format,
     axis: "left",

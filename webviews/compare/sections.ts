@@ -12,7 +12,7 @@ const section = (id: string, title: string, ...children: readonly Node[]): HTMLE
 
 /** The colour that a group has in every chart. */
 const swatch = (group: number): HTMLElement =>
-  element("span", { class: "swatch", "data-group": String(group % 5), "aria-hidden": "true" });
+  element("span", { class: "swatch", "data-group": String(group % 6), "aria-hidden": "true" });
 
 export interface GroupActions {
   readonly openRun: (id: string) => void;
