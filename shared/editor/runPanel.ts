@@ -196,6 +196,8 @@ export type PanelAction =
   | "openLog"
   | "openRollouts"
   | "compareBefore"
+  /** From `step`, or from a checkpoint that is chosen. */
+  | "fork"
   | "reconnect"
   | "showOutput";
 

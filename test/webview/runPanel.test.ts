@@ -80,11 +80,11 @@ test(
     await panel.send(show(last));
     const names = (): Promise<string[]> =>
       panel.page.getByRole("toolbar").getByRole("button").allTextContents();
-    assert.deepEqual(await names(), ["Stop", "Pause", "Open Rollouts", "Open Config"]);
+    assert.deepEqual(await names(), ["Stop", "Pause", "Open Rollouts", "Fork Run", "Open Config"]);
     await panel.page.getByRole("button", { name: "Stop" }).focus();
     await panel.page.keyboard.press("Enter");
     await panel.send(live([last + 1], { status: "stopped" }));
-    assert.deepEqual(await names(), ["Resume", "Open Rollouts", "Open Config"]);
+    assert.deepEqual(await names(), ["Resume", "Open Rollouts", "Fork Run", "Open Config"]);
     assert.equal(await panel.page.evaluate(() => document.activeElement?.textContent), "Resume");
     assert.equal(await panel.page.getByRole("status").first().textContent(), "Stopped");
     assert.deepEqual(await acts(panel), [{ action: "stop" }]);

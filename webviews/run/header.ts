@@ -59,6 +59,9 @@ export class Header {
   readonly #actions = element("div", { class: "actions", role: "toolbar", "aria-label": "Run" });
   readonly #rollouts: HTMLButtonElement;
   readonly #config: HTMLButtonElement;
+  readonly #fork: HTMLButtonElement;
+  /** The step whose numbers are shown. */
+  #cursor: number | undefined;
   readonly #tiles = element("dl", { class: "tiles" });
   readonly #warnings = element("ul", { class: "warnings", "aria-label": "Warnings" });
   readonly #failures: FailuresView;
@@ -66,14 +69,17 @@ export class Header {
   #drawn = "";
 
   constructor(
-    private readonly act: (action: PanelAction) => void,
+    private readonly act: (action: PanelAction, step?: number) => void,
     openRollouts: () => void,
     openPlace: OpenPlace,
   ) {
     this.#failures = new FailuresView(openPlace, () => act("openLog"));
     this.#rollouts = button("Open Rollouts", { class: "secondary" }, openRollouts);
     this.#config = button("Open Config", { class: "secondary" }, () => act("openConfig"));
-    this.#difference = button("", { class: "link", title: "Compare both runs" }, () => act("compareBefore"));
+    this.#fork = button("Fork Run", { class: "secondary" }, () => act("fork", this.#cursor));
+    this.#difference = button("Compare", { class: "link", title: "Compare both runs" }, () =>
+      act("compareBefore"),
+    );
     this.#before.append("since the last run: ", this.#difference);
     setShown(this.#before, false);
     const title = element("div", { class: "title" }, this.#name, this.#state);
@@ -96,7 +102,7 @@ export class Header {
   /** @param cursor the step whose numbers are shown; null: the last ones */
   update(view: RunView, { errors, failures, before }: PanelFacts, cursor: number | null): void {
     setShown(this.#before, before !== undefined);
-    setText(this.#difference, before?.text ?? "");
+    setText(this.#difference, before?.text ?? "Compare");
     const { summary } = view.run;
     setText(this.#name, summary.name);
     setText(this.#state, stateText(summary));
@@ -108,6 +114,9 @@ export class Header {
     setText(this.#identity, identity(view));
     this.#showActions(summary.status);
     setText(this.#rollouts, cursor === null ? "Open Rollouts" : `Rollouts of Step ${cursor}`);
+    this.#cursor = cursor ?? undefined;
+    setShown(this.#fork, view.run.checkpoints.length > 0);
+    setText(this.#fork, cursor === null ? "Fork Run" : `Fork from Step ${cursor}`);
     this.#tiles.replaceChildren(...tiles(view, errors, failures, cursor).map(tileElement));
     this.#failures.update(failures);
     this.#showMessage(view);
@@ -176,7 +185,7 @@ export class Header {
         () => this.act(action),
       ),
     );
-    this.#actions.replaceChildren(...own, this.#rollouts, this.#config);
+    this.#actions.replaceChildren(...own, this.#rollouts, this.#fork, this.#config);
     if (held !== undefined)
       (own.find((one) => one.dataset["action"] === held) ?? own[0] ?? this.#rollouts).focus();
   }

@@ -83,7 +83,7 @@ export class RunPanel {
     this.#tables = new Set(left?.tables ?? []);
     const theme = readTheme();
     this.#header = new Header(
-      (action) => this.#post({ type: "act", action }),
+      (action, step) => this.#post({ type: "act", action, ...(step === undefined ? {} : { step }) }),
       () => this.#openRollouts(this.#cursor),
       (place) => this.#post({ type: "openPlace", ...place }),
     );

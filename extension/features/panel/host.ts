@@ -25,7 +25,10 @@ import { moveStage, type StageMove } from "./moveStage.ts";
 import { saveChart } from "./saveChart.ts";
 
 const commandOf: Readonly<
-  Record<Exclude<PanelAction, "openRollouts" | "compareBefore" | "reconnect" | "showOutput">, CommandName>
+  Record<
+    Exclude<PanelAction, "openRollouts" | "compareBefore" | "fork" | "reconnect" | "showOutput">,
+    CommandName
+  >
 > = {
   stop: "runStop",
   stopNow: "runStopNow",
@@ -293,6 +296,7 @@ class RunPanelHost {
   async #act(action: PanelAction, step: number | undefined): Promise<void> {
     if (action === "showOutput") return output().show();
     if (action === "openRollouts") return void (await execute("rolloutsOpen", this.run, step));
+    if (action === "fork") return void (await execute("runFork", this.run, step));
     if (action === "compareBefore")
       return void (await execute("runCompare", this.run, [this.#feed.before, this.run]));
     if (action === "reconnect") {

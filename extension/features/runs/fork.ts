@@ -104,7 +104,7 @@ export class Forks implements Disposable {
     const pending = this.#pending;
     if (pending === undefined)
       throw new UserError("No fork is being prepared.", {
-        action: "Choose Fork from Here on a run or a checkpoint.",
+        action: "Choose Fork Run on a run or a checkpoint.",
       });
     const { run, step, uri } = pending;
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
