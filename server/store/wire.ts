@@ -27,6 +27,7 @@ type QueryName =
   | "rolloutSteps"
   | "rolloutPlaces"
   | "rolloutRecord"
+  | "rolloutColumns"
   | "head";
 
 export interface StoreCalls extends Pick<Queries, QueryName> {

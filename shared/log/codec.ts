@@ -49,7 +49,7 @@ function littleEndian(column: ColumnArray): Buffer {
 
 /** A typed array from little-endian bytes, copied so that alignment never matters. */
 function columnFrom(type: ColumnType, bytes: Uint8Array): ColumnArray {
-  const own = Buffer.from(Uint8Array.from(bytes).buffer);
+  const own = Buffer.from(new Uint8Array(bytes).buffer);
   if (endianness() === "BE" && type === "float64") own.swap64();
   else if (endianness() === "BE" && type !== "uint8") own.swap32();
   if (type === "int32") return new Int32Array(own.buffer, 0, own.length / 4);

@@ -17,7 +17,7 @@ export const packed = (values: Packable): string =>
 
 /** A buffer of its own, so that alignment never matters. */
 const unpacked = (text: string, size: number): ArrayBuffer =>
-  Uint8Array.from(swapped(Buffer.from(text, "base64"), size)).buffer;
+  new Uint8Array(swapped(Buffer.from(text, "base64"), size)).buffer;
 
 export const unpackedInt32 = (text: string): Int32Array => new Int32Array(unpacked(text, 4));
 export const unpackedFloat32 = (text: string): Float32Array => new Float32Array(unpacked(text, 4));

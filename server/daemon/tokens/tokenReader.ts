@@ -25,7 +25,7 @@ export class TokenReader {
   async read({ run, from, to, ...which }: ParamsOf<typeof rolloutsTokens>): Promise<RolloutTokens> {
     const [{ folder, authored }, record] = await Promise.all([
       this.remote.call("show", { run }),
-      this.remote.call("rolloutRecord", run, which),
+      this.remote.call("rolloutColumns", run, which),
     ]);
     const id = this.next++;
     const worker = this.thread();

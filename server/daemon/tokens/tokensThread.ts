@@ -3,6 +3,7 @@ import { parentPort } from "node:worker_threads";
 import type { RolloutRecordLog } from "../../../shared/log/records.ts";
 import type { RolloutTokens } from "../../../shared/protocol/protocol.ts";
 import { packed } from "../../../shared/rollouts/packed.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { channelsOf } from "../../analysis/tokens/channels.ts";
 import { characterPlaces, placesOf, type Places } from "../../analysis/tokens/places.ts";
 import { threadError, type ThreadError } from "../threadError.ts";
@@ -14,7 +15,7 @@ export interface TokensTask {
   readonly folder: string;
   /** The run's config as its author wrote it. */
   readonly authored: string;
-  readonly record: Pick<RolloutRecordLog, "row" | "columns">;
+  readonly record: Pick<RolloutRow, "response" | "turns"> & Pick<RolloutRecordLog, "columns">;
   readonly from: number;
   readonly to: number | undefined;
 }
@@ -33,10 +34,9 @@ function tokenizerOf({ folder, authored }: TokensTask): ReturnType<typeof runTok
 const none = new Int32Array(0);
 
 function placed(task: TokensTask, ids: Int32Array): { places: Places | undefined; reason: string | null } {
-  const { row } = task.record;
   const found = tokenizerOf(task);
-  const decoded = "tokenizer" in found ? placesOf(ids, row, found.tokenizer) : undefined;
-  const places = decoded ?? characterPlaces(ids.length, row.response ?? "");
+  const decoded = "tokenizer" in found ? placesOf(ids, task.record, found.tokenizer) : undefined;
+  const places = decoded ?? characterPlaces(ids.length, task.record.response ?? "");
   if (places !== undefined) return { places, reason: null };
   return {
     places,

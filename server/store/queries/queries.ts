@@ -53,6 +53,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     tasks: tasks.tasks.bind(tasks),
     rollouts: records.rollouts.bind(records),
     rolloutRecord: records.rolloutRecord.bind(records),
+    rolloutColumns: records.rolloutColumns.bind(records),
     events: records.events.bind(records),
     rewardErrors: outcomes.rewardErrors.bind(outcomes),
     evaluations: records.evaluations.bind(records),

@@ -142,6 +142,16 @@ export class RecordQueries {
     }
   }
 
+  /** What places and channels of its tokens are computed of: a row may hold as many numbers again. */
+  rolloutColumns(
+    run: string,
+    which: { readonly step: number; readonly group: string; readonly index: number },
+  ): Pick<RolloutRow, "response" | "turns"> & Pick<RolloutRecordLog, "columns"> {
+    const { row: recorded, columns } = this.rolloutRecord(run, which);
+    const { response = "", turns } = recorded;
+    return { response, columns, ...(turns && { turns }) };
+  }
+
   private reader(run: string, imported: boolean): Pick<RecordReader, "rollout" | "close"> {
     const folder = runFolder(this.store, run);
     return imported ? new (readers().RolloutReader)(folder) : new RecordReader(folder);

@@ -7,6 +7,7 @@ import { channelsOf } from "../../../server/analysis/tokens/channels.ts";
 import { characterPlaces, placesOf } from "../../../server/analysis/tokens/places.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import { HuggingFaceTokenizer } from "../../../server/engine/tokenizers/index.ts";
+import { nthSmallest } from "../../../server/lib/nthSmallest.ts";
 import { packed, unpackedFloat32, unpackedInt32, unpackedUint8 } from "../../../shared/rollouts/packed.ts";
 
 const kinds = z
@@ -116,4 +117,18 @@ test("packed numbers come back as they were", () => {
   assert.deepEqual(unpackedFloat32(packed(part)), Float32Array.from(part));
   assert.deepEqual(unpackedInt32(packed(Int32Array.of(-1, 1 << 30))), Int32Array.of(-1, 1 << 30));
   assert.deepEqual(unpackedUint8(packed(Uint8Array.of(0, 255))), Uint8Array.of(0, 255));
+});
+
+test("the value at a place of the order is that of the sorted values", () => {
+  let state = 7;
+  for (const spread of [1, 3, 1e6])
+    for (const length of [1, 2, 50, 501]) {
+      const values = Float32Array.from({ length }, () => {
+        state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+        return (state % (2 * spread)) - spread;
+      });
+      const sorted = values.toSorted();
+      for (const place of new Set([0, length >> 1, length - 1, Math.round((length - 1) * 0.99)]))
+        assert.equal(nthSmallest(values.slice(), place), sorted[place]);
+    }
 });
