@@ -123,7 +123,7 @@ function build(context: ExtensionContext): Api {
       mayStart: (config) => tests.mayStart(config),
     }),
     ...registerCheckpointCommands(stores, commandLine),
-    registerSeedsCommand(stores, () => setUp.ensure()),
+    registerSeedsCommand(stores, async (config) => (await setUp.ensure()) && tests.mayStart(config)),
     register("runFilter", () => filter.ask()),
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),

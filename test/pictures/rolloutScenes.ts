@@ -107,6 +107,31 @@ export const rolloutScenes: readonly Scene[] = [
     },
   },
   {
+    // The reward is broken and saved: its tests run by themselves.
+    name: "rollout-test-fails",
+    play: async (editor) => {
+      await openRollout(editor, "countdown", 2);
+      await editor.command("Gradus: Pin Rollout as Test");
+      await editor.seen(editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "at most" }));
+      await editor.keys("Enter");
+      const row = editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "brevity" });
+      await (await editor.seen(row)).click();
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "it was" }));
+      await editor.keys("Enter");
+      await editor.seen(
+        editor.page.locator(".notification-toast", { hasText: "brevity.reward.test" }),
+        60_000,
+      );
+      await editor.open("rewards/brevity.ts");
+      await editor.goTo("rewards/brevity.ts", "}: Input): number {");
+      await editor.type(" return 1;");
+      await editor.keys("Control+s");
+      await editor.command("Testing: Focus on Test Explorer View");
+      const failed = editor.page.locator(".test-explorer .monaco-list-row", { hasText: "brevity.reward" });
+      await editor.seen(failed.locator(".codicon-testing-failed-icon"), 90_000);
+    },
+  },
+  {
     // After the one that pins.
     name: "run-gate",
     play: async (editor) => {

@@ -8,7 +8,8 @@ import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { register } from "../../vscode/commands.ts";
 import type { Stores } from "../connection/stores.ts";
-import { siblingItems, type RolloutDocuments } from "../rollouts/one/provider.ts";
+import type { RolloutDocuments } from "../rollouts/one/provider.ts";
+import { siblingItems } from "../rollouts/one/siblings.ts";
 import type { RewardTests } from "./rewardTests.ts";
 
 type Kind = "at_most" | "at_least" | "beats";

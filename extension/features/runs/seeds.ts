@@ -11,7 +11,11 @@ import { pickConfig } from "./pick.ts";
 
 const usual = 3;
 
-export function registerSeedsCommand(stores: Stores, ensureSetUp: () => Promise<boolean>): Disposable {
+/** @param mayStart sees to what a run needs, and asks where tests of its reward fail */
+export function registerSeedsCommand(
+  stores: Stores,
+  mayStart: (config: Uri) => Promise<boolean>,
+): Disposable {
   return register("runSeeds", async (word) => {
     const uri = await pickConfig(word, "Start Runs over Seeds");
     if (uri === undefined) return;
@@ -24,7 +28,7 @@ export function registerSeedsCommand(stores: Stores, ensureSetUp: () => Promise<
         seedsIn(typed) === undefined ? "Whole numbers, separated by commas." : undefined,
     });
     const seeds = text === undefined ? undefined : seedsIn(text);
-    if (seeds === undefined || !(await ensureSetUp())) return;
+    if (seeds === undefined || !(await mayStart(uri))) return;
     const session = await stores.session(stores.ofFile(uri));
     await withBar(views.runs, async () => {
       for (const seed of seeds)

@@ -26,6 +26,7 @@ const manifestShape = z.object({
       }),
     ),
     menus: z.record(z.string(), z.array(item)),
+    keybindings: z.array(z.object({ command: z.string(), key: z.string(), when: z.string() })),
     viewsContainers: z.object({ activitybar: z.array(z.object({ id: z.string(), icon: z.string() })) }),
     views: z.record(z.string(), z.array(z.object({ id: z.string(), icon: z.string() }))),
     viewsWelcome: z.array(z.object({ view: z.string(), contents: z.string(), when: z.string() })),
@@ -82,6 +83,15 @@ test("the manifest's commands are those of shared/editor/contributions.ts, and e
     [...source.matchAll(/\bregister\(\s*"(\w+)"/g)].map((match) => match[1]!),
   );
   assert.deepEqual(sorted(registered), sorted(Object.keys(commands)));
+});
+
+test("keys are of commands, and only where our documents are read", () => {
+  for (const { command, when } of contributes.keybindings) {
+    assert.ok(Object.values<string>(commands).includes(command), command);
+    assert.match(when, /^editorTextFocus && resourceScheme (==|=~) \/?\^?gradus-/, command);
+  }
+  const keys = contributes.keybindings.map(({ key, when }) => `${key} ${when}`);
+  assert.equal(new Set(keys).size, keys.length);
 });
 
 test("titles begin with a verb, are in title case and do not repeat the product's name", () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { oneDocument } from "../../../extension/features/rollouts/one/document.ts";
 import { sectionsOf } from "../../../extension/features/rollouts/one/sections.ts";
+import { siblingItems } from "../../../extension/features/rollouts/one/siblings.ts";
 import { whyMarkdown } from "../../../extension/features/rollouts/whyText.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { Why } from "../../../shared/rollouts/why.ts";
@@ -150,4 +151,19 @@ test("an explanation is its sentences and what each term gave; names cannot beco
   assert.match(text, /\| a\\\|b\\_c \| 1 \| × 0\.500 \| \+1\.20 \|/);
   assert.match(text, /\| group\\_mean \| \*\*\+1\.20\*\* \|\n\| none \| \+2 \|$/);
   assert.doesNotMatch(text, /not here/);
+});
+
+test("to be compared with: the best, the worst and the next sibling first, never itself", () => {
+  const group = [0.2, 1, 0.5, 0.9, 0, null].map((reward, index) => rollout(index, { reward }));
+  assert.deepEqual(
+    siblingItems(group, 2).map(({ index, description }) => `${index} ${description.split(" · ")[0]}`),
+    ["1 best", "4 worst", "3 next", "0 reward 0.200", "5 reward –"],
+  );
+  assert.deepEqual(
+    siblingItems(group.slice(0, 2), 0).map(
+      ({ index, description }) => `${index} ${description.split(" · ")[0]}`,
+    ),
+    ["1 best"],
+  );
+  assert.deepEqual(siblingItems(group.slice(0, 1), 0), []);
 });

@@ -9,23 +9,21 @@ import {
   workspace,
   type Disposable,
   type DocumentLink,
-  type QuickPickItem,
   type TextDocument,
   type TextDocumentContentProvider,
   type Uri,
 } from "vscode";
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { formatChange, formatNumber } from "../../../../shared/lib/format.ts";
 import { groupsQuery, rolloutsQuery } from "../../../../shared/protocol/protocol.ts";
-import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
+import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { register } from "../../../vscode/commands.ts";
 import type { Stores } from "../../connection/stores.ts";
 import { inGroup, rolloutIn, rolloutOf, rolloutUri, type RolloutAddress } from "../address.ts";
 import { columnBesidePanel, commandLink } from "../provider.ts";
 import { Surface } from "../surface.ts";
-import { oneLine } from "../writer.ts";
 import { oneDocument, type OneDocument } from "./document.ts";
+import { siblingItems } from "./siblings.ts";
 
 const mostSiblings = 256;
 
@@ -187,34 +185,4 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
       lens("All of the Step", commands.rolloutsOpen, run, step, ""),
     ];
   }
-}
-
-/** The best, the worst and the next first, then all others in their order. */
-export function siblingItems(
-  siblings: readonly RolloutRow[],
-  own: number,
-): (QuickPickItem & { readonly index: number })[] {
-  const others = siblings.filter(({ index }) => index !== own);
-  const reward = ({ reward: value = null }: RolloutRow): number => fromWire(value);
-  const ranked = others.filter((one) => !Number.isNaN(reward(one))).toSorted((a, b) => reward(b) - reward(a));
-  const named = new Map<number, string>();
-  const name = (rollout: RolloutRow | undefined, word: string): void => {
-    if (rollout !== undefined && !named.has(rollout.index)) named.set(rollout.index, word);
-  };
-  name(ranked[0], "best");
-  name(ranked.at(-1), "worst");
-  name(others.find(({ index }) => index > own) ?? others[0], "next");
-  const first = [...named.keys()].map((index) => others.find((one) => one.index === index)!);
-  return [...first, ...others.filter(({ index }) => !named.has(index))].map((rollout) => ({
-    label: `Rollout ${rollout.index}`,
-    description: [
-      named.get(rollout.index),
-      `reward ${formatNumber(reward(rollout))}`,
-      `advantage ${formatChange(fromWire(rollout.advantage ?? null))}`,
-    ]
-      .filter((word) => word !== undefined)
-      .join(" · "),
-    detail: oneLine(rollout.response ?? "").slice(0, 120),
-    index: rollout.index,
-  }));
 }
