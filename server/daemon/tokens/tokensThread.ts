@@ -7,7 +7,7 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { channelsOf } from "../../analysis/tokens/channels.ts";
 import { characterPlaces, placesOf, type Places } from "../../analysis/tokens/places.ts";
 import { threadError, type ThreadError } from "../threadError.ts";
-import { runTokenizer } from "./runTokenizer.ts";
+import { runTokenizer, type FoundTokenizer } from "./runTokenizer.ts";
 
 export interface TokensTask {
   readonly id: number;
@@ -24,17 +24,22 @@ export type TokensAnswer =
   | { readonly id: number; readonly error: ThreadError };
 
 /** Of the run that was asked for last. */
-let loaded: { readonly folder: string; readonly found: ReturnType<typeof runTokenizer> } | undefined;
+let loaded: { readonly folder: string; readonly found: Promise<FoundTokenizer> } | undefined;
 
-function tokenizerOf({ folder, authored }: TokensTask): ReturnType<typeof runTokenizer> {
+function tokenizerOf({ folder, authored }: TokensTask): Promise<FoundTokenizer> {
   if (loaded?.folder !== folder) loaded = { folder, found: runTokenizer(folder, authored) };
   return loaded.found;
 }
 
 const none = new Int32Array(0);
 
-function placed(task: TokensTask, ids: Int32Array): { places: Places | undefined; reason: string | null } {
-  const found = tokenizerOf(task);
+async function placed(
+  task: TokensTask,
+  ids: Int32Array,
+): Promise<{ places: Places | undefined; reason: string | null }> {
+  const found = await tokenizerOf(task);
+  // A live run may have a checkpoint by the next time.
+  if ("reason" in found) loaded = undefined;
   const decoded = "tokenizer" in found ? placesOf(ids, task.record, found.tokenizer) : undefined;
   const places = decoded ?? characterPlaces(ids.length, task.record.response ?? "");
   if (places !== undefined) return { places, reason: null };
@@ -47,13 +52,15 @@ function placed(task: TokensTask, ids: Int32Array): { places: Places | undefined
   };
 }
 
-function read(task: TokensTask): RolloutTokens {
+async function read(task: TokensTask): Promise<RolloutTokens> {
   const { columns } = task.record;
   const ids = columns.tokens instanceof Int32Array ? columns.tokens : none;
   const from = Math.min(task.from, ids.length);
   const to = Math.max(from, Math.min(task.to ?? ids.length, ids.length));
   const { places, reason } =
-    ids.length === 0 ? { places: undefined, reason: "The run's log has no tokens." } : placed(task, ids);
+    ids.length === 0
+      ? { places: undefined, reason: "The run's log has no tokens." }
+      : await placed(task, ids);
   const origin = Uint8Array.from(columns.origin ?? new Uint8Array(ids.length));
   const mask =
     columns.mask === undefined ? origin.map((kind) => (kind === 0 ? 1 : 0)) : Uint8Array.from(columns.mask);
@@ -74,12 +81,12 @@ function read(task: TokensTask): RolloutTokens {
   };
 }
 
-function answer(task: TokensTask): TokensAnswer {
+async function answer(task: TokensTask): Promise<TokensAnswer> {
   try {
-    return { id: task.id, tokens: read(task) };
+    return { id: task.id, tokens: await read(task) };
   } catch (error) {
     return { id: task.id, error: threadError(error) };
   }
 }
 
-parentPort?.on("message", (task: TokensTask) => parentPort!.postMessage(answer(task)));
+parentPort?.on("message", async (task: TokensTask) => parentPort!.postMessage(await answer(task)));
