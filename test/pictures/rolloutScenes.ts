@@ -72,6 +72,15 @@ export const rolloutScenes: readonly Scene[] = [
     },
   },
   {
+    name: "rollouts-search",
+    play: async (editor) => {
+      await findRollouts(editor, "/10.11/");
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "answers" }), 60_000);
+      await editor.keys("Enter");
+      await editor.seen(editor.page.locator(".view-line", { hasText: "newest" }), 60_000);
+    },
+  },
+  {
     name: "rollouts-task",
     play: async (editor) => {
       await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');

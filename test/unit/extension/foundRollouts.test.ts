@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { foundDocument } from "../../../extension/features/rollouts/find/document.ts";
+import { foundDocument, searchDocument } from "../../../extension/features/rollouts/find/document.ts";
 import { taskDocument } from "../../../extension/features/rollouts/find/taskDocument.ts";
 import type { GroupRow } from "../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
@@ -102,5 +102,32 @@ test("a held-out task has mean rewards: no one counts who was right", () => {
   assert.match(
     taskDocument({ name: "run", task: "t", arm: undefined, prompt: undefined, steps: [] }).text,
     /No step has drawn it/,
+  );
+});
+
+test("answers that hold a text are rows with the part around it, which is marked", () => {
+  const hit = { run: "one", attempt: 0, group: "3/0", task: "t", arm: "easy" };
+  const { text, rollouts, marks } = searchDocument({
+    name: "run",
+    text: '"the\nharbour"',
+    hits: [
+      { ...hit, step: 120, index: 2, reward: 1, snippet: { text: "…to\nthe harbour", marks: [[4, 15]] } },
+      { ...hit, step: 3, index: 10, reward: null, snippet: { text: "the harbour", marks: [[0, 11]] } },
+    ],
+    total: 5,
+    atLeast: true,
+  });
+  const lines = text.split("\n");
+  assert.equal(lines[0], 'run · at least 5 rollouts whose answer holds "the harbour"');
+  assert.equal(lines[1], "The newest first, the first 2");
+  assert.equal(lines[3], "120   #2  reward 1  …to⏎the harbour");
+  assert.equal(lines[4], "  3  #10  reward –  the harbour");
+  assert.deepEqual(
+    marks.filter(({ line }) => line > 2).map(({ line, from, to }) => lines[line]!.slice(from, to)),
+    ["the harbour", "the harbour"],
+  );
+  assert.deepEqual(
+    rollouts.map(({ from, at }) => lines[from]!.slice(at[0], at[1])),
+    ["120   #2", "3  #10"],
   );
 });

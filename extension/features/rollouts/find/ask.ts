@@ -2,8 +2,14 @@
 import { InputBoxValidationSeverity, ThemeIcon, window } from "vscode";
 import { messageOf } from "../../../../shared/lib/errors.ts";
 import { formatCount, plural } from "../../../../shared/lib/format.ts";
-import { rolloutSorts, rolloutsQuery, type RolloutSort } from "../../../../shared/protocol/protocol.ts";
+import {
+  rolloutSorts,
+  rolloutsQuery,
+  rolloutsSearch,
+  type RolloutSort,
+} from "../../../../shared/protocol/protocol.ts";
 import type { Asker } from "../../connection/asker.ts";
+import { isSearch } from "./address.ts";
 import { sortNames } from "./document.ts";
 
 interface Condition {
@@ -15,6 +21,32 @@ interface Condition {
 const pause = 120;
 
 const problemOf = (error: unknown): string => messageOf(error).replace(/^where: /, "");
+
+async function countRows(
+  session: Asker,
+  run: string,
+  where: string,
+  all: number,
+  sort: RolloutSort,
+): Promise<string> {
+  const { total } = await session.ask(rolloutsQuery, { run, limit: 1, ...(where !== "" && { where }) });
+  return `${formatCount(total)} of ${plural(all, "rollout")} · Enter lists them ${sortNames[sort]}`;
+}
+
+/** An expression is looked for text by text: more than so many are not counted while it is typed. */
+const mostCounted = 100;
+
+/** The first search of a run makes its index: until then it says how far that is. */
+async function countHits(session: Asker, run: string, text: string): Promise<string> {
+  const { total, atLeast, complete, indexed } = await session.ask(rolloutsSearch, {
+    run,
+    text,
+    limit: mostCounted,
+  });
+  if (!complete)
+    return `Indexing ${formatCount(indexed.done)} of ${plural(indexed.of, "rollout")} · Enter lists them`;
+  return `${atLeast ? "At least " : ""}${plural(total, "answer")} · Enter lists the newest first`;
+}
 
 /** undefined: the person changed their mind. */
 export async function askCondition(
@@ -35,16 +67,10 @@ export async function askCondition(
     const own = ++asked;
     const where = box.value.trim();
     try {
-      const { total } = await session.ask(rolloutsQuery, {
-        run: run.id,
-        limit: 1,
-        ...(where !== "" && { where }),
-      });
-      if (own === asked)
-        say(
-          `${formatCount(total)} of ${plural(all, "rollout")} · Enter lists them ${sortNames[sort]}`,
-          InputBoxValidationSeverity.Info,
-        );
+      const found = isSearch(where)
+        ? await countHits(session, run.id, where)
+        : await countRows(session, run.id, where, all, sort);
+      if (own === asked) say(found, InputBoxValidationSeverity.Info);
     } catch (error) {
       if (own === asked) say(problemOf(error), InputBoxValidationSeverity.Error);
     }
@@ -55,7 +81,7 @@ export async function askCondition(
     ];
   };
   box.title = `Find Rollouts of ${run.name}`;
-  box.placeholder = 'reward > 0.5 && finish == "length"';
+  box.placeholder = 'reward > 0.5 && finish == "length", or a "phrase" or an /expression/ of the answer';
   box.prompt =
     "Compare reward, advantage, step, rewards.<term>, length(response), finish, arm, task …; join with && and ||";
   box.value = before.where;

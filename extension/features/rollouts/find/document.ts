@@ -1,6 +1,6 @@
 /** Rollouts of a run that satisfy a condition, a row each. Pure. */
 import { formatChange, formatCount, formatNumber, plural } from "../../../../shared/lib/format.ts";
-import type { RolloutSort } from "../../../../shared/protocol/protocol.ts";
+import type { RolloutHit, RolloutSort } from "../../../../shared/protocol/protocol.ts";
 import { fromWire, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import type { RolloutDocument, RolloutLines } from "../document.ts";
 import { Writer, finishText, oneLine, signOf } from "../writer.ts";
@@ -79,6 +79,53 @@ export function foundDocument({ name, rollouts, total, all, where, sort }: Found
       "  ",
     );
     return { from: line, to: line, at: [widths[0]! - row[0]!.text.length, to], step, group, index };
+  });
+  return {
+    text: `${writer.lines.join("\n")}\n`,
+    folds: writer.folds,
+    headings: [],
+    marks: writer.marks,
+    rollouts: lines,
+  };
+}
+
+export interface Searched {
+  readonly name: string;
+  readonly text: string;
+  /** The newest first. */
+  readonly hits: readonly RolloutHit[];
+  readonly total: number;
+  readonly atLeast: boolean;
+}
+
+/** Answers that hold a text, a row each, with the part around it. */
+export function searchDocument({ name, text, hits, total, atLeast }: Searched): RolloutDocument {
+  const writer = new Writer();
+  const count = `${atLeast ? "at least " : ""}${plural(total, "rollout")}`;
+  writer.write(`${name} · ${count} whose answer holds ${oneLine(text)}`, "heading");
+  const shown = hits.length < total ? `, the first ${formatCount(hits.length)}` : "";
+  writer.write(`The newest first${shown}`, "quiet");
+  writer.write();
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(({ length }) => length));
+  const [steps, indices] = [hits.map(({ step }) => String(step)), hits.map(({ index }) => `#${index}`)];
+  const rewards = hits.map(({ reward }) => formatNumber(fromWire(reward)));
+  const widths = [steps, indices, rewards].map(widest);
+  const lines = hits.map(({ step, group, index, snippet }, at): RolloutLines => {
+    const line = writer.line;
+    const place = `${steps[at]!.padStart(widths[0]!)}  ${indices[at]!.padStart(widths[1]!)}`;
+    const head = `${place}  reward ${rewards[at]!.padStart(widths[2]!)}  `;
+    // As long as before, so that the marks stay where they are.
+    writer.write(`${head}${snippet.text.replace(/[\r\n\u2028\u2029]/g, "⏎")}`);
+    for (const [from, to] of snippet.marks)
+      writer.marks.push({ line, from: head.length + from, to: head.length + to, sign: "heading" });
+    return {
+      from: line,
+      to: line,
+      at: [place.length - place.trimStart().length, place.length],
+      step,
+      group,
+      index,
+    };
   });
   return {
     text: `${writer.lines.join("\n")}\n`,

@@ -17,7 +17,12 @@ import {
 } from "vscode";
 import { commands, schemes } from "../../../../shared/editor/contributions.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { groupsQuery, rolloutsQuery } from "../../../../shared/protocol/protocol.ts";
+import {
+  groupsQuery,
+  rolloutsQuery,
+  rolloutsSearch,
+  type RolloutHit,
+} from "../../../../shared/protocol/protocol.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { taskHistory, type TaskStep } from "../../../../shared/rollouts/taskHistory.ts";
 import { register } from "../../../vscode/commands.ts";
@@ -30,9 +35,9 @@ import type { RolloutDocuments } from "../one/provider.ts";
 import { columnBesidePanel, commandLink } from "../provider.ts";
 import { Surface } from "../surface.ts";
 import type { WhyHovers } from "../whyHover.ts";
-import { defaultSort, listOf, listUri, type ListAddress } from "./address.ts";
+import { defaultSort, isSearch, listOf, listUri, type ListAddress } from "./address.ts";
 import { askCondition, askSort } from "./ask.ts";
-import { foundDocument } from "./document.ts";
+import { foundDocument, searchDocument } from "./document.ts";
 import { taskDocument, type TaskDocument } from "./taskDocument.ts";
 
 /** Rows of a list; a condition narrows it down. */
@@ -87,10 +92,14 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const address = listOf(uri);
     const session = await this.#session(address.run);
-    const document =
-      address.kind === "task" ? await this.#task(session, address) : await this.#found(session, address);
+    const document = await this.#document(session, address);
     this.#surface.set(uri, document);
     return document.text;
+  }
+
+  #document(session: Asker, address: ListAddress): Promise<Listed> {
+    if (address.kind === "task") return this.#task(session, address);
+    return address.kind === "search" ? this.#searched(session, address) : this.#found(session, address);
   }
 
   #session(run: string): Promise<Asker> {
@@ -120,6 +129,31 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     return foundDocument({ name: this.#name(run), rollouts, total, all, where, sort });
   }
 
+  /** Until the index is made each answer brings it further; of a scan a page may be empty and not the last. */
+  async #searched(
+    session: Asker,
+    { run, text }: Extract<ListAddress, { kind: "search" }>,
+  ): Promise<RolloutDocument> {
+    const hits: RolloutHit[] = [];
+    let after: string | null | undefined;
+    let [total, atLeast] = [0, false];
+    while (after !== null && hits.length < mostRows) {
+      const answer = await session.ask(rolloutsSearch, {
+        run,
+        text,
+        limit: mostRows - hits.length,
+        ...(after !== undefined && { after }),
+      });
+      if (!answer.complete) continue;
+      if (after === undefined || answer.how === "scan")
+        total = Math.max(answer.total, hits.length + answer.hits.length);
+      hits.push(...answer.hits);
+      after = answer.next;
+      atLeast = answer.atLeast && after !== null;
+    }
+    return searchDocument({ name: this.#name(run), text, hits, total, atLeast });
+  }
+
   async #task(session: Asker, { run, task }: Extract<ListAddress, { kind: "task" }>): Promise<TaskDocument> {
     const where = `task == ${JSON.stringify(task)}`;
     const [{ groups }, { rollouts }] = await Promise.all([
@@ -141,14 +175,24 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const active = window.activeTextEditor?.document.uri;
     const open = active?.scheme === schemes.rolloutList ? listOf(active) : undefined;
     const before =
-      open?.kind === "found" ? open : { where: typeof where === "string" ? where : "", sort: defaultSort };
+      open?.kind === "found"
+        ? open
+        : {
+            where: typeof where === "string" ? where : open?.kind === "search" ? open.text : "",
+            sort: defaultSort,
+          };
     const run = await pickRun(this.stores, word ?? open?.run, "Find Rollouts");
     if (run === undefined) return;
     const wanted =
       typeof where === "string" && typeof sort === "string"
         ? { where, sort: before.sort }
         : await askCondition(await this.#session(run.id), run, before);
-    if (wanted !== undefined) await this.#show({ kind: "found", run: run.id, ...wanted });
+    if (wanted === undefined) return;
+    await this.#show(
+      isSearch(wanted.where)
+        ? { kind: "search", run: run.id, text: wanted.where.trim() }
+        : { kind: "found", run: run.id, ...wanted },
+    );
   }
 
   async #sort(): Promise<void> {
@@ -249,12 +293,10 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const lens = (line: number, title: string, command: string, ...words: readonly unknown[]): CodeLens =>
       new CodeLens(new Range(line, 0, line, 0), { title, command, arguments: [...words] });
     const run = lens(0, "$(graph-line) Open Run", commands.runOpen, address.run);
+    const change = lens(0, "$(filter) Change Condition…", commands.rolloutsFind, address.run);
+    if (address.kind === "search") return [change, run];
     if (address.kind === "found")
-      return [
-        lens(0, "$(filter) Change Condition…", commands.rolloutsFind, address.run),
-        lens(0, "$(list-ordered) Sort…", commands.rolloutsSort),
-        run,
-      ];
+      return [change, lens(0, "$(list-ordered) Sort…", commands.rolloutsSort), run];
     const steps = this.#surface.of(document)?.steps ?? [];
     return [
       ...(steps.length > 1 ? [lens(0, "$(diff) Diff Two Steps…", commands.taskDiff)] : []),
