@@ -164,6 +164,17 @@ const eleventh = `
 CREATE TABLE verdict(run TEXT PRIMARY KEY, at TEXT NOT NULL, brief TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
+/**
+ * Rows of `packed` in cells of some steps each (levels.ts), for charts of long runs; where rows of an earlier version have none,
+ * points are read. A table of its own: what follows a long column in a row is not read without it.
+ */
+const twelfth = `
+CREATE TABLE level(
+  series INTEGER NOT NULL, attempt INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, cells BLOB NOT NULL,
+  PRIMARY KEY(series, attempt, first)
+) STRICT, WITHOUT ROWID;
+`;
+
 /** Migration n brings a store from version n to n + 1. */
 const migrations: readonly string[] = [
   first,
@@ -177,9 +188,10 @@ const migrations: readonly string[] = [
   ninth,
   tenth,
   eleventh,
+  twelfth,
 ];
 
-/** Tables whose rows belong to one run by its column `run`; `point` and `packed` hang on `series`. */
+/** Tables whose rows belong to one run by its column `run`; `point`, `packed` and `level` hang on `series`. */
 export const runTables = [
   "clock",
   "grp",

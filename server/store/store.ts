@@ -116,6 +116,7 @@ export class Store {
   private purgePoints(run: string): boolean {
     return [
       "DELETE FROM point WHERE (series, attempt, step) IN (SELECT p.series, p.attempt, p.step FROM series s JOIN point p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
+      "DELETE FROM level WHERE (series, attempt, first) IN (SELECT l.series, l.attempt, l.first FROM series s JOIN level l ON l.series = s.id WHERE s.run = ? LIMIT ?)",
       "DELETE FROM packed WHERE rowid IN (SELECT p.rowid FROM series s JOIN packed p ON p.series = s.id WHERE s.run = ? LIMIT ?)",
     ].some((sql) => this.database.prepare(sql).run(run, purgeRows).changes > 0);
   }

@@ -3,6 +3,7 @@
  * `packed`, so that reading a long run reads a few blobs in place of hundreds of thousands of rows.
  */
 import { rows, type Statements } from "../drivers/statements.ts";
+import { cellsOf } from "./levels.ts";
 
 /** Points of one series and attempt, steps ascending; NaN where there is no number, infinities as they are. */
 export interface PointArrays {
@@ -13,11 +14,11 @@ export interface PointArrays {
 /** Points that gather before they are packed. */
 export const packEvery = 512;
 
-interface Loose {
+export interface Loose {
   readonly step: number;
   readonly value: number | null;
 }
-interface Packed {
+export interface Packed {
   readonly points: Buffer;
 }
 
@@ -71,6 +72,20 @@ export class PointWriter {
       all.steps[0],
       all.steps.at(-1),
       pack(all),
+    );
+    this.statements.run(
+      "DELETE FROM level WHERE series = ? AND attempt = ? AND last >= ?",
+      series,
+      attempt,
+      first,
+    );
+    this.statements.run(
+      "INSERT INTO level VALUES (?, ?, ?, ?, ?)",
+      series,
+      attempt,
+      all.steps[0],
+      all.steps.at(-1),
+      cellsOf(all),
     );
     this.statements.run("DELETE FROM point WHERE series = ? AND attempt = ?", series, attempt);
   }
@@ -133,7 +148,7 @@ function merged(parts: readonly PointArrays[]): PointArrays {
   return { steps, values: steps.map((step) => points.get(step) ?? Number.NaN) };
 }
 
-function arraysOf(found: readonly Loose[]): PointArrays {
+export function arraysOf(found: readonly Loose[]): PointArrays {
   const steps = new Float64Array(found.length);
   const values = new Float64Array(found.length);
   found.forEach(({ step, value }, index) => {
@@ -143,7 +158,7 @@ function arraysOf(found: readonly Loose[]): PointArrays {
   return { steps, values };
 }
 
-function within(points: PointArrays, after: number, before: number): PointArrays {
+export function within(points: PointArrays, after: number, before: number): PointArrays {
   const { steps, values } = points;
   let begin = 0;
   let end = steps.length;
@@ -161,7 +176,7 @@ function pack({ steps, values }: PointArrays): Uint8Array {
 }
 
 /** Copied where it has to be: a blob may begin anywhere in its buffer, and float64 must not. */
-function unpack({ points }: Packed): PointArrays {
+export function unpack({ points }: Packed): PointArrays {
   const aligned = points.byteOffset % 8 === 0 ? points : new Uint8Array(points);
   const both = new Float64Array(aligned.buffer, aligned.byteOffset, points.length / 8);
   const count = both.length / 2;

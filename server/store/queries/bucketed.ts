@@ -4,7 +4,9 @@
  */
 import { Buckets, widthFor, type Stack } from "../../../shared/lib/buckets.ts";
 import type { RecordedPoints, Series } from "../../../shared/protocol/protocol.ts";
+import { addCells, cellWidth } from "../ingest/levels.ts";
 import { joined, type PointArrays } from "../ingest/points.ts";
+import type { LevelPart } from "./levelled.ts";
 import { Smoother } from "./smoother.ts";
 
 interface BucketsWanted {
@@ -24,14 +26,34 @@ export type ReadWindow = (metric: string, after: number, before: number) => Poin
 const windowSteps = 32_768;
 const mostWindows = 64;
 const [headPoints, tailPoints] = [10, 32];
+/** Parts that the last points may be in: the one that is not packed may be short, or empty. */
+const mostBehind = 34;
+
+/** A metric's points of ascending steps, from `after` to `before`; false: they cannot be read in that way. */
+export type ReadParts = (metric: string, after: number, before: number) => Generator<LevelPart, boolean>;
 
 /** Yields after each window, where another question may be answered. */
-export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<void, Series[]> {
+export function* bucketed(
+  wanted: BucketsWanted,
+  read: ReadWindow,
+  readParts?: ReadParts,
+): Generator<void, Series[]> {
   const { metrics, first, last, most, smooth = 0 } = wanted;
   const width = widthFor(first, last, most);
   const window = Math.max(width, windowSteps, widthFor(first, last, mostWindows));
   const series = new Map(metrics.map((metric) => [metric, new BucketedSeries(width)]));
-  const parts = partsOf(metrics, wanted.stacks);
+  const parts: Stack[] = [];
+  for (const stack of partsOf(metrics, wanted.stacks)) {
+    const [metric] = stack.metrics;
+    // An average over steps needs each of them, and a stack those at which all its parts are known.
+    const levels =
+      smooth === 0 && width >= cellWidth && stack.metrics.length === 1 && metric !== undefined
+        ? readParts?.(metric, first - 1, last + 1)
+        : undefined;
+    const levelled = levels === undefined ? undefined : yield* inCells(width, levels);
+    if (levelled === undefined) parts.push(stack);
+    else series.set(metric!, levelled);
+  }
   const smoothers = new Map(smooth > 0 ? metrics.map((metric) => [metric, new Smoother(smooth)]) : []);
   const shown = (metric: string, points: PointArrays): PointArrays =>
     smoothers.get(metric)?.smoothed(points) ?? points;
@@ -55,6 +77,26 @@ export function* bucketed(wanted: BucketsWanted, read: ReadWindow): Generator<vo
   return [...series].map(([metric, reading]) => reading.series(metric));
 }
 
+/** Parts between which another question may be answered. */
+const partsAtOnce = 256;
+
+/** undefined: its points are read, window by window. */
+function* inCells(
+  width: number,
+  parts: Generator<LevelPart, boolean>,
+): Generator<void, BucketedSeries | undefined> {
+  const series = new BucketedSeries(width);
+  for (let count = 1; ; count++) {
+    const part = parts.next();
+    if (part.done === true) {
+      series.end();
+      return part.value ? series : undefined;
+    }
+    series.part(part.value);
+    if (count % partsAtOnce === 0) yield;
+  }
+}
+
 /** Every metric in one stack only: what no stack names is alone. */
 function partsOf(metrics: readonly string[], stacks: readonly Stack[]): readonly Stack[] {
   const free = new Set(metrics);
@@ -70,6 +112,8 @@ class BucketedSeries {
   readonly buckets: Buckets;
   #total = 0;
   readonly #head: RecordedPoints & { steps: number[]; values: (number | null)[] } = { steps: [], values: [] };
+  /** What reads the last parts. */
+  readonly #behind: (() => PointArrays)[] = [];
   #tail: { steps: number[]; values: (number | null)[] } = { steps: [], values: [] };
 
   constructor(width: number) {
@@ -79,10 +123,18 @@ class BucketedSeries {
   /** Counts the points, and keeps the first and last. */
   note({ steps, values }: PointArrays): void {
     this.#total += steps.length;
+    this.#noteHead({ steps, values });
+    this.#noteTail({ steps, values });
+  }
+
+  #noteHead({ steps, values }: PointArrays): void {
     for (let i = 0; i < steps.length && this.#head.steps.length < headPoints; i++) {
       this.#head.steps.push(steps[i]!);
       this.#head.values.push(finiteOrNull(values[i]!));
     }
+  }
+
+  #noteTail({ steps, values }: PointArrays): void {
     this.#tail = {
       steps: [...this.#tail.steps, ...steps.subarray(-tailPoints)].slice(-tailPoints),
       values: [...this.#tail.values, ...Array.from(values.subarray(-tailPoints), finiteOrNull)].slice(
@@ -93,6 +145,34 @@ class BucketedSeries {
 
   fill({ steps, values }: PointArrays): void {
     this.buckets.addAll(steps, values);
+  }
+
+  /** Points of a later part, or the cells that stand for them. */
+  part(part: LevelPart): void {
+    if (part.kind === "points") {
+      this.#behind.push(() => part.points);
+      this.#total += part.points.steps.length;
+      this.#noteHead(part.points);
+      this.fill(part.points);
+    } else {
+      this.#behind.push(part.points);
+      if (this.#head.steps.length < headPoints) this.#noteHead(part.points());
+      this.#total += addCells(this.buckets, part.cells);
+    }
+    // A packed row has more points than are shown of the end.
+    if (this.#behind.length > mostBehind) this.#behind.shift();
+  }
+
+  /** Of the last parts, the points as they were recorded. */
+  end(): void {
+    const last: PointArrays[] = [];
+    for (let count = 0, at = this.#behind.length - 1; count < tailPoints && at >= 0; at--) {
+      const points = this.#behind[at]!();
+      last.unshift(points);
+      count += points.steps.length;
+    }
+    this.#tail = { steps: [], values: [] };
+    for (const points of last) this.#noteTail(points);
   }
 
   series(metric: string): Series {

@@ -6,7 +6,8 @@ import type {
   metricsNames,
   metricsSeries,
 } from "../../../shared/protocol/protocol.ts";
-import { bucketed, type ReadWindow } from "./bucketed.ts";
+import { bucketed, type ReadParts, type ReadWindow } from "./bucketed.ts";
+import { levelParts, type LevelPart } from "./levelled.ts";
 import { joined, readPoints, type PointArrays } from "../ingest/points.ts";
 import type { RunQueries } from "./runQueries.ts";
 import { reduce } from "./series.ts";
@@ -67,7 +68,8 @@ export class MetricQueries {
         smooth,
       };
       const read: ReadWindow = (metric, after, before) => this.points(id, metric, attempts, after, before);
-      return { series: yield* bucketed(wanted, read), step: run.step };
+      const parts: ReadParts = (metric, after, before) => this.parts(id, metric, attempts, after, before);
+      return { series: yield* bucketed(wanted, read, parts), step: run.step };
     }
     const series: Series[] = [];
     for (const metric of metrics) {
@@ -116,6 +118,46 @@ export class MetricQueries {
     );
   }
 
+  /** The same as `points`, part by part; false where parts overlap in steps. */
+  private *parts(
+    run: string,
+    metric: string,
+    attempts: readonly Attempt[],
+    after: number,
+    before: number,
+  ): Generator<LevelPart, boolean> {
+    const id = this.seriesId(run, metric);
+    let end = Number.NEGATIVE_INFINITY;
+    for (const { attempt, superseded_from } of attempts) {
+      const parts = levelParts(
+        this.statements,
+        id,
+        attempt,
+        after,
+        Math.min(before, superseded_from ?? never),
+      );
+      for (let part = parts.next(); ; part = parts.next()) {
+        if (part.done === true) {
+          if (!part.value) return false;
+          break;
+        }
+        const { first, last } = part.value;
+        if (first <= end) return false;
+        end = Math.max(end, last);
+        yield part.value;
+      }
+    }
+    return true;
+  }
+
+  private seriesId(run: string, metric: string): number {
+    return (
+      row<{ id: number }>(
+        this.statements.of("SELECT id FROM series WHERE run = ? AND name = ?").get(run, metric),
+      )?.id ?? -1
+    );
+  }
+
   /** Of all attempts, each up to where a later one began again. */
   private points(
     run: string,
@@ -124,18 +166,10 @@ export class MetricQueries {
     after: number,
     before: number,
   ): PointArrays {
-    const found = row<{ id: number }>(
-      this.statements.of("SELECT id FROM series WHERE run = ? AND name = ?").get(run, metric),
-    );
+    const id = this.seriesId(run, metric);
     return joined(
-      (found === undefined ? [] : attempts).map(({ attempt, superseded_from }) =>
-        readPoints(
-          this.statements,
-          found?.id ?? -1,
-          attempt,
-          after,
-          Math.min(before, superseded_from ?? never),
-        ),
+      attempts.map(({ attempt, superseded_from }) =>
+        readPoints(this.statements, id, attempt, after, Math.min(before, superseded_from ?? never)),
       ),
     );
   }
