@@ -292,3 +292,44 @@ test("of a large folder the newest complete steps come first, each once", () => 
     Array.from({ length: 220 }, (_, at) => at + 1),
   );
 });
+
+test("of several trainings in one folder the last is read; what was resumed goes on from its checkpoint", () => {
+  const out = folder();
+  const train = (process: number, from: number, steps: readonly number[], reward: number): void => {
+    const lines = steps.map((step, at) =>
+      JSON.stringify({
+        step,
+        time: from + at,
+        use: "train",
+        group: "g",
+        index: 0,
+        rewards: { right: reward },
+        response: "",
+        call: 1,
+        ms: 0,
+        batch: 1,
+      }),
+    );
+    writeFileSync(join(out, `rollouts-box-${process}-${from * 1000}.jsonl`), `${lines.join("\n")}\n`);
+    const metrics = steps.map((step, at) => JSON.stringify({ step, time: from + at, data: { reward } }));
+    writeFileSync(join(out, `metrics-box-${process}-${from * 1000 + 500}.jsonl`), `${metrics.join("\n")}\n`);
+  };
+  train(1, 1000, [1, 2, 3], 0.1);
+  train(2, 2000, [1, 2, 3, 4], 0.2);
+  train(3, 3000, [3, 4, 5], 0.3);
+  const feed = new HookFeed(out, { config: undefined });
+  const { parts } = feed.next(true);
+  const rewards = parts.flatMap(({ step, rows = [] }) => rows.map(({ reward }) => [step, reward]));
+  assert.deepEqual(rewards, [
+    [1, 0.2],
+    [2, 0.2],
+    [3, 0.3],
+    [4, 0.3],
+    [5, 0.3],
+  ]);
+  const logged = parts.flatMap(({ step, values }) =>
+    values === undefined ? [] : [[step, values["reward/total"]]],
+  );
+  assert.deepEqual(logged, rewards);
+  assert.match(feed.about().notes[0] ?? "", /1 earlier training, which was left out/);
+});

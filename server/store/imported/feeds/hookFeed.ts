@@ -4,12 +4,14 @@
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { plural } from "../../../../shared/lib/format.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { hookLine, hookRows, type HookLine, type HookTerms } from "../../../analysis/imported/hookRows.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
+import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { newestLines } from "./newestLines.ts";
 import { isObject, objectOf } from "./objectOf.ts";
@@ -24,7 +26,9 @@ import {
 } from "./feed.ts";
 
 export const hookFile = /^rollouts-.+-(\d+)-(\d+)\.jsonl$/;
-const metricsFile = /^metrics-.+\.jsonl$/;
+const metricsFile = /^metrics-.+-(\d+)\.jsonl$/;
+/** Milliseconds by which the metrics' file may have been begun before the first rollouts were. */
+const slack = 10_000;
 
 /** Bytes that are read of one file before another has its turn: the oldest goes on. */
 const turnBytes = 256 * 1024;
@@ -38,6 +42,8 @@ const remembered = 8;
 interface Writer {
   readonly tail: LineTail;
   readonly number: number;
+  /** Steps from here on were trained again. */
+  readonly before: number;
   /** Of its last line. */
   step: number;
   time: number;
@@ -49,7 +55,13 @@ interface Writer {
 export class HookFeed implements Feed {
   readonly trainer = "hook";
   private readonly writers = new Map<string, Writer>();
-  private readonly metrics = new Map<string, LineTail>();
+  private readonly metrics = new Map<string, { readonly tail: LineTail; readonly before: number }>();
+  /** Sessions of the training that is read; files of others. */
+  private sessions: readonly HookSession[] = [];
+  private readonly others = new Set<string>();
+  private earlier = 0;
+  /** Another training has begun meanwhile. */
+  private again = false;
   private readonly steps = new Map<number, HookLine[]>();
   private readonly members = new Map<number, Map<string, number>>();
   private readonly terms = new Set<string>();
@@ -69,6 +81,7 @@ export class HookFeed implements Feed {
     private readonly options: FeedOptions,
     private readonly only?: string,
   ) {
+    this.begin();
     this.look();
   }
 
@@ -80,6 +93,12 @@ export class HookFeed implements Feed {
             `nothing says which step ${this.stepless} of the rollouts are of, so they count as one: pass rollouts_per_step to log_rollouts, call set_step, or name the run's config with --config`,
           ]
         : []),
+      ...(this.earlier > 0
+        ? [
+            `the folder has ${plural(this.earlier, "earlier training")}, which was left out: name a folder of its own for each (GRADUS_ROLLOUTS)`,
+          ]
+        : []),
+      ...(this.again ? ["another training has begun in the folder: import it again for that one"] : []),
       ...(this.broken > 0 ? [`${this.broken} lines are no rollouts and were left out`] : []),
     ];
     const config = this.settings["arguments"];
@@ -116,7 +135,7 @@ export class HookFeed implements Feed {
     return newestWrite(
       [...this.writers.values()]
         .map(({ tail }) => tail.file)
-        .concat([...this.metrics.values()].map(({ file }) => file)),
+        .concat([...this.metrics.values()].map(({ tail }) => tail.file)),
     );
   }
 
@@ -126,6 +145,7 @@ export class HookFeed implements Feed {
 
   /** The last complete steps of a large folder, before it is read from its start. */
   private newest(): FeedPart[] {
+    if (this.sessions.length > 1) return [];
     const files = [...this.writers.values()].map(({ tail: { file }, number }) => {
       const { size, mtimeMs } = statSync(file);
       return { file, number, size, mtime: mtimeMs };
@@ -163,28 +183,74 @@ export class HookFeed implements Feed {
   /** Files of processes that have begun meanwhile. */
   private look(): void {
     for (const name of readdirSync(this.folder)) {
+      if (this.writers.has(name) || this.metrics.has(name) || this.others.has(name)) continue;
       const path = join(this.folder, name);
-      if (hookFile.test(name) && !this.writers.has(name) && (this.only ?? name) === name)
-        this.writers.set(name, {
-          tail: new LineTail(path),
-          number: this.writers.size,
-          step: Number.NEGATIVE_INFINITY,
-          time: Number.NEGATIVE_INFINITY,
-          atEnd: false,
-          read: statSync(path).mtimeMs,
-        });
-      if (metricsFile.test(name) && !this.metrics.has(name)) this.metrics.set(name, new LineTail(path));
+      if (metricsFile.test(name)) {
+        const of = this.sessionAt(Number(metricsFile.exec(name)?.[1]));
+        if (of === undefined) this.others.add(name);
+        else this.metrics.set(name, { tail: new LineTail(path), before: of.before });
+      } else if (hookFile.test(name) && (this.only ?? name) === name) this.lookAt(name, path);
     }
     this.settings = settingsOf(join(this.folder, "training.json")) ?? this.settings;
   }
 
+  private lookAt(name: string, path: string): void {
+    const session = this.sessions.find(({ names }) => names.has(name));
+    const { size, mtimeMs } = statSync(path);
+    if (session === undefined && this.sessions.length > 0) {
+      // A process that has begun since.
+      const span = spanOf(name, path, size);
+      if (span === undefined) return;
+      const writers = [...this.writers.values()];
+      const newest = Math.max(...writers.map(({ time }) => time * 1000));
+      const reached = Math.max(...writers.map(({ step }) => step));
+      if ((span.step ?? 2) <= 1 && reached > 1 && isApart(span.began, newest)) {
+        this.others.add(name);
+        this.again = true;
+        return;
+      }
+    }
+    this.writers.set(name, {
+      tail: new LineTail(path),
+      number: this.writers.size,
+      before: session?.before ?? Number.POSITIVE_INFINITY,
+      step: Number.NEGATIVE_INFINITY,
+      time: Number.NEGATIVE_INFINITY,
+      atEnd: false,
+      read: mtimeMs,
+    });
+  }
+
+  /** Of the trainings that have written here, the last. */
+  private begin(): void {
+    const names = readdirSync(this.folder).filter(
+      (name) => hookFile.test(name) && (this.only ?? name) === name,
+    );
+    const spans = names.flatMap((name) => {
+      const path = join(this.folder, name);
+      return spanOf(name, path, statSync(path).size) ?? [];
+    });
+    const { sessions, earlier } = lastTraining(spans);
+    this.sessions = sessions;
+    this.earlier = earlier;
+    const meant = new Set(sessions.flatMap((session) => [...session.names]));
+    for (const { name } of spans) if (!meant.has(name)) this.others.add(name);
+  }
+
+  /** Metrics are written when a step has been made, in a file that is begun with the first. */
+  private sessionAt(milliseconds: number): Pick<HookSession, "before"> | undefined {
+    if (this.sessions.length === 0) return { before: Number.POSITIVE_INFINITY };
+    return this.sessions.findLast(({ began }) => began - slack <= milliseconds);
+  }
+
   private loggedParts(): FeedPart[] {
     const parts: FeedPart[] = [];
-    for (const tail of this.metrics.values())
+    for (const { tail, before } of this.metrics.values())
       for (const line of tail.next(sliceBytes).lines) {
         const entry = valueOf(line);
         if (!isObject(entry) || !isObject(entry["data"]) || !Number.isInteger(entry["step"])) continue;
         const step = Number(entry["step"]);
+        if (step >= before) continue;
         this.logged = Math.max(this.logged, step);
         parts.push({ step, time: Number(entry["time"]), values: named("trl", entry["data"]) });
       }
@@ -220,6 +286,10 @@ export class HookFeed implements Feed {
     const line = hookLine(valueOf(text), writer.number);
     if (line === undefined) {
       this.broken++;
+      return;
+    }
+    if (!line.stepless && line.step >= writer.before) {
+      writer.time = line.time;
       return;
     }
     this.note(line);
