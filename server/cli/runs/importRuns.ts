@@ -122,6 +122,9 @@ async function follow(folder: string, options: Options): Promise<void> {
   });
 }
 
+/** What a folder is refused with that somebody is about to write to. */
+const notYet = ["import-nothing", "import-missing"];
+
 /** A training that has just begun has not written anything yet. */
 async function somethingIn(folder: string): Promise<void> {
   for (let said = false; ; said = true) {
@@ -129,7 +132,7 @@ async function somethingIn(folder: string): Promise<void> {
       findSource(folder);
       return;
     } catch (error) {
-      if (!(error instanceof UserError) || error.detail.code !== "import-nothing") throw error;
+      if (!(error instanceof UserError) || !notYet.includes(error.detail.code ?? "")) throw error;
     }
     if (!said) complain(`waiting for the first step in ${pathText(folder)}`);
     await wait(500);

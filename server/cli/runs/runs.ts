@@ -236,8 +236,13 @@ function describe(run: RunDetail, verdict: Verdict | null): string[] {
 }
 
 /** "verl 0.9.1, from gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
-const originText = (origin: RunOrigin): string =>
-  `${trainerText(origin)}, from ${origin.folder}: ${plural(origin.rollouts, "rollout")} in ${plural(origin.steps, "step")}, whose files ${origin.copied ? "were copied" : "stay there"}`;
+/** Of a run that is followed, how many there are is known when it has ended. */
+function originText(origin: RunOrigin): string {
+  const { rollouts, steps, copied, folder } = origin;
+  const from = `${trainerText(origin)}, from ${folder}`;
+  if (rollouts === 0) return from;
+  return `${from}: ${plural(rollouts, "rollout")} in ${plural(steps, "step")}, whose files ${copied ? "were copied" : "stay there"}`;
+}
 
 async function control(
   connection: Requester,

@@ -3,7 +3,6 @@
  * less. A cell's borders are those of `Buckets`, so cells join into any wider bucket.
  */
 import { Buckets } from "../../../shared/lib/buckets.ts";
-import type { PointArrays } from "./points.ts";
 
 /** Steps of a cell. */
 export const cellWidth = 32;
@@ -11,7 +10,7 @@ export const cellWidth = 32;
 const fields = 7;
 
 /** A row of the table `level`: the cells one after the other, as little-endian float64. */
-export function cellsOf({ steps, values }: PointArrays): Uint8Array {
+export function cellsOf(steps: Float64Array, values: Float64Array): Uint8Array {
   const cells = new Buckets(cellWidth);
   cells.addAll(steps, values);
   const numbers = new Float64Array(cells.steps.length * fields);

@@ -85,7 +85,7 @@ export class PointWriter {
       attempt,
       all.steps[0],
       all.steps.at(-1),
-      cellsOf(all),
+      cellsOf(all.steps, all.values),
     );
     this.statements.run("DELETE FROM point WHERE series = ? AND attempt = ?", series, attempt);
   }
