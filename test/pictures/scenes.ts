@@ -240,6 +240,14 @@ const checks: readonly Scene[] = [
   },
 ];
 
+/** The panel of a run with all of the window to itself. */
+async function openAlone(editor: Editor, run: string): Promise<void> {
+  await editor.command("Gradus: Open Run");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: run }), 60_000);
+  await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
+}
+
 const views: readonly Scene[] = [
   {
     name: "side-bar",
@@ -268,12 +276,34 @@ const views: readonly Scene[] = [
     },
   },
   {
+    name: "run-story",
+    play: async (editor) => {
+      await openAlone(editor, "countdown");
+      await editor.seen(editor.panel.locator(".chip"), 60_000);
+      await editor.panel.locator(".chip").first().click();
+      await editor.seen(editor.panel.locator(".why table"), 60_000);
+    },
+  },
+  {
+    name: "run-story-below",
+    play: async (editor) => {
+      await openAlone(editor, "countdown");
+      await editor.seen(editor.panel.locator(".chip"), 60_000);
+      await editor.panel.getByRole("button", { name: "All Metrics" }).click();
+      await editor.panel.getByRole("searchbox").fill("kl");
+      await editor.panel.locator(".metric").first().click();
+    },
+  },
+  {
     // Last: keys go to the panel from then on.
     name: "imported-panel",
     play: async (editor) => {
       await editor.command("Gradus: Open Run");
-      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "out-" }).first().click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "out" }), 60_000);
+      await editor.page
+        .locator(".quick-input-list .monaco-list-row", { hasText: "gsm-grpo" })
+        .first()
+        .click();
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }), 60_000);
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },

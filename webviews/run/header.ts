@@ -227,10 +227,10 @@ function identity({ run: { summary, seed, commit, device } }: RunView): string {
   return [
     summary.id,
     when,
-    took === null || !(took > 0) ? null : `took ${formatSeconds(took)}`,
+    took === null || !(took >= 1) ? null : `took ${formatSeconds(took)}`,
     seed == null ? null : `seed ${seed}`,
     commit == null ? null : `commit ${commit}`,
-    device === null ? null : `on ${device}`,
+    device === null || device === "" ? null : `on ${device}`,
   ]
     .filter((part) => part !== null)
     .join("  ·  ");

@@ -198,9 +198,8 @@ export function constantOf(line: ChartLine, least = 0): number | undefined {
     count += 1;
   });
   const unseen = line.axis === "left" ? least / 100 : 0;
-  return count >= fewest && high - low <= Math.max(unseen, noise * Math.max(1, Math.abs(high)))
-    ? high
-    : undefined;
+  const often = count >= fewest || (count >= 3 && line.raw.length >= 3 * fewest);
+  return often && high - low <= Math.max(unseen, noise * Math.max(1, Math.abs(high))) ? high : undefined;
 }
 /** Points needed to call a series constant. */
 const fewest = 10;

@@ -139,7 +139,7 @@ function axesOf(model: ChartModel, { theme, x, gutters }: PlotOptions): uPlot.Ax
     show: gutters === null,
     size: 24,
     grid: { show: false },
-    splits: (plot, _, low, high) => [...ticksOf(low, high, plot.width / labelRoom)],
+    splits: (plot, _, low, high) => [...ticksOf(low, high, plot.width / labelRoom, x.least)],
     values: (_, splits) => splits.map((split) => x.format(split)),
   };
   return [steps, axis("left"), ...(model.lines.some((line) => line.axis === "right") ? [axis("right")] : [])];

@@ -68,7 +68,7 @@ export function svgOf({ title, model, theme, x, range: [from, to] }: Shown): str
       text([i === 0 ? left - 6 : width - right + 6, y + 4], i === 0 ? "end" : "start", labels[at] ?? "");
     });
   });
-  for (const tick of ticksOf(low, high, 8))
+  for (const tick of ticksOf(low, high, 8, x.least))
     text(
       [left + ((tick - low) / Math.max(1e-12, high - low)) * (width - left - right), height - bottom + 18],
       "middle",

@@ -8,6 +8,8 @@ export interface XAxis {
   /** The step that lies somewhere. */
   readonly at: (x: number) => number;
   readonly format: (x: number) => string;
+  /** Labels are no closer than this: there is no step between two steps. */
+  readonly least?: number;
 }
 
 export const bySteps: XAxis = {
@@ -15,14 +17,15 @@ export const bySteps: XAxis = {
   of: (step) => step,
   at: (x) => x,
   format: (x) => x.toLocaleString("en-US"),
+  least: 1,
 };
 
 /** Distances between labels that read well. */
 const spacings = [1, 2, 5, 10];
 
-/** At most `most` round places from `low` to `high`. */
-export function ticksOf(low: number, high: number, most: number): readonly number[] {
-  const rough = (high - low) / Math.max(1, most);
+/** At most `most` round places from `low` to `high`. @param least their distance at the least */
+export function ticksOf(low: number, high: number, most: number, least = 0): readonly number[] {
+  const rough = Math.max(least, (high - low) / Math.max(1, most));
   if (!(rough > 0)) return [low];
   const power = 10 ** Math.floor(Math.log10(rough));
   const spacing = (spacings.find((one) => one * power >= rough) ?? 10) * power;

@@ -153,6 +153,7 @@ test("an axis by tokens, time or samples leads from steps and back", () => {
   assert.equal(xAxisOf("samples", series).name, "step", "not recorded");
   assert.deepEqual(ticksOf(300, 384, 6), [300, 320, 340, 360, 380]);
   assert.deepEqual(ticksOf(0, 1.2, 4), [0, 0.5, 1]);
+  assert.deepEqual(ticksOf(1, 5, 12, 1), [1, 2, 3, 4, 5], "no half steps");
 });
 
 test("log where all values are above 0, else symlog with a threshold; areas and shares stay linear", () => {

@@ -72,11 +72,11 @@ export function describeTotals({ columns }: CurriculumOverview): readonly string
   ];
 }
 
-/** "left out: all alike 120, too easy 14". */
+/** "Left out: all alike, 120 groups · too easy, 14 groups". */
 export const describeReasons = ({ reasons }: CurriculumOverview): string =>
   reasons.length === 0
     ? ""
-    : `Left out: ${reasons.map(({ reason, groups }) => `${reason} ${groups.toLocaleString("en-US")}`).join("  ·  ")}`;
+    : `Left out: ${reasons.map(({ reason, groups }) => `${reason}, ${plural(groups, "group")}`).join("  ·  ")}`;
 
 /** Two opposite corners of a part of the picture. */
 export interface Area {

@@ -173,7 +173,7 @@ export class EventsLane {
       node.style.left = `${x}px`;
       return node;
     };
-    const ticks = ticksOf(low, high, width / labelRoom).map((tick) =>
+    const ticks = ticksOf(low, high, width / labelRoom, axis.least).map((tick) =>
       at(element("span", {}, axis.format(tick)), place(tick)),
     );
     this.#axis.replaceChildren(element("b", {}, axis.name), ...ticks);
