@@ -129,7 +129,12 @@ test("every command answers in the shape that programs rely on", () => {
 });
 
 /** What is logged since these runs were made. */
-const newMetrics: ReadonlySet<unknown> = new Set(["groups/success_rate", "rollout/unearned"]);
+const newMetrics: ReadonlySet<unknown> = new Set([
+  "groups/success_rate",
+  "rollout/unearned",
+  "reward/total/p10",
+  "reward/total/p90",
+]);
 const isNew = (path: string, key: string): boolean =>
   (path.endsWith("/task") && key === "answer") || key === "results";
 const known = (found: object): object =>

@@ -18,6 +18,9 @@ test("a step's rewards are reported with their extremes, which rollouts without 
     },
     { "reward/total": 0.5, "reward/total/min": -1, "reward/total/max": 2 },
   );
+  // Of −1, 0.5 and 2: a fifth of the way from the first to the second, and four fifths on to the third.
+  assert.ok(Math.abs(metrics["reward/total/p10"]! + 0.7) < 1e-12);
+  assert.ok(Math.abs(metrics["reward/total/p90"]! - 1.7) < 1e-12);
   assert.deepEqual(describeRewards(scored([1], [0])), {
     "rollout/count": 1,
     "rollout/scored": 1,
