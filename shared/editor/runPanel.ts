@@ -59,6 +59,8 @@ export interface PanelEvent {
   readonly step: number;
   readonly severity: "info" | "warning" | "error";
   readonly message: string;
+  /** A live setting was changed. */
+  readonly setting?: boolean;
 }
 
 /** A group of a step, as the panel lists it: numbers are null where there is none. */

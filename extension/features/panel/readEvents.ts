@@ -15,7 +15,7 @@ export const noFailures: PanelFailures = { failures: [], kinds: 0, failed: {}, r
 export interface RunEvents {
   readonly errors: number;
   readonly failures: PanelFailures;
-  /** What the timeline marks: warnings and errors, each kind at a step once. */
+  /** What the timeline marks: warnings, errors and live settings, each kind at a step once. */
   readonly told: readonly PanelEvent[];
   readonly evaluating: EventRow | undefined;
 }
@@ -42,9 +42,11 @@ const mostMarked = 500;
 function marked(events: readonly EventRow[]): readonly PanelEvent[] {
   const found = new Map<string, PanelEvent>();
   for (const { step, severity, name, message } of events) {
-    const key = `${step} ${name}`;
-    if (severity !== "info" && !found.has(key) && found.size < mostMarked)
-      found.set(key, { step, severity, message });
+    const setting = name === "set";
+    // Several settings may change before one step.
+    const key = `${step} ${name}${setting ? message : ""}`;
+    if ((severity === "info" && !setting) || found.has(key) || found.size >= mostMarked) continue;
+    found.set(key, { step, severity, message, ...(setting && { setting }) });
   }
   return [...found.values()];
 }

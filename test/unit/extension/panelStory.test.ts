@@ -118,3 +118,33 @@ test("runs open as tabs of one group, and never as a third column", () => {
     "where the other run is",
   );
 });
+
+test("of a run's events the timeline gets warnings, errors and changed settings, each kind at a step once", async () => {
+  const event = (step: number, severity: string, name: string, message = name) => ({
+    step,
+    severity,
+    name,
+    message,
+  });
+  const events = [
+    event(1, "info", "started"),
+    event(4, "warning", "slow"),
+    event(4, "warning", "slow"),
+    event(6, "info", "set", "lr is 1e-4."),
+    event(6, "info", "set", "kl is 0."),
+    event(7, "error", "log/checksum"),
+  ];
+  const { feed, sent } = rig(9, { answers: { "gradus/events": { events } } });
+  await feed.ready();
+  const [message] = sent;
+  assert.ok(message?.type === "show");
+  assert.deepEqual(
+    message.events?.map(({ step, message: text, setting = false }) => [step, text, setting]),
+    [
+      [4, "slow", false],
+      [6, "lr is 1e-4.", true],
+      [6, "kl is 0.", true],
+      [7, "log/checksum", false],
+    ],
+  );
+});

@@ -86,12 +86,13 @@ test("reward terms add up with their weights, those that take away downwards", (
   );
 });
 
-test("the timeline's rows: what there is of verdicts, warnings, evaluations, checkpoints and attempts", () => {
+test("the timeline's rows: what there is of verdicts, warnings, settings, evaluations, checkpoints and attempts", () => {
   const shown = {
     ...view({}),
     events: [
       { step: 4, severity: "warning" as const, message: "slow" },
       { step: 5, severity: "info" as const, message: "started" },
+      { step: 60, severity: "info" as const, message: "lr is 1e-4 from step 60 on.", setting: true },
     ],
     verdict,
   };
@@ -101,6 +102,7 @@ test("the timeline's rows: what there is of verdicts, warnings, evaluations, che
     [
       ["verdicts", [300, 331, 352]],
       ["alarms", [4]],
+      ["settings", [60]],
       ["evaluations", [300, 340, 380, 419]],
       ["checkpoints", [50, 150]],
       ["attempts", [50]],

@@ -23,7 +23,7 @@ export interface TimelineEvent {
   readonly text: string;
 }
 export interface EventRow {
-  readonly kind: "verdicts" | "alarms" | "evaluations" | "checkpoints" | "attempts";
+  readonly kind: "verdicts" | "alarms" | "settings" | "evaluations" | "checkpoints" | "attempts";
   readonly mark: string;
   readonly events: readonly TimelineEvent[];
 }
@@ -45,6 +45,13 @@ export function eventRows({ run, evaluations, events, verdict }: EventsView): re
       mark: "▲",
       events: events
         .filter(({ severity }) => severity !== "info")
+        .map(({ step, message }) => ({ step: Math.max(0, step), text: message })),
+    },
+    {
+      kind: "settings",
+      mark: "✎",
+      events: events
+        .filter(({ setting }) => setting === true)
         .map(({ step, message }) => ({ step: Math.max(0, step), text: message })),
     },
     {
@@ -93,6 +100,7 @@ export function clusters(
 const words: Readonly<Record<EventRow["kind"], string>> = {
   verdicts: "Verdicts",
   alarms: "Warnings",
+  settings: "Settings",
   evaluations: "Evaluations",
   checkpoints: "Checkpoints",
   attempts: "Attempts",
