@@ -133,7 +133,7 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
     /holds rows, and the export `report` is none/,
   );
   assert.match((await gradus("runs", "show", "nothing")).err, /There is no run nothing[^]*gradus runs list/);
-  assert.match((await gradus("runs", "fork", run)).err, /later version/);
+  assert.match((await gradus("runs", "fork", run)).err, /has no checkpoint on disk/);
   assert.equal((await gradus("runs", "stop", run)).code, 1);
   assert.match((await gradus("runs", "delete", run)).out, /is deleted/);
   assert.match((await gradus("runs")).out, /No runs yet/);

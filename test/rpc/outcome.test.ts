@@ -114,7 +114,7 @@ describe("a daemon with a run whose reward throws", { timeout: 120_000 }, () => 
   });
 
   it("says so in the terminal", async () => {
-    assert.match(await output(box.spawn(["runs"])), /one +finished +3\/3 .*⚠ nothing trained/);
+    assert.match(await output(box.spawn(["runs"])), /one +finished +3\/3 .*✖ nothing trained/);
     assert.match(await output(box.spawn(["runs", "show", "one"])), /✖ Nothing was trained in the 3 steps/);
     const followed = await output(box.spawn(["runs", "follow", "one"]));
     assert.match(followed, /finished after 3 steps[\s\S]*✖ Nothing was trained in the 3 steps/);

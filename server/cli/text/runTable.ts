@@ -3,11 +3,11 @@ import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
-import { isAlarm } from "../../../shared/run/verdict.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
 import { columnsOf, wrapped } from "./terminal.ts";
+import { verdictLabel } from "./verdictText.ts";
 
 const columns: readonly Column[] = [
   { head: "RUN" },
@@ -97,9 +97,7 @@ function outcome(run: RunSummary): string[] {
 
 const verdictOf = ({ verdict, warnings = [] }: RunSummary): string =>
   verdict !== undefined
-    ? isAlarm(verdict.state)
-      ? colours.yellow(verdict.label)
-      : verdict.label
+    ? verdictLabel(verdict)
     : warnings.map(({ label }) => colours.yellow(`⚠ ${label}`)).join(", ");
 
 /** Jan 02 10:05; with the year where it is another. */

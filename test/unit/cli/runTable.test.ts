@@ -57,8 +57,8 @@ const widest = (lines: readonly string[]): number =>
 
 test("a line a run with dates, durations, results and the verdict where lines may be long", () => {
   assert.deepEqual(runTable(runs, undefined, now), [
-    "RUN                                 STATUS        STEPS  STARTED        TOOK  PASS@1       REWARD     VERDICT           DIFFERS IN",
-    "countdown-sec-20260102-100000-1f2e  finished *  420/420  Jan 02 10:00  6 min  2.3 → 0.0 %  ▁▃█ 0.098  collapsed at 318  fork of aaaa at 59 · lr 3e-6 · seed 2 · #paper",
+    "RUN                                 STATUS        STEPS  STARTED        TOOK  PASS@1       REWARD     VERDICT             DIFFERS IN",
+    "countdown-sec-20260102-100000-1f2e  finished *  420/420  Jan 02 10:00  6 min  2.3 → 0.0 %  ▁▃█ 0.098  ✖ collapsed at 318  fork of aaaa at 59 · lr 3e-6 · seed 2 · #paper",
     "countdown-sec-20250102-100000-ab01  running     420/420  Jan 02 2025   365 d  2.3 → 0.0 %",
   ]);
 });
@@ -67,7 +67,7 @@ test("80 columns hold all of it, on two lines a run", () => {
   const lines = runTable(runs, 80, now);
   assert.ok(widest(lines) <= 80, lines.join("\n"));
   assert.match(lines[1]!, /^countdown-sec 1f2e {2}finished \*/);
-  assert.match(lines[2]!, /^ {2}▁▃█ 0\.098 {2}collapsed at 318 {2}fork of aaaa at 59/);
+  assert.match(lines[2]!, /^ {2}▁▃█ 0\.098 {2}✖ collapsed at 318 {2}fork of aaaa at 59/);
 });
 
 const found: Comparison = {

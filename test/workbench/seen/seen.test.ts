@@ -56,8 +56,15 @@ describe("what a run has shown, in the editor", function () {
   };
 
   it("is on its lines as information, and at their ends", async () => {
-    const [first] = await until(() => seen().length > 0 && seen(), "evidence");
-    assert.equal(first?.severity, vscode.DiagnosticSeverity.Information);
+    const found = await until(() => seen().length > 0 && seen(), "evidence");
+    // A verdict that is an alarm warns; what single values have shown informs.
+    const isVerdict = ({ code }: vscode.Diagnostic): boolean =>
+      (typeof code === "object" ? code.value : code) === "run-verdict";
+    for (const one of found)
+      assert.equal(
+        one.severity,
+        isVerdict(one) ? vscode.DiagnosticSeverity.Warning : vscode.DiagnosticSeverity.Information,
+      );
     await until(async () => (await labels()).some((label) => /mean|solved/.test(label)), "a note");
   });
 
