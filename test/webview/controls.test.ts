@@ -1,4 +1,5 @@
 /** How curves are drawn, every metric of the run, and charts as files, in a real browser. */
+import { until } from "../support/until.ts";
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -165,11 +166,20 @@ test("the verdict leads: its step, its rollouts and its fixes can be pressed", {
   );
   await card.getByRole("button", { name: "since step 352" }).click();
   assert.equal(await plot(panel, "entropy").getAttribute("aria-valuenow"), "352");
+  // The rollouts of a step are asked for once the cursor rests on it.
+  await until(
+    async () => (await panel.posted()).some((message) => message.type === "rollouts" && message.step === 352),
+    "the rollouts of the pinned step",
+  );
   await card.getByRole("button", { name: /reinforced most/ }).click();
   const why = (await panel.posted()).findLast(
     (message) => message.type === "why" || message.type === "rollouts",
   );
-  assert.ok(why?.type === "rollouts" && why.step === 384, "its step is asked for first");
+  assert.deepEqual(
+    why,
+    { version: panelVersion, type: "rollouts", step: 384 },
+    "its step is asked for first",
+  );
   await panel.send(rolloutsMessage(384));
   const { step, group, index } = verdict.rollouts[0]!;
   assert.deepEqual((await posted(panel, "why")).at(-1), {

@@ -62,12 +62,15 @@ export class VerdictCard {
       "header",
       { role: "status" },
       element("span", { class: "mark", "aria-hidden": "true" }, marks[state]),
-      element("h2", {}, ...withCode(label)),
+      // Most headlines begin with the state: to say it twice helps nobody.
+      element("h2", {}, ...withCode(headline.toLowerCase().startsWith(state) ? headline : label)),
       ...begin,
       ...(dismissed === undefined
         ? []
         : [element("span", { class: "muted" }, `dismissed: ${dismissed.reason}`)]),
-      element("p", { class: "headline" }, ...withCode(headline)),
+      ...(headline.toLowerCase().startsWith(state)
+        ? []
+        : [element("p", { class: "headline" }, ...withCode(headline))]),
     );
   }
 
