@@ -122,7 +122,8 @@ export class VerdictCard {
       : list;
   }
 
-  #foot({ rollouts, reliability }: Verdict): HTMLElement {
+  /** What is no alarm needs no dismissal. */
+  #foot({ state, rollouts, reliability }: Verdict): HTMLElement {
     return element(
       "footer",
       {},
@@ -133,12 +134,16 @@ export class VerdictCard {
             this.events.looked(rollout),
           ),
         ),
-      element(
-        "span",
-        { class: "muted" },
-        reliability === null ? "How often such a verdict is wrong was not measured." : reliability,
-      ),
-      button("Dismiss, because…", { class: "quiet" }, () => this.events.dismissed()),
+      ...(isAlarm(state)
+        ? [
+            element(
+              "span",
+              { class: "muted" },
+              reliability ?? "How often such a verdict is wrong was not measured.",
+            ),
+            button("Dismiss, because…", { class: "quiet" }, () => this.events.dismissed()),
+          ]
+        : []),
     );
   }
 }

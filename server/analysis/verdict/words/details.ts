@@ -9,13 +9,18 @@ const most = 3;
 export const detailsOf = (view: VerdictView): readonly string[] =>
   [heldOutDetail(view), movedText(view), ...reasons(view)].filter((one) => one !== null).slice(0, most);
 
+/** States whose headline says pass@1, and of those the ones that say its interval. */
+const [saysPass, saysInterval] = [new Set(["learning", "flat", "cannot tell"]), new Set(["cannot tell"])];
+
 function heldOutDetail(view: VerdictView): string | null {
-  const text = heldOutText(view);
-  if (text === null) return null;
-  const interval = intervalText(view);
-  return sentence(
-    `held-out ${text}${interval === null ? "" : `, a change of pass@1 by ${interval} (95 %, all looks)`}`,
-  );
+  const { state } = view.finding;
+  const text = heldOutText(view, saysPass.has(state) ? ["eval/pass@1"] : []);
+  const interval = saysInterval.has(state) ? null : intervalText(view);
+  const parts = [
+    ...(text === null ? [] : [`held-out ${text}`]),
+    ...(interval === null ? [] : [`pass@1 changed by ${interval} (95 %, all looks)`]),
+  ];
+  return parts.length === 0 ? null : sentence(parts.join("; "));
 }
 
 function reasons(view: VerdictView): readonly (string | null)[] {

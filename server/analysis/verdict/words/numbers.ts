@@ -6,12 +6,15 @@ import type { VerdictView } from "../view.ts";
 
 export const share = (value: number | undefined): string => formatFraction(value ?? null, 1);
 
-/** "pass@1 2.3 % → 0.0 %, pass@8 16 % → 0.0 % (128 tasks)"; null where nothing was measured. */
-export function heldOutText({ heldOut, moment }: VerdictView): string | null {
+/**
+ * "pass@1 2.3 % → 0.0 %, pass@8 16 % → 0.0 % (128 tasks)"; null where nothing was measured.
+ * @param except what has been said already
+ */
+export function heldOutText({ heldOut, moment }: VerdictView, except: readonly string[] = []): string | null {
   if (heldOut === null) return null;
   const { first, last } = heldOut;
   const changes = heldOutNames(last.metrics)
-    .filter((name) => first.metrics[name] !== undefined)
+    .filter((name) => first.metrics[name] !== undefined && !except.includes(name))
     .map(
       (name) => `${name.slice("eval/".length)} ${share(first.metrics[name])} → ${share(last.metrics[name])}`,
     );
