@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   engine: () => import("./cli/engine.ts"),
   curriculum: () => import("./cli/curriculum.ts"),
   hook: () => import("./cli/hook/index.ts"),
+  mcp: () => import("./cli/mcp/index.ts"),
   lsp: () => import("./cli/lsp.ts"),
   serve: () => import("./cli/serve.ts"),
   worker: () => import("./cli/worker.ts"),

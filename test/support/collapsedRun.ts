@@ -35,10 +35,11 @@ function responseOf(step: number, group: number, index: number): string {
   return silent ? "" : index >= size - 3 && group % 2 === 0 ? "7*5-2" : "7*5-2-1+1*1";
 }
 
-function* stepOf(step: number): Generator<Written> {
+function* stepOf(step: number, first: string | undefined): Generator<Written> {
   const groups = Array.from({ length: prompts }, (_, group) => {
     const rollouts = Array.from({ length: size }, (_unused, index) => {
-      const response = responseOf(step, group, index);
+      const isFirst = step === 0 && group === 0 && index === 0;
+      const response = (isFirst ? first : undefined) ?? responseOf(step, group, index);
       const [correct, brevity] = [Number(response === "7*5-2"), brevityOf(response)];
       return { index, response, correct, brevity, reward: correct + weight * brevity };
     });
@@ -134,8 +135,16 @@ const evaluation = (step: number, role: "first" | "periodic" | "last"): Written 
   };
 };
 
-/** @param file the config's; its folder gets the reward, too */
-export function writeCollapsedRun(store: string, file: string, id = "starter-20260101-100000-abcd"): string {
+/**
+ * @param file the config's; its folder gets the reward, too
+ * @param first what the run's first rollout says instead
+ */
+export function writeCollapsedRun(
+  store: string,
+  file: string,
+  id = "starter-20260101-100000-abcd",
+  first?: string,
+): string {
   const folder = runFolder(store, id);
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, authored);
@@ -170,7 +179,7 @@ export function writeCollapsedRun(store: string, file: string, id = "starter-202
   log.append(evaluation(-1, "first"));
   log.commit(-1);
   for (let step = 0; step < steps; step++) {
-    for (const record of stepOf(step)) log.append(record);
+    for (const record of stepOf(step, first)) log.append(record);
     if ((step + 1) % 20 === 0) log.append(evaluation(step, step === steps - 1 ? "last" : "periodic"));
     log.commit(step);
   }

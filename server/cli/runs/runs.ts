@@ -1,15 +1,11 @@
 import { Option, type Command as Program } from "commander";
 import {
-  matrixQuery,
   tasksQuery,
   runsControl,
   runsDelete,
   runsResume,
-  runsShow,
-  type RunDetail,
   type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
-import type { Verdict } from "../../../shared/run/verdict.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
@@ -31,7 +27,7 @@ import { whole } from "../options.ts";
 import { matrixText } from "../text/matrixText.ts";
 import { verdictLines } from "../text/verdictText.ts";
 import { setValues } from "./setValue.ts";
-import { verdictOf } from "./verdict.ts";
+import { everythingOf, runJson, type KnownRun } from "./everythingOf.ts";
 import { findRun, withDaemon } from "./store.ts";
 
 interface Options {
@@ -175,12 +171,9 @@ async function show(
   { json, tasks }: Options & { readonly tasks?: boolean },
 ): Promise<void> {
   if (tasks === true) return showTasks(connection, id, json);
-  const run = await ask(connection, runsShow, { run: id });
-  const { ends } = await ask(connection, matrixQuery, { run: id });
-  const verdict = await verdictOf(connection, id);
-  const matrix = ends.length === 0 ? {} : { matrix: ends };
-  if (json === true) return printJson({ ...run, ...matrix, ...(verdict === null ? {} : { verdict }) });
-  print([...describe(run, verdict), ...matrixText(ends)].join("\n"));
+  const known = await everythingOf(connection, id);
+  if (json === true) return printJson(runJson(known));
+  print([...describe(known), ...matrixText(known.ends)].join("\n"));
 }
 
 async function showTasks(connection: Requester, run: string, json: boolean | undefined): Promise<void> {
@@ -189,7 +182,7 @@ async function showTasks(connection: Requester, run: string, json: boolean | und
   print(tasks.length === 0 ? "This run has made no tasks." : taskTree(tasks).join("\n"));
 }
 
-function describe(run: RunDetail, verdict: Verdict | null): string[] {
+function describe({ run, verdict }: KnownRun): string[] {
   const metrics = (label: string, values: Readonly<Record<string, number>> | null): string[] =>
     values === null || Object.keys(values).length === 0
       ? []

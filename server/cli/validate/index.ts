@@ -1,7 +1,6 @@
 import { Option } from "commander";
 import { plural } from "../../../shared/lib/format.ts";
-import type { JsonObject } from "../../../shared/lib/json.ts";
-import type { Diagnostic, Severity } from "../../config/check/diagnostic.ts";
+import type { Severity } from "../../config/check/diagnostic.ts";
 import { releaseText } from "../../frameworks/index.ts";
 import { complain, exit, print, printJson, type Command } from "../command.ts";
 import { collect, formatted } from "../text/diagnostics.ts";
@@ -10,6 +9,7 @@ import { check, type Checked } from "./check.ts";
 import { dumpedRollouts, type DumpedRollouts } from "./dumps.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { wantedFiles } from "./files.ts";
+import { checkedJson, uncheckedTexts } from "./json.ts";
 import { sarif } from "./sarif.ts";
 
 interface Options {
@@ -47,14 +47,10 @@ function validate(words: readonly string[], options: Options): number {
   const checked = wantedFiles(words).flatMap((wanted) => check(wanted, how) ?? []);
   const format = options.json === true ? "json" : options.format;
   const dumps = format === "sarif" ? [] : dumpedRollouts(words, checked);
-  if (format === "json")
-    printJson({
-      files: checked.map((file) => plainFile(file, how.fix)),
-      ...(dumps.length === 0 ? {} : { rollouts: dumps.map((dump) => ({ ...dump })) }),
-    });
+  if (format === "json") printJson(checkedJson(checked, dumps, how.fix));
   else if (format === "sarif") printJson(sarif(checked));
   else printText(checked, dumps);
-  reportUnknown(checked);
+  for (const text of uncheckedTexts(checked)) complain(text);
   const warnings = count(checked, "warning");
   const { maxWarnings = Infinity } = options;
   if (warnings > maxWarnings)
@@ -69,30 +65,6 @@ const count = (checked: readonly Checked[], severity: Severity): number =>
 
 const countText = (n: number, severity: Severity): string =>
   `${n} ${severity}${n > 1 && severity !== "info" ? "s" : ""}`;
-
-const plainFile = ({ file, kind, release, diagnostics, fixed }: Checked, fix: boolean): JsonObject => ({
-  file,
-  kind,
-  ...(release === undefined ? {} : { release: { ...release } }),
-  ...(fix ? { fixed } : {}),
-  diagnostics: diagnostics.map((diagnostic) => jsonOf(diagnostic)),
-});
-
-const jsonOf = ({ severity, rule, message, key, range, fixes, related }: Diagnostic): JsonObject =>
-  JSON.parse(JSON.stringify({ severity, rule, message, key, range, fixes, related }));
-
-/** Not checked is not the same as found right. */
-function reportUnknown(checked: readonly Checked[]): void {
-  for (const { file, kind, other } of checked)
-    if (kind === "unknown")
-      complain(
-        visibleText(
-          other === undefined
-            ? `${file}: not checked: it is neither a Gradus config nor a file that starts verl, TRL or OpenRLHF.`
-            : `${file}: not checked: it is a configuration of ${other}, which Gradus does not read.`,
-        ),
-      );
-}
 
 function printText(all: readonly Checked[], dumps: readonly DumpedRollouts[]): void {
   const checked = all.filter(({ kind }) => kind !== "unknown");

@@ -1,0 +1,45 @@
+/** The tool `validate`: what is wrong with configs. Runs no code of theirs. */
+import type { McpServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+import { check } from "../validate/check.ts";
+import { dumpedRollouts } from "../validate/dumps.ts";
+import { wantedFiles } from "../validate/files.ts";
+import { checkedJson, uncheckedTexts } from "../validate/json.ts";
+import { plainJson } from "./fence.ts";
+import { answer, reads } from "./tool.ts";
+
+const parameters = z.strictObject({
+  file: z
+    .string()
+    .min(1)
+    .describe(
+      "A config of Gradus, verl, TRL or OpenRLHF, a folder of them, or a pattern: `runs/**/*.gradus.yaml`.",
+    ),
+  set: z
+    .array(z.string())
+    .default([])
+    .describe("Values to check it with, as `--set` takes them: `rollout.group=8`."),
+});
+type Wish = z.output<typeof parameters>;
+
+export function addValidate(server: McpServer): void {
+  server.registerTool(
+    "validate",
+    {
+      title: "Check a config",
+      description:
+        "Diagnostics of a training config before anything runs, as `gradus validate --json`: severity, rule, message, key, range (counted from 0) and fixes. No code of the config is run.",
+      inputSchema: parameters,
+      annotations: reads,
+    },
+    (wish) => answer(() => validate(wish)),
+  );
+}
+
+function validate({ file, set }: Wish): readonly string[] {
+  const words = [file];
+  const checked = wantedFiles(words).flatMap(
+    (wanted) => check(wanted, { set, fix: false, skipOthers: false }) ?? [],
+  );
+  return [plainJson(checkedJson(checked, dumpedRollouts(words, checked), false)), ...uncheckedTexts(checked)];
+}
