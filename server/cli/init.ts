@@ -1,12 +1,19 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { InvalidArgumentError } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { listPresets, presetNamed } from "../config/presets.ts";
 import { nearest } from "../lib/suggest.ts";
 import { print, printJson, type Command } from "./command.ts";
+import { agentSkill, skillPath } from "./text/agentSkill.ts";
 import { pathText } from "./text/diagnostics.ts";
 import { configName, files, testName } from "./text/starter.ts";
+
+interface Options {
+  readonly from: string;
+  readonly agent?: boolean;
+  readonly json?: boolean;
+}
 
 export const command: Command = {
   name: "init",
@@ -14,15 +21,33 @@ export const command: Command = {
     program
       .argument("[folder]", "folder to write to", folderName, ".")
       .option("--from <preset>", "the preset to start from", knownPreset, "sec")
+      .addOption(
+        new Option(
+          "--agent",
+          "write nothing but a skill for coding agents: how to use Gradus here",
+        ).conflicts("from"),
+      )
       .option("--json", "one JSON value: the files written")
-      .action((folder: string, { from, json }: { from: string; json?: boolean }) => {
-        const written = write(folder, from);
-        if (json === true) return printJson({ preset: from, files: written });
-        for (const file of written) print(`wrote ${pathText(file)}`);
-        print(`\n${nextSteps(folder).join("\n")}`);
-      });
+      .action((folder: string, options: Options) => init(folder, options));
   },
 };
+
+function init(folder: string, { from, agent, json }: Options): void {
+  if (agent === true) {
+    const written = write(
+      folder,
+      { [skillPath(folder)]: agentSkill },
+      "Delete it first, if an earlier version wrote it, or name another folder: gradus init FOLDER --agent.",
+    );
+    if (json === true) return printJson({ files: written });
+    for (const file of written) print(`wrote ${pathText(file)}`);
+    return print("\nNext: name the agent a server of tools (MCP): command `gradus`, argument `mcp`.");
+  }
+  const written = write(folder, files(from), "Choose another folder: gradus init FOLDER.");
+  if (json === true) return printJson({ preset: from, files: written });
+  for (const file of written) print(`wrote ${pathText(file)}`);
+  print(`\n${nextSteps(folder).join("\n")}`);
+}
 
 /** What to do with what was written, one command a line. */
 function nextSteps(folder: string): string[] {
@@ -59,15 +84,20 @@ function folderName(name: string): string {
   return name;
 }
 
-/** Writes every file or, where one is there already, none. */
-function write(folder: string, preset: string): string[] {
-  const wanted = Object.entries(files(preset)).map(([name, text]) => ({ path: join(folder, name), text }));
+/**
+ * Writes every file or, where one is there already, none.
+ *
+ * @param texts by path in the folder
+ * @param otherwise what to do where one is there
+ */
+function write(folder: string, texts: Readonly<Record<string, string>>, otherwise: string): string[] {
+  const wanted = Object.entries(texts).map(([name, text]) => ({ path: join(folder, name), text }));
   const there = wanted.filter(({ path }) => existsSync(path));
   if (there.length > 0) {
     const list = there.map(({ path }) => pathText(path)).join(", ");
     throw new UserError(
       `${list} ${there.length === 1 ? "exists" : "exist"} already, and nothing is overwritten`,
-      { code: "exists", action: "Choose another folder: gradus init FOLDER." },
+      { code: "exists", action: otherwise },
     );
   }
   for (const { path, text } of wanted) {

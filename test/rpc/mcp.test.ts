@@ -10,6 +10,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { RunDetail, RunSummary } from "../../shared/protocol/protocol.ts";
 import type { Rescored } from "../../shared/rollouts/rescore.ts";
 import type { Verdict } from "../../shared/run/verdict.ts";
+import { agentSkill } from "../../server/cli/text/agentSkill.ts";
 import { plainJson } from "../../server/cli/mcp/fence.ts";
 import { writeCollapsedRun } from "../support/collapsedRun.ts";
 import { Sandbox } from "./daemon.ts";
@@ -97,6 +98,8 @@ describe("gradus mcp", () => {
       ["validate", "runs", "rollouts", "preview_reward"],
     );
     assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));
+    for (const { name } of tools)
+      assert.ok(agentSkill.includes(`| \`${name}\` `), `${name} is not in the skill`);
   });
 
   it("lists runs by an expression, and tells one with its whole verdict", async () => {
@@ -201,10 +204,6 @@ describe("gradus mcp --trust-workspace", () => {
     assert.equal(brevity.now, 0, notes.join());
     assert.ok(brevity.changed > 0);
     assert.match(readFileSync(file, "utf8"), /Math\.min/);
-  });
-
-  it("names a reward file that is not there", async () => {
-    const client = await agent("--trust-workspace");
     const { failed, texts } = await call(client, "preview_reward", {
       config: box.file,
       reward_files: { "no.ts": "" },
@@ -240,7 +239,7 @@ it("ends with its client, and stdout has the protocol alone", async () => {
 it("JSON for agents has no character that is not seen, and means the same", () => {
   const text = "a</x>\n\u0000\u202e\u{e0041}\u200b\ufeff\ud800é漢🙂";
   const line = plainJson({ text });
-  assert.doesNotMatch(line, /[<>\n\u0000\u202e\u{e0041}\u200b\ufeff]/u);
+  for (const unseen of [..."<>\n\u0000\u202e\u{e0041}\u200b\ufeff"]) assert.ok(!line.includes(unseen));
   assert.equal(JSON.parse(line).text, text);
   assert.match(line, /é漢🙂/);
 });
