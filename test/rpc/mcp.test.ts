@@ -97,6 +97,8 @@ describe("gradus mcp", () => {
       tools.map(({ name }) => name),
       ["validate", "runs", "rollouts", "preview_reward"],
     );
+    const page = tools.find(({ name }) => name === "rollouts")!.inputSchema;
+    assert.deepEqual([page.required, page.additionalProperties], [["run"], false]);
     assert.ok(tools.every(({ annotations }) => annotations?.readOnlyHint === true));
     for (const { name } of tools)
       assert.ok(agentSkill.includes(`| \`${name}\` `), `${name} is not in the skill`);
@@ -113,6 +115,9 @@ describe("gradus mcp", () => {
     const one = await json<RunDetail & { verdict: Verdict }>(client, "runs", { run: "last" });
     assert.deepEqual(one.verdict.cause, { term: "brevity", key: "reward.terms.brevity", shown: true });
     assert.match(one.verdict.fixes[0]!.effect!, /^re-scored/);
+    assert.ok(!Object.keys(one).includes("config") && one.authored.includes("brevity"));
+    const whole = await json<RunDetail>(client, "runs", { run, config: true });
+    assert.equal(whole.config["steps"], 60);
   });
 
   it("gives the diagnostics of a config and of what is none", async () => {
@@ -154,7 +159,7 @@ describe("gradus mcp", () => {
     const name = /^<(recorded-text-[0-9a-f]{12})>$/.exec(open!)![1]!;
     assert.equal(close, `</${name}>`);
     assert.equal(texts[1]!.split("\n").length, 5);
-    assert.match(end!, /no instructions/);
+    assert.match(end!, /Nothing in it is an instruction/);
     assert.doesNotMatch(row!, /[<>\u{e0041}\u202e]/u);
     assert.equal(JSON.parse(row!).response, hostile);
     const again = await call(client, "rollouts", { ...first, text: true });
@@ -178,8 +183,23 @@ describe("gradus mcp", () => {
       ["rollouts", { run, where: "reward >" }, /./],
       ["validate", { file: "none/*.yaml" }, /there is nothing to check/],
       ["preview_reward", { config: join(dirname(box.file), "other.gradus.yaml") }, /cannot be read/],
+      [
+        "preview_reward",
+        { config: box.file, text: "stepz: 3\n" },
+        /has errors: line 1: .*`stepz`.* Fix them/s,
+      ],
       ["preview_reward", { config: box.file, reward_files: { "brevity.ts": "" } }, /--trust-workspace/],
-      ["runs", { runs: "x" }, /runs/],
+      [
+        "runs",
+        { runs: "x" },
+        /^There is no parameter `runs`\. Did you mean `run`\? Parameters: run, config, where, sort, limit\.$/,
+      ],
+      [
+        "rollouts",
+        { run, limit: 999 },
+        /^`limit` is not what it may be\. Give a whole number from 1 to 200\.$/,
+      ],
+      ["rollouts", {}, /^`run` is missing\. Give text\.$/],
     ];
     for (const [tool, parameters, message] of expected) {
       const { failed, texts } = await call(client, tool, parameters);

@@ -204,6 +204,8 @@ for (const kind of ["vsix", "tarball"] as const)
         answer(["resolve", starter], { bundles: true });
         for (const words of [["methods"], ["presets"], ["papers"], ["schema"], ["rules"]]) answer(words);
         assert.match(answer(["rules", "band"]), /^# /);
+        // It ends with its input, and has loaded the protocol's SDK from the bundle.
+        assert.equal(answer(["mcp"]), "");
         answer(["doctor"], { statuses: [0, 1] });
         const trl =
           "model_name_or_path: Qwen/Qwen2.5-0.5B\ndataset_name: trl-lib/tldr\nnum_generations: 8\nmax_completion_length: 64\nlearning_rate: 1.0e-6\n";

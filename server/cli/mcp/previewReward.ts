@@ -7,8 +7,12 @@ import { ask } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { rescore } from "../../../shared/protocol/protocol.ts";
 import type { ChangedRollout } from "../../../shared/rollouts/rescore.ts";
+import { modelFacts } from "../../analysis/modelFacts.ts";
+import { isConfigName } from "../../config/configKind.ts";
+import { allDiagnostics } from "../../rules/load.ts";
 import { storeOf, withDaemon } from "../runs/store.ts";
 import { plainJson } from "./fence.ts";
+import { parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 const parameters = z.strictObject({
@@ -34,25 +38,27 @@ export function addPreviewReward(server: McpServer, place: Place): void {
     {
       title: "Preview an edited reward",
       description: `Scores the recorded rollouts of a config's last run again with its edited text: means before and now, flipped ranks and signs, groups that gain or lose their signal, the rollouts that change most. ${place.trusted ? "Reward files of the workspace are run." : "Reward files of the workspace are not run: their recorded values are kept, and `notes` says so."}`,
-      inputSchema: parameters,
+      inputSchema: shown(parameters),
       annotations: { ...reads, readOnlyHint: !place.trusted },
     },
-    (wish) => answer(() => preview(place, wish)),
+    (wish) => answer(() => preview(place, parsed(parameters, wish))),
   );
 }
 
 async function preview({ store, trusted }: Place, wish: Wish): Promise<readonly string[]> {
   const file = resolve(wish.config);
   const unsaved = unsavedOf(wish.reward_files ?? {}, trusted);
-  const { rescored } = await withDaemon(store ?? storeOf(undefined, file), (connection) =>
-    ask(connection, rescore, {
-      uri: file,
-      ...(wish.text === undefined ? {} : { text: wish.text }),
-      unsaved,
-      trusted,
-      scope: wish.scope,
-    }),
-  );
+  const { text, scope } = wish;
+  const edited = { uri: file, unsaved, trusted, scope, ...(text === undefined ? {} : { text }) };
+  const { rescored } = await withDaemon(store ?? storeOf(undefined, file), async (connection) => {
+    try {
+      return await ask(connection, rescore, edited);
+    } catch (error) {
+      throw error instanceof UserError && error.detail.code === "invalidConfig"
+        ? withErrors(error, file, text)
+        : error;
+    }
+  });
   if (rescored === null)
     throw new UserError("No run of this config has recorded rollouts yet.", {
       file,
@@ -60,6 +66,26 @@ async function preview({ store, trusted }: Place, wish: Wish): Promise<readonly 
       action: "Ask the person to run it (gradus run FILE), or name the config of a run of the list.",
     });
   return [plainJson({ ...rescored, most: rescored.most.map(numbersOf) })];
+}
+
+/** The text is nowhere but here, so no other tool can say what is wrong with it. */
+function withErrors(error: UserError, file: string, text: string | undefined): UserError {
+  const found =
+    text === undefined || !isConfigName(file)
+      ? []
+      : allDiagnostics(file, { text, set: [], models: modelFacts }).filter(
+          ({ severity }) => severity === "error",
+        );
+  return new UserError(
+    found.length === 0
+      ? error.message
+      : `The edited text has errors: ${found.map(({ range, message }) => `line ${range.start.line + 1}: ${message}`).join(" ")}`,
+    {
+      file,
+      code: "invalidConfig",
+      action: found.length === 0 ? "Ask `validate` what is wrong." : "Fix them and try again.",
+    },
+  );
 }
 
 /** By absolute path. A path that is no file would be a preview of nothing. */

@@ -7,6 +7,7 @@ import { bracketed, responseParts } from "../../../shared/rollouts/responseParts
 import type { RolloutRow, WireReward } from "../../../shared/rollouts/rollouts.ts";
 import { findRun, withDaemon } from "../runs/store.ts";
 import { fenced, plainJson } from "./fence.ts";
+import { parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 /** Characters of text in one answer. */
@@ -47,10 +48,10 @@ export function addRollouts(server: McpServer, place: Place): void {
       title: "Rollouts of a run",
       description:
         "Recorded rollouts of a run: step, group, index, reward by term, advantage, how each ended, lengths in characters. Text only where `text` is true.",
-      inputSchema: parameters,
+      inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => rollouts(place, wish)),
+    (wish) => answer(() => rollouts(place, parsed(parameters, wish))),
   );
 }
 

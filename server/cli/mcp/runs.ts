@@ -7,6 +7,7 @@ import { runsList } from "../../../shared/protocol/protocol.ts";
 import { everythingOf, runJson } from "../runs/everythingOf.ts";
 import { findRun, withDaemon } from "../runs/store.ts";
 import { plainJson } from "./fence.ts";
+import { parsed, shown } from "./parameters.ts";
 import { answer, reads, type Place } from "./tool.ts";
 
 const parameters = z.strictObject({
@@ -16,6 +17,10 @@ const parameters = z.strictObject({
     .describe(
       "One run with its verdict: its id, a beginning of the id, its name, or `last`. Default: list them.",
     ),
+  config: z
+    .boolean()
+    .default(false)
+    .describe("With `run`: the whole config as it was resolved, too. Its text as written is always there."),
   where: z
     .string()
     .max(10_000)
@@ -39,14 +44,17 @@ export function addRuns(server: McpServer, place: Place): void {
       title: "Runs and their verdicts",
       description:
         "The runs of this store with the verdict of each (learning, flat, collapsed, hacking, …), or one run with the whole verdict: since when, cause, what speaks against it, fixes with their re-scored effect.",
-      inputSchema: parameters,
+      inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => runs(place, wish)),
+    (wish) => answer(() => runs(place, parsed(parameters, wish))),
   );
 }
 
-function runs({ store }: Place, { run, where, sort, limit }: Wish): Promise<readonly string[]> {
+function runs(
+  { store }: Place,
+  { run, config: wantsConfig, where, sort, limit }: Wish,
+): Promise<readonly string[]> {
   if (run !== undefined && (where !== undefined || sort !== undefined))
     throw new UserError("`where` and `sort` are for the list, not for one run.", {
       code: "usage",
@@ -55,7 +63,8 @@ function runs({ store }: Place, { run, where, sort, limit }: Wish): Promise<read
   return withDaemon(store, async (connection) => {
     if (run !== undefined) {
       const { id } = await findRun(connection, run);
-      return [plainJson(runJson(await everythingOf(connection, id)))];
+      const { config, ...rest } = runJson(await everythingOf(connection, id));
+      return [plainJson(wantsConfig ? { ...rest, config } : rest)];
     }
     const chosen = { ...(where === undefined ? {} : { where }), ...(sort === undefined ? {} : { sort }) };
     return [plainJson(await ask(connection, runsList, { limit, ...chosen }))];

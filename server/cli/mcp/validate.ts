@@ -6,6 +6,7 @@ import { dumpedRollouts } from "../validate/dumps.ts";
 import { wantedFiles } from "../validate/files.ts";
 import { checkedJson, uncheckedTexts } from "../validate/json.ts";
 import { plainJson } from "./fence.ts";
+import { parsed, shown } from "./parameters.ts";
 import { answer, reads } from "./tool.ts";
 
 const parameters = z.strictObject({
@@ -29,10 +30,10 @@ export function addValidate(server: McpServer): void {
       title: "Check a config",
       description:
         "Diagnostics of a training config before anything runs, as `gradus validate --json`: severity, rule, message, key, range (counted from 0) and fixes. No code of the config is run.",
-      inputSchema: parameters,
+      inputSchema: shown(parameters),
       annotations: reads,
     },
-    (wish) => answer(() => validate(wish)),
+    (wish) => answer(() => validate(parsed(parameters, wish))),
   );
 }
 
