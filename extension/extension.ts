@@ -16,6 +16,7 @@ import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
 import { ComparePanels } from "./features/compare/host.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
+import { registerResearch } from "./features/language/research.ts";
 import { findConfigs } from "./features/configs/find.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
 import { findNode, requireNode, type Places } from "./features/connection/node.ts";
@@ -128,6 +129,7 @@ function build(context: ExtensionContext): Api {
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),
     ...registerConfigCommands(commandLine),
+    registerResearch(),
     ...registerTrainerCommands(commandLine),
     ...registerDaemonCommands(stores),
     register("walkthroughOpen", () =>

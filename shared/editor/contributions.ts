@@ -48,6 +48,7 @@ export const commands = {
   rewardCoverage: "gradus.reward.coverage",
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
+  completionResearch: "gradus.completion.research",
   daemonStatus: "gradus.daemon.status",
   daemonStart: "gradus.daemon.start",
   daemonStop: "gradus.daemon.stop",

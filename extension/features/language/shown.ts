@@ -8,6 +8,7 @@ import {
 } from "vscode-languageclient/node";
 import { language, settings } from "../../../shared/editor/contributions.ts";
 import { pythonPath } from "./python.ts";
+import { withoutResearch } from "./research.ts";
 import { setting } from "../../vscode/settings.ts";
 
 /** We have the commands that lenses run, and draw Run and Validate ourselves: also before there is a server. */
@@ -20,6 +21,8 @@ export const shownByUs = (): Pick<LanguageClientOptions, "initializationOptions"
     pythonPath: pythonPath(),
   },
   middleware: {
+    provideCompletionItem: async (document, position, context, token, next) =>
+      withoutResearch(document, position, await next(document, position, context, token)),
     provideInlayHints: (document, range, token, next) =>
       setting("inlayHintsEnabled", true, document) ? next(document, range, token) : [],
     provideCodeLenses: (document, token, next) =>

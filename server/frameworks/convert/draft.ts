@@ -45,6 +45,11 @@ export class ConfigDraft {
     at[last] = value;
   }
 
+  /** What has been written so far. */
+  get config(): JsonObject {
+    return this.tree;
+  }
+
   /** A comment above a top-level block; several add up. */
   say(block: string, text: string): void {
     const before = this.comments.get(block);

@@ -136,6 +136,12 @@ export const registered: ReadonlySet<string> = new Set([
 
 const tables: Readonly<Record<Framework, Choices>> = { verl, trl, openrlhf: {} };
 
+/** The keys whose choices only the framework's code checks. */
+export const keysWithChoices = (framework: Framework, tree?: string): readonly string[] =>
+  Object.keys(
+    (framework === "trl" && tree !== undefined ? otherTrainers[tree] : undefined) ?? tables[framework],
+  );
+
 export function choicesOf(
   framework: Framework,
   version: string,

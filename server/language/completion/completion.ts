@@ -26,6 +26,8 @@ import { usualAt } from "../usual.ts";
 
 export interface Completions {
   readonly items: CompletionItem[];
+  /** Whether an item may be left out until the person asks for research, by its place in the list. */
+  research(index: number): boolean;
   /** The text next to an item, by its place in the list. */
   says(index: number): MarkupContent | undefined;
 }
@@ -39,7 +41,7 @@ interface CompletionPlace {
   readonly client: Client;
 }
 
-const nothing: Completions = { items: [], says: () => undefined };
+const nothing: Completions = { items: [], research: () => false, says: () => undefined };
 
 export function completionsAt({ text, position, merged, file, client }: CompletionPlace): Completions {
   const cursor = cursorAt(text, position);
@@ -49,6 +51,7 @@ export function completionsAt({ text, position, merged, file, client }: Completi
   const { offers, at } = inTemplate(around) ?? { offers: sorted(offersAt(around), cursor), at: cursor };
   return {
     items: offers.map((offer, index) => itemOf(offer, at, client, index)),
+    research: (index) => offers[index]?.research === true,
     says: (index) => {
       const value = offers[index]?.says?.();
       return value === undefined || value === "" ? undefined : { kind: MarkupKind.Markdown, value };
@@ -138,14 +141,21 @@ function inTemplate(around: Surroundings): { offers: Offer[]; at: Cursor } | und
   return { offers, at: { ...cursor, range } };
 }
 
-/** What is required first, then by how often published methods choose it, then as it was declared. */
+/** Higher than any place's count within a tier, lower than the ranks that offers bring. */
+const tierWidth = 100;
+
+/**
+ * What is required first, then what TRL or verl ship, then by how often published methods choose it, then as it was
+ * declared.
+ */
 function sorted(offers: readonly Offer[], { path }: Cursor): Offer[] {
   const keys = keysUsed(path);
   const values = valuesUsed(path);
   const rank = (offer: Offer): number => {
     if (offer.kind === "key") return offer.required ? -1_000 : -(keys.get(offer.text) ?? 0);
     if (offer.preselect === true) return -1_000;
-    return offer.rank ?? -(values.get(offer.text) ?? 0);
+    const used = Math.min(values.get(offer.text) ?? 0, tierWidth - 1);
+    return offer.rank ?? (offer.tier ?? 0) * tierWidth - used;
   };
   return offers
     .map((offer, index) => ({ offer, index, rank: rank(offer) }))

@@ -19,9 +19,12 @@ const placeOf = (path: readonly Step[]): string => {
 const isName = (path: readonly Step[], at: number): boolean =>
   (at === 1 && path[0] === "models") || (at === 2 && path[0] === "reward" && path[1] === "terms");
 
+/** A method's name is at the same place in the short form and below `use`. */
+export const valuePlaceOf = (path: readonly Step[]): string => placeOf(path).replace(/(?:^|\.)use$/, "");
+
 export const keysUsed = (path: readonly Step[]): Counts => (counted ??= count()).get(placeOf(path)) ?? none;
 export const valuesUsed = (path: readonly Step[]): Counts =>
-  (counted ??= count()).get(`${placeOf(path).replace(/(?:^|\.)use$/, "")}=`) ?? none;
+  (counted ??= count()).get(`${valuePlaceOf(path)}=`) ?? none;
 
 function count(): Map<string, Counts> {
   const all = new Map<string, Map<string, number>>();
@@ -32,7 +35,7 @@ function count(): Map<string, Counts> {
   };
   const visit = (node: SourceNode, path: readonly Step[]): void => {
     const text = textOf(node);
-    if (text !== undefined) add(`${placeOf(path).replace(/(?:^|\.)use$/, "")}=`, text);
+    if (text !== undefined) add(`${valuePlaceOf(path)}=`, text);
     if (node.kind === "list") node.items.forEach((item, index) => visit(item, [...path, index]));
     if (node.kind !== "map") return;
     for (const [key, { value }] of node.entries) {

@@ -1,7 +1,7 @@
 /** What the texts of a config may name, as offers. */
 import { basename, dirname } from "node:path";
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
-import { listPresets } from "../../config/presets.ts";
+import { listPresets, type Preset } from "../../config/presets.ts";
 import { cachedDatasets } from "../../lib/datasets/hub.ts";
 import { hubDataset } from "../../lib/datasets/name.ts";
 import { child, type SourceNode } from "../../config/text/node.ts";
@@ -11,8 +11,9 @@ import { metricFacts } from "../hovers/namedText.ts";
 import type { Step } from "../spot.ts";
 import { filesFor } from "./files.ts";
 import { datasetOf, metricsOf, namesIn, type Names } from "./names.ts";
-import { offerOf, type Offer } from "./offer.ts";
+import { offerOf, tierOf, type Offer } from "./offer.ts";
 import type { Field } from "./rows.ts";
+import { isShippedPreset } from "./shipped.ts";
 import { userRewards } from "./userRewards.ts";
 
 export interface Surroundings {
@@ -106,18 +107,24 @@ const hubOffers = (): Offer[] =>
 
 /** Published methods, and configs that lie near. */
 export const parents = ({ cursor, file }: Surroundings): Offer[] => [
-  ...(/[./]/.test(cursor.before)
-    ? []
-    : listPresets().map(({ id, title, follows, status }): Offer => ({
-        kind: "preset",
-        text: id,
-        detail: title,
-        says: () => `**${title}**\n\n${follows}${status === "exact" ? "" : `\n\n${status}`}`,
-      }))),
+  ...(/[./]/.test(cursor.before) ? [] : listPresets().map(presetOffer)),
   ...fileOffers(cursor.before, dirname(file), [".yaml", ".yml"]).filter(
     ({ text }) => basename(text) !== basename(file),
   ),
 ];
+
+function presetOffer(preset: Preset): Offer {
+  const { id, title, follows, status } = preset;
+  const research = !isShippedPreset(preset);
+  return {
+    kind: "preset",
+    text: id,
+    detail: research ? `research · ${title}` : title,
+    says: () => `**${title}**\n\n${follows}${status === "exact" ? "" : `\n\n${status}`}`,
+    tier: tierOf(research, status),
+    research,
+  };
+}
 
 /** The fields that the environment makes, or those of the dataset's lines. */
 export function fieldsAt(

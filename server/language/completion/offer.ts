@@ -12,7 +12,11 @@ interface Said {
   readonly says?: () => string;
   /** Low first. */
   readonly rank?: number;
+  /** Low first, among what has no rank. */
+  readonly tier?: number;
   readonly preselect?: boolean;
+  /** Something that papers describe and neither TRL nor verl ship, in a place where they have a choice. */
+  readonly research?: boolean;
 }
 
 export interface KeyOffer extends Said {
@@ -45,3 +49,7 @@ export const offerOf = (text: string, kind: "word" | "name" | "number", detail =
   kind,
   detail,
 });
+
+/** Among offers of one place: what is shipped before research, and either exact before approximate. */
+export const tierOf = (research: boolean, status: "exact" | "approximate" | "piece"): number =>
+  (research ? 2 : 0) + (status === "exact" ? 0 : 1);

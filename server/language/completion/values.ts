@@ -8,8 +8,9 @@ import { methods } from "../../methods/index.ts";
 import type { Spot } from "../spot.ts";
 import { defaultOf, summaryOf } from "./keys.ts";
 import { methodText } from "../hovers/methodText.ts";
-import type { MethodOffer, Offer } from "./offer.ts";
+import { tierOf, type MethodOffer, type Offer } from "./offer.ts";
 import { sampleOf } from "./sample.ts";
+import { isResearch, isShippedSlot } from "./shipped.ts";
 
 /** What a text names at this place; undefined where nothing is known of it. */
 type ReferenceOffers = (reference: Reference) => readonly Offer[];
@@ -59,14 +60,20 @@ const methodsOf = (slot: SlotName): MethodOffer[] =>
   methods
     .filter((method) => method.slot === slot && !["user", "python"].includes(method.name))
     .filter(({ name }) => slot !== "task" || !["dataset", "corpus", "generated"].includes(name))
-    .map((method) => ({
-      kind: "method",
-      text: method.name,
-      detail: method.status === "approximate" ? "approximate" : "",
-      says: () => methodText(method).join("\n\n"),
-      needs: needsOf(method),
-      use: slot === "task" ? "env" : "use",
-    }));
+    .map((method) => {
+      const research = isResearch(method);
+      const status = method.status ?? "exact";
+      return {
+        kind: "method",
+        text: method.name,
+        detail: [...(research ? ["research"] : []), ...(status === "exact" ? [] : [status])].join(", "),
+        says: () => methodText(method).join("\n\n"),
+        needs: needsOf(method),
+        use: slot === "task" ? "env" : "use",
+        tier: tierOf(research, status),
+        research: research && isShippedSlot(slot),
+      };
+    });
 
 const needsOf = ({ params }: Declaration): Record<string, z.ZodType> =>
   Object.fromEntries(

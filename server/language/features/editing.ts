@@ -4,6 +4,7 @@ import { frameworkCompletions } from "../../frameworks/index.ts";
 import { actions, fixAllKind } from "../actions.ts";
 import { completionsAt, type Completions } from "../completion/completion.ts";
 import type { Feature } from "../feature.ts";
+import { isObject } from "../../analysis/evidence/json.ts";
 import { evidenceActions } from "./evidence.ts";
 import { rescoreActions } from "./rescore.ts";
 
@@ -36,12 +37,13 @@ export const completion: Feature = {
           file: open.file,
           client: { snippets, suggest, described },
         });
-        return last.items.map((item, index) => ({ ...item, data: index }));
+        const { items, research } = last;
+        return items.map((item, index) => ({ ...item, data: { index, research: research(index) } }));
       }),
     );
     connection.onCompletionResolve(async (item: CompletionItem) => {
       const resolve = guarded("completion text", item, () => {
-        const index: unknown = item.data;
+        const index = isObject(item.data) ? item.data["index"] : undefined;
         const same = typeof index === "number" && last?.items[index]?.label === item.label;
         const documentation = same ? last?.says(index) : undefined;
         return documentation === undefined ? item : { ...item, documentation };
