@@ -23,6 +23,7 @@ import { findNode, requireNode, type Places } from "./features/connection/node.t
 import { Stores, runsBeat } from "./features/connection/stores.ts";
 import { watchForClash } from "./features/language/clash.ts";
 import { RunPanels } from "./features/panel/host.ts";
+import { registerPaperCommand } from "./features/papers/commands.ts";
 import { RewardAttack } from "./features/rescore/attack.ts";
 import { RescoreDocuments } from "./features/rescore/documents.ts";
 import { ConfigsNaming } from "./features/rescore/naming.ts";
@@ -129,6 +130,7 @@ function build(context: ExtensionContext): Api {
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),
     ...registerConfigCommands(commandLine),
+    registerPaperCommand(commandLine),
     registerResearch(),
     ...registerTrainerCommands(commandLine),
     ...registerDaemonCommands(stores),

@@ -68,7 +68,7 @@ function nextSteps(folder: string): string[] {
 /** As a shell reads it. */
 const quoted = (path: string): string => (/^[\w./:\\-]+$/.test(path) ? path : JSON.stringify(path));
 
-function knownPreset(id: string): string {
+export function knownPreset(id: string): string {
   if (presetNamed(id) !== undefined) return id;
   const ids = listPresets().map((preset) => preset.id);
   const meant = nearest(id, ids);

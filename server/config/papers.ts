@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import type { Paper } from "../../shared/editor/papers.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { listPresets, presetsFolder, type Preset } from "./presets.ts";
 
@@ -20,16 +21,6 @@ const entrySchema = z.strictObject({
   was: z.string().optional(),
 });
 type Entry = z.output<typeof entrySchema>;
-
-export interface Paper {
-  readonly title: string;
-  readonly arxiv?: string;
-  readonly presets: readonly string[];
-  readonly commands: readonly string[];
-  /** How faithful the best of it is; `none`: there is nothing of it. */
-  readonly status: "exact" | "approximate" | "piece" | "none";
-  readonly follows?: string;
-}
 
 let entries: readonly Entry[] | undefined;
 

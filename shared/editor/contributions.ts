@@ -49,6 +49,7 @@ export const commands = {
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
   completionResearch: "gradus.completion.research",
+  paperFind: "gradus.paper.find",
   daemonStatus: "gradus.daemon.status",
   daemonStart: "gradus.daemon.start",
   daemonStop: "gradus.daemon.stop",

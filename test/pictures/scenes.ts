@@ -21,6 +21,19 @@ const completion = (name: string, text: string, more = ""): Scene => ({
   },
 });
 
+const research = (name: string, keys: readonly string[]): Scene => ({
+  name: `completion-${name}`,
+  play: async (editor) => {
+    await editor.open(config);
+    await editor.goTo(config, "extends: ");
+    await editor.keys("Shift+End", "Delete");
+    await editor.suggest();
+    await editor.keys(...keys);
+    await editor.seen(".suggest-widget.visible .monaco-list-row");
+    await editor.keys("ArrowUp");
+  },
+});
+
 /** What is next to the cursor, which is inside of `text`. */
 const hover = (name: string, text: string, back = 1, file = config): Scene => ({
   name: `hover-${name}`,
@@ -321,6 +334,28 @@ export const scenes: readonly Scene[] = [
   completion("export", "brevity: { use: ./rewards/brevity.ts", ":"),
   completion("file", "brevity: { use: ", "./"),
   completion("preset", "extends: "),
+  // The last item of the list asks for the rest.
+  research("research", []),
+  research("research-shown", ["ArrowUp", "Enter"]),
+  {
+    name: "find-paper",
+    play: async (editor) => {
+      await editor.open(config);
+      await editor.command("Gradus: Find a Paper");
+      await editor.seen(".quick-input-list .monaco-list-row");
+      await editor.type("curriculum");
+    },
+  },
+  {
+    name: "find-paper-config",
+    play: async (editor) => {
+      await editor.open(config);
+      await editor.command("Gradus: Find a Paper");
+      await editor.seen(".quick-input-list .monaco-list-row");
+      await editor.type("DUMP: Automated");
+      await editor.keys("Enter");
+    },
+  },
   hover("key", "estimator: { use", 12),
   hover("method", "use: boltzmann"),
   hover("value", "max_tokens: 9", 5),

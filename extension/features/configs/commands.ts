@@ -1,5 +1,4 @@
 /** Validate a config; create one. */
-import { execFile } from "node:child_process";
 import {
   DiagnosticSeverity,
   commands as editor,
@@ -11,17 +10,13 @@ import {
 } from "vscode";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { plural } from "../../../shared/lib/format.ts";
+import { printed, type CommandLine } from "../../vscode/commandLine.ts";
 import { register } from "../../vscode/commands.ts";
 import { pickConfig } from "../runs/pick.ts";
 import { findConfigs } from "./find.ts";
 
 /** How long the language server may take to say something about a file that it sees for the first time. */
 const patience = 3_000;
-
-export interface CommandLine {
-  readonly node: string;
-  readonly cli: string;
-}
 
 export function registerConfigCommands(commandLine: () => CommandLine): readonly Disposable[] {
   return [
@@ -62,7 +57,7 @@ function firstDiagnostics(uri: Uri): Promise<void> {
 }
 
 /** `gradus init` writes the starter; this opens what it wrote. */
-async function create({ node, cli }: CommandLine): Promise<void> {
+async function create(commandLine: CommandLine): Promise<void> {
   const folders = workspace.workspaceFolders ?? [];
   if (folders.length === 0)
     throw new UserError("No folder is open, so there is nowhere to put a config.", {
@@ -74,16 +69,7 @@ async function create({ node, cli }: CommandLine): Promise<void> {
       : await window.showWorkspaceFolderPick({ placeHolder: "Folder for the new config" });
   if (folder === undefined) return;
   const before = new Set((await findConfigs()).map((uri) => uri.toString()));
-  await runInit(node, cli, folder.uri.fsPath);
+  await printed(commandLine, ["init"], folder.uri.fsPath);
   const made = (await findConfigs()).find((uri) => !before.has(uri.toString()));
   if (made !== undefined) await window.showTextDocument(made);
-}
-
-function runInit(node: string, cli: string, folder: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    execFile(node, [cli, "init"], { cwd: folder }, (error, _, complaints) => {
-      if (error === null) return resolve();
-      reject(new UserError(complaints.trim() === "" ? error.message : complaints.trim(), { cause: error }));
-    });
-  });
 }

@@ -2,7 +2,7 @@
 import { Uri, window, workspace, type Disposable } from "vscode";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { register } from "../../vscode/commands.ts";
-import type { CommandLine } from "../configs/commands.ts";
+import type { CommandLine } from "../../vscode/commandLine.ts";
 import type { Stores } from "../connection/stores.ts";
 
 interface Checkpoint {

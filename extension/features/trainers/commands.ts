@@ -1,11 +1,10 @@
 /** What can be done with a file that starts verl, TRL or OpenRLHF: check it, and make a config of it to rehearse. */
-import { execFile } from "node:child_process";
 import { commands as editor, window, workspace, type Disposable, type TextDocument } from "vscode";
 import { language } from "../../../shared/editor/contributions.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { trainerIn, trainerNames } from "../../../shared/editor/trainers.ts";
+import { printed, type CommandLine } from "../../vscode/commandLine.ts";
 import { register } from "../../vscode/commands.ts";
-import type { CommandLine } from "../configs/commands.ts";
 
 export function registerTrainerCommands(commandLine: () => CommandLine): readonly Disposable[] {
   return [
@@ -50,15 +49,6 @@ async function convert(commandLine: CommandLine): Promise<void> {
   if (document === undefined) return;
   if (document.isDirty && !(await document.save()))
     throw new UserError("The file could not be saved, so no config was created.");
-  const content = await converted(commandLine, document.uri.fsPath);
+  const content = await printed(commandLine, ["convert", document.uri.fsPath]);
   await window.showTextDocument(await workspace.openTextDocument({ language: language.id, content }));
-}
-
-function converted({ node, cli }: CommandLine, file: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(node, [cli, "convert", file], (error, text, complaints) => {
-      if (error === null || text !== "") return resolve(text);
-      reject(new UserError(complaints.trim() === "" ? error.message : complaints.trim(), { cause: error }));
-    });
-  });
 }

@@ -1,4 +1,5 @@
-import { listPapers, type Paper } from "../../config/papers.ts";
+import type { Paper } from "../../../shared/editor/papers.ts";
+import { listPapers } from "../../config/papers.ts";
 import { exit, complain, print, printJson, type Command } from "../command.ts";
 import { colours as pc } from "../text/colours.ts";
 
