@@ -354,6 +354,7 @@ export const scenes: readonly Scene[] = [
       await editor.seen(".quick-input-list .monaco-list-row");
       await editor.type("DUMP: Automated");
       await editor.keys("Enter");
+      await editor.seen(".tab.active[data-resource-name^='Untitled']");
     },
   },
   hover("key", "estimator: { use", 12),
