@@ -73,6 +73,40 @@ describe("a config in the editor", function () {
     );
   });
 
+  it("holds research back until a letter is typed or the list's last item asks for it", async () => {
+    const document = await vscode.workspace.openTextDocument(uri);
+    const editor = await vscode.window.showTextDocument(document);
+    const before = document.getText();
+    const end = (): vscode.Position => document.positionAt(document.getText().length);
+    const offered = async (): Promise<string[]> => {
+      const { items } = await vscode.commands.executeCommand<vscode.CompletionList>(
+        "vscode.executeCompletionItemProvider",
+        uri,
+        end(),
+      );
+      return items.map(({ label }) => (typeof label === "string" ? label : label.label));
+    };
+    try {
+      await editor.edit((edit) => edit.insert(end(), "mask: [{ use: "));
+      const held = await offered();
+      assert.ok(held.includes("overlong") && !held.includes("turns"), held.join());
+      assert.match(held.find((label) => label.startsWith("research")) ?? "", /^research \(\d+\)…$/);
+      editor.selection = new vscode.Selection(end(), end());
+      await vscode.commands.executeCommand("editor.action.triggerSuggest");
+      await until(async () => {
+        await vscode.commands.executeCommand("selectLastSuggestion");
+        await vscode.commands.executeCommand("acceptSelectedSuggestion");
+        return document.getText() !== `${before}mask: [{ use: ` || undefined;
+      }, "something of research is written");
+      await editor.edit((edit) =>
+        edit.replace(new vscode.Range(document.positionAt(before.length), end()), "mask: [{ use: tu"),
+      );
+      assert.ok((await offered()).includes("turns"));
+    } finally {
+      await vscode.commands.executeCommand("workbench.action.files.revert");
+    }
+  });
+
   it("writes what is chosen from the list at its proper depth, and asks for more", async () => {
     const document = await vscode.workspace.openTextDocument(uri);
     const editor = await vscode.window.showTextDocument(document);
