@@ -62,11 +62,15 @@ export class VerdictQueries {
     if (status !== "running" || step < 1) return null;
     const times = rows<{ time: number }>(
       this.statements
-        .of(`SELECT r.time FROM clock r ${effective} WHERE r.run = ? ORDER BY r.step DESC LIMIT 20`)
+        .of(
+          `SELECT r.time FROM clock r ${effective} WHERE r.run = ? ORDER BY r.attempt DESC, r.step DESC LIMIT 20`,
+        )
         .all(id),
     ).map(({ time }) => time);
-    const heard = row<{ time: number | null }>(
-      this.statements.of("SELECT max(time) AS time FROM event WHERE run = ?").get(id),
+    const heard = row<{ time: number }>(
+      this.statements
+        .of("SELECT time FROM event WHERE run = ? ORDER BY attempt DESC, step DESC, ordinal DESC LIMIT 1")
+        .get(id),
     );
     return stalledVerdict({ step, times, heard: heard?.time ?? 0 }, now);
   }
