@@ -26,7 +26,7 @@ import { handlersOf, type Handlers } from "./handlers.ts";
 import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescore/rescorer.ts";
 import { RewardChecker } from "./rewardChecks/rewardChecker.ts";
-import { verdict } from "./verdict/verdict.ts";
+import { Verdicts } from "./verdict/verdicts.ts";
 import { Supervisor } from "./supervisor.ts";
 import { TokenReader } from "./tokens/tokenReader.ts";
 import { watchRuns } from "./watch.ts";
@@ -116,17 +116,22 @@ class StoreDaemon {
       onExit: (error) => this.fail(`the store's thread ended: ${messageOf(error)}`),
     });
     this.rescorer = new Rescorer(this.remote, log);
-    this.fileRuns = new OpenFileRuns(
-      this.remote,
-      log,
-      async (run) => (await verdict(this.remote, this.rescorer, { run })).verdict,
-    );
+    const verdicts = new Verdicts(this.remote, this.rescorer);
+    this.fileRuns = new OpenFileRuns(this.remote, log, async (run) => (await verdicts.of({ run })).verdict);
     this.supervisor = new Supervisor(paths.store, this.remote, options.worker, log);
     this.tokens = new TokenReader(this.remote);
-    this.handlers = handlersOf(this.remote, this.supervisor, this.rescorer, this.checker, this.tokens, {
-      status: () => this.status(),
-      shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
-    });
+    this.handlers = handlersOf(
+      this.remote,
+      this.supervisor,
+      this.rescorer,
+      verdicts,
+      this.checker,
+      this.tokens,
+      {
+        status: () => this.status(),
+        shutdown: () => setImmediate(() => setTimeout(this.end, 20)),
+      },
+    );
   }
 
   private accept(socket: Socket): void {

@@ -1,7 +1,6 @@
 /** The last runs of the configs that are open in some editor, kept as the store grows. Shared by all connections. */
 import { realpathSync } from "node:fs";
 import { messageOf } from "../../shared/lib/errors.ts";
-import type { RunSummary } from "../../shared/protocol/protocol.ts";
 import { alarmOf, type Verdict } from "../../shared/run/verdict.ts";
 import type { RunRecord } from "../analysis/evidence/record.ts";
 import type { FileRuns } from "../store/queries/evidenceQueries.ts";
@@ -19,8 +18,6 @@ export class OpenFileRuns {
   private readonly known = new Map<string, CachedFileRuns>();
   private readonly followers = new Map<object, readonly string[]>();
   private readonly listeners = new Set<(file: string) => void>();
-  /** By run. */
-  private readonly alarms = new Map<string, { readonly key: string; readonly verdict: Verdict }>();
   private timer: NodeJS.Timeout | undefined;
   private looking = false;
   private again = false;
@@ -93,17 +90,10 @@ export class OpenFileRuns {
     }
   }
 
-  /** What rollouts say of an alarm is asked once: the next step of a live run changes little of it. */
   private async judged(record: RunRecord | null): Promise<RunRecord | null> {
-    const verdict = record?.verdict ?? null;
-    if (record === null || verdict === null || alarmOf({ verdict }) === undefined) return record;
-    const key = keyOf(record.summary, verdict);
-    const known = this.alarms.get(record.summary.id);
-    const whole = known?.key === key ? known.verdict : await this.judge(record.summary.id);
-    if (whole === null) return record;
-    this.alarms.set(record.summary.id, { key, verdict: whole });
-    const { headline, cause, rollouts, fixes } = whole;
-    return { ...record, verdict: { ...verdict, headline, cause, rollouts, fixes } };
+    if (record === null || record.verdict === null || alarmOf({ verdict: record.verdict }) === undefined)
+      return record;
+    return { ...record, verdict: await this.judge(record.summary.id) };
   }
 
   /** Only what has a new stamp is read whole. */
@@ -119,9 +109,6 @@ export class OpenFileRuns {
     }
   }
 }
-
-/** The same finding of the same attempt. */
-const keyOf = ({ attempt }: RunSummary, { state, since }: Verdict): string => `${attempt} ${state} ${since}`;
 
 /** As it was opened, and with links resolved: a run may have been started by either. */
 export function pathsOf(file: string): readonly string[] {

@@ -14,7 +14,7 @@ import { attackReward, checkReward, pinReward, testReward } from "./rewardChecks
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./config/stageSteps.ts";
 import { dismiss } from "./verdict/dismissals.ts";
-import { verdict } from "./verdict/verdict.ts";
+import type { Verdicts } from "./verdict/verdicts.ts";
 import type { Supervisor } from "./supervisor.ts";
 import type { TokenReader } from "./tokens/tokenReader.ts";
 
@@ -30,6 +30,7 @@ export function handlersOf(
   remote: RemoteStore,
   supervisor: Supervisor,
   rescorer: Rescorer,
+  verdicts: Verdicts,
   checker: RewardChecker,
   tokens: TokenReader,
   daemon: Daemon,
@@ -61,9 +62,9 @@ export function handlersOf(
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
-    ...answers(protocol.runsVerdict, (parameters) => verdict(remote, rescorer, parameters)),
+    ...answers(protocol.runsVerdict, (parameters) => verdicts.of(parameters)),
     ...answers(protocol.runsDismiss, async (parameters) => {
-      const { verdict: found } = await verdict(remote, rescorer, { run: parameters.run });
+      const { verdict: found } = await verdicts.of({ run: parameters.run });
       return dismiss(remote, parameters, found);
     }),
     ...answers(protocol.metricsNames, (parameters) => remote.call("names", parameters)),

@@ -3,7 +3,7 @@ import { messageOf } from "../../../shared/lib/errors.ts";
 import { formatCount, formatNumber, plural } from "../../../shared/lib/format.ts";
 import type { Rescored } from "../../../shared/rollouts/rescore.ts";
 import { fromWire } from "../../../shared/rollouts/rollouts.ts";
-import type { Verdict, VerdictFix } from "../../../shared/run/verdict.ts";
+import type { VerdictFix } from "../../../shared/run/verdict.ts";
 import { sampleOf } from "../../analysis/rescore/sweep.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { Overtaken, type Rescorer } from "../rescore/rescorer.ts";
@@ -21,17 +21,17 @@ const rescorable = /^(reward|advantage)\./;
 export async function withEffects(
   remote: Pick<RemoteStore, "call">,
   rescorer: Rescorer,
-  verdict: Verdict,
+  fixes: readonly VerdictFix[],
   over: Over,
-): Promise<Verdict> {
-  const fixes: VerdictFix[] = [];
-  for (const [place, fix] of verdict.fixes.entries())
-    fixes.push(
+): Promise<readonly VerdictFix[]> {
+  const told: VerdictFix[] = [];
+  for (const [place, fix] of fixes.entries())
+    told.push(
       fix.effect === null && fix.set.every(({ path }) => rescorable.test(path))
         ? { ...fix, effect: await effectOf(remote, rescorer, fix, { ...over, place }) }
         : fix,
     );
-  return { ...verdict, fixes };
+  return told;
 }
 
 /** null: it cannot be told. */

@@ -1,6 +1,7 @@
 /** A finding in two to four words, and in one sentence. */
 import { formatFraction, formatNumber } from "../../../../shared/lib/format.ts";
 import { heldOutNames, said } from "../../../../shared/run/outcome.ts";
+import type { Verdict } from "../../../../shared/run/verdict.ts";
 import type { Finding } from "../finding.ts";
 import { teaching } from "../alarms/starved.ts";
 import type { VerdictView } from "../view.ts";
@@ -20,12 +21,20 @@ export function labelOf({ state, since, term }: Finding): string {
   }
 }
 
-/** @param shown the term is what causes it, and not a companion only */
-export function headlineOf(view: VerdictView, shown = false): string {
+/** How a headline names a term before it is shown to be the cause, and after. */
+const [companion, cause] = [" together with ", " because of "];
+
+/** Says in its headline that the term is the cause, where that was shown. */
+export const withCause = (verdict: Verdict): Verdict =>
+  verdict.cause?.shown === true
+    ? { ...verdict, headline: verdict.headline.replace(companion, cause) }
+    : verdict;
+
+export function headlineOf(view: VerdictView): string {
   const { finding } = view;
   switch (finding.state) {
     case "collapsed":
-      return `Collapsed at step ${finding.since}${finding.term === null ? "" : ` ${shown ? "because of" : "together with"} \`${finding.term}\``}`;
+      return `Collapsed at step ${finding.since}${finding.term === null ? "" : `${companion}\`${finding.term}\``}`;
     case "hacking":
       return hackingHeadline(view);
     case "starved":

@@ -1,0 +1,96 @@
+/** Verdicts of runs: what the store finds in a run's numbers, with what its rollouts add to an alarm. */
+import type { ParamsOf, ResultOf, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { isAlarm, type Verdict } from "../../../shared/run/verdict.ts";
+import { sampleOf } from "../../analysis/rescore/sweep.ts";
+import { exemplarsOf } from "../../analysis/verdict/exemplars.ts";
+import { factsOf } from "../../analysis/verdict/facts.ts";
+import { isCause, pressureOf } from "../../analysis/verdict/pressure.ts";
+import { withCause } from "../../analysis/verdict/words/label.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import type { Rescorer } from "../rescore/rescorer.ts";
+import { withEffects } from "./effects.ts";
+
+/** Steps whose rollouts are read for the cause, and rollouts of one. */
+const [causeSteps, mostRollouts] = [4, 512];
+/** Milliseconds for which what rollouts say of a live run's alarm is kept: the next step changes little of it. */
+const pace = 10_000;
+
+type Added = Pick<Verdict, "cause" | "rollouts" | "fixes">;
+
+export class Verdicts {
+  /** By run, of live ones. */
+  private readonly known = new Map<
+    string,
+    { readonly key: string; readonly at: number; readonly added: Added }
+  >();
+
+  constructor(
+    private readonly remote: Pick<RemoteStore, "call">,
+    private readonly rescorer: Rescorer,
+  ) {}
+
+  async of(asked: ParamsOf<typeof runsVerdict>): Promise<ResultOf<typeof runsVerdict>> {
+    const { verdict } = await this.remote.call("verdict", asked);
+    if (verdict === null || !isAlarm(verdict.state)) return { verdict };
+    const added = await (asked.to === undefined
+      ? this.addedLately(asked.run, verdict)
+      : this.added(asked.run, verdict));
+    return { verdict: added === null ? verdict : withCause({ ...verdict, ...added }) };
+  }
+
+  private async addedLately(run: string, verdict: Verdict): Promise<Added | null> {
+    const summary = await this.remote.call("summary", run);
+    const live = summary !== null && isLive(summary.status);
+    const key = `${summary?.attempt} ${verdict.state} ${verdict.since}`;
+    const known = this.known.get(run);
+    if (live && known?.key === key && performance.now() - known.at < pace) return known.added;
+    const added = await this.added(run, verdict);
+    if (live && added !== null) this.known.set(run, { key, at: performance.now(), added });
+    else this.known.delete(run);
+    return added;
+  }
+
+  /** null: there are no rollouts up to the verdict's step. */
+  private async added(run: string, verdict: Verdict): Promise<Added | null> {
+    const steps = (await this.remote.call("rolloutSteps", run)).filter((step) => step <= verdict.step);
+    const last = steps.at(-1);
+    if (last === undefined) return null;
+    const rows = await this.rollouts(run, last);
+    const { state, cause } = verdict;
+    const shown = await this.isShown(run, verdict, steps);
+    return {
+      cause: cause === null ? null : { ...cause, shown },
+      rollouts: exemplarsOf({ state, term: cause?.term ?? null }, rows),
+      fixes: await withEffects(this.remote, this.rescorer, verdict.fixes, { run, steps }),
+    };
+  }
+
+  private async rollouts(run: string, step: number): Promise<readonly RolloutRow[]> {
+    const where = 'use == "train"';
+    return (await this.remote.call("rollouts", { run, step, where, tokens: false, limit: mostRollouts }))
+      .rollouts;
+  }
+
+  /** Whether the push towards the term is gone when the steps since it began are scored without it. */
+  private async isShown(
+    run: string,
+    { cause, since, step: to }: Verdict,
+    steps: readonly number[],
+  ): Promise<boolean> {
+    const term = cause?.term ?? null;
+    if (term === null) return false;
+    const looked = sampleOf(
+      steps.filter((step) => step >= (since ?? 0)),
+      causeSteps,
+    );
+    const rows = (await Promise.all(looked.map((step) => this.rollouts(run, step)))).flat();
+    const from = Math.min(...looked) - 1;
+    const metrics = [`reward/${term}/weight`];
+    const { series } = await this.remote.call("series", { run, metrics, from, to, maxPoints: 2_000 });
+    const { config, origin } = await this.remote.call("show", { run });
+    const { scaled } = factsOf({ config, imported: origin !== undefined });
+    return isCause(pressureOf(rows, term, { weight: series[0]?.values.at(-1) ?? 1, scaled }));
+  }
+}
