@@ -4,13 +4,13 @@ import { valueAt } from "../../analysis/evidence/json.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import {
   longest,
-  type GroupTally,
   type MetricPoints,
   type RunRecord,
   type TermSpread,
 } from "../../analysis/evidence/record.ts";
 import type { RecordPlace } from "../../../shared/log/recordAt.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
+import { groupTallies } from "./groupTallies.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { OutcomeQueries } from "./outcomeQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";
@@ -144,7 +144,7 @@ export class EvidenceQueries {
       stages,
       bundles: this.bundles(summary),
       series,
-      groups: this.groups(summary),
+      groups: groupTallies(this.statements, summary.id, summary.step - longest.groups, summary.step),
       spread: this.spread(summary, series),
       evaluations: this.records.evaluations({ run: summary.id }).evaluations,
       failures: this.outcomes.failures(summary.id).slice(0, kindsOfFailure),
@@ -158,16 +158,6 @@ export class EvidenceQueries {
       .names.filter((name) => spokenOf.test(name) || more.has(name));
     const points = this.metrics.whole(id, names, step - longest.metrics);
     return Object.fromEntries(names.map((name, index) => [name, points[index]!]));
-  }
-
-  private groups({ id, step }: RunSummary): readonly GroupTally[] {
-    return rows<GroupTally & { admitted: boolean | number }>(
-      this.statements
-        .of(
-          `SELECT r.step, r.arm, r.admitted, r.reason, count(*) AS "groups", sum(r.successes) AS successes, sum(r.size) AS rollouts FROM grp r ${effective} WHERE r.run = ? AND r.step > ? GROUP BY r.step, r.arm, r.admitted, r.reason ORDER BY r.step`,
-        )
-        .all(id, step - longest.groups),
-    ).map((tally) => ({ ...tally, admitted: Boolean(tally.admitted) }));
   }
 
   /** Of the terms whose mean does not move: a mean can do so while rollouts differ. */

@@ -14,6 +14,7 @@ import { briefOf, verdictOf } from "../../analysis/verdict/verdict.ts";
 import { runFolder } from "../files.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import type { RunState } from "../ingest/runState.ts";
+import { groupTallies } from "./groupTallies.ts";
 import type { MetricQueries } from "./metricQueries.ts";
 import type { OutcomeQueries } from "./outcomeQueries.ts";
 import type { RecordQueries } from "./recordQueries.ts";
@@ -161,7 +162,7 @@ export class VerdictQueries {
 
   /** What words are made of: the series have been read by the timeline, and most verdicts ask for neither groups nor failures. */
   private record(run: RunState, to: number): VerdictRecord {
-    const groups = (): readonly GroupTally[] => this.groups(run.id, to);
+    const groups = (): readonly GroupTally[] => groupTallies(this.statements, run.id, to - lately, to);
     const failures = (): readonly RewardFailure[] => this.outcomes.failures(run.id).slice(0, mostFailures);
     return {
       ...this.head(run),
@@ -184,16 +185,6 @@ export class VerdictQueries {
     if (evaluations.length !== held.evaluations.length)
       held.evaluations = this.records.evaluations({ run, tasks: true }).evaluations;
     return held.evaluations;
-  }
-
-  private groups(run: string, to: number): readonly GroupTally[] {
-    return rows<GroupTally & { admitted: boolean | number }>(
-      this.statements
-        .of(
-          `SELECT r.step, r.arm, r.admitted, r.reason, count(*) AS "groups", sum(r.successes) AS successes, sum(r.size) AS rollouts FROM grp r ${effective} WHERE r.run = ? AND r.step > ? AND r.step <= ? GROUP BY r.step, r.arm, r.admitted, r.reason ORDER BY r.step`,
-        )
-        .all(run, to - lately, to),
-    ).map((tally) => ({ ...tally, admitted: Boolean(tally.admitted) }));
   }
 }
 
