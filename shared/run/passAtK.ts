@@ -1,4 +1,5 @@
 /** pass@k of one task, and how sure a mean over tasks is. Pure. */
+import { wilson } from "../lib/proportions.ts";
 import type { TaskResults } from "./taskResults.ts";
 
 /**
@@ -42,18 +43,18 @@ export function meanInterval(values: readonly number[]): readonly [low: number, 
   if (count < 2) return undefined;
   const mean = values.reduce((sum, value) => sum + value, 0) / count;
   const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (count - 1);
-  const trials = variance > 0 ? (mean * (1 - mean) * count) / variance : count;
-  const middle = (mean + z ** 2 / (2 * trials)) / (1 + z ** 2 / trials);
-  const half =
-    (z / (1 + z ** 2 / trials)) * Math.sqrt((mean * (1 - mean)) / trials + z ** 2 / (4 * trials ** 2));
-  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+  const { low, high } = wilson(mean, variance > 0 ? (mean * (1 - mean) * count) / variance : count, z);
+  return [low, high];
 }
 
-/** Of each task that says something of the metric (`eval/pass@<k>`, `eval/greedy`), its value. */
-function valuesOf({ samples, right, greedy }: TaskResults, metric: string): readonly number[] {
-  if (metric === "eval/greedy") return greedy.filter((value) => value !== null);
+/** Of each task its value of the metric (`eval/pass@<k>`, `eval/greedy`); undefined where it says nothing of it. */
+export function taskValues(
+  { samples, right, greedy }: TaskResults,
+  metric: string,
+): readonly (number | undefined)[] {
+  if (metric === "eval/greedy") return greedy.map((value) => value ?? undefined);
   const k = Number(/^eval\/pass@(\d+)$/.exec(metric)?.[1] ?? Number.NaN);
-  return samples.flatMap((count, i) => (count >= k ? [passAtK(count, right[i] ?? 0, k)] : []));
+  return samples.map((count, i) => (count >= k ? passAtK(count, right[i] ?? 0, k) : undefined));
 }
 
 /** By metric, how sure it is; those that the results say nothing of are left out. */
@@ -63,7 +64,7 @@ export function passIntervals(
 ): Readonly<Record<string, readonly [low: number, high: number]>> {
   return Object.fromEntries(
     metrics.flatMap((metric) => {
-      const interval = meanInterval(valuesOf(results, metric));
+      const interval = meanInterval(taskValues(results, metric).filter((value) => value !== undefined));
       return interval === undefined ? [] : [[metric, interval] as const];
     }),
   );

@@ -4,10 +4,9 @@ import { mean } from "../../../shared/lib/mean.ts";
 import type { ArmDifference, HeldOutDifference } from "../../../shared/run/comparison.ts";
 import { shareDifference } from "../../../shared/lib/proportions.ts";
 import { heldOutNames } from "../../../shared/run/outcome.ts";
-import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { Random } from "../../lib/random.ts";
 import { bootstrapMean } from "../evaluation/bootstrap.ts";
-import { passAtK } from "../../../shared/run/passAtK.ts";
+import { taskValues } from "../../../shared/run/passAtK.ts";
 
 /** The last evaluation of a run; undefined: it has none. */
 export interface Examined {
@@ -114,22 +113,11 @@ function byTask(metric: string, group: Group): ReadonlyMap<string, number> | und
   for (const { last } of group) {
     if (last === undefined) continue;
     if (last.results === undefined) return undefined;
-    for (const [task, value] of ofTasks(metric, last.results))
-      values.set(task, [...(values.get(task) ?? []), value]);
+    const { tasks } = last.results;
+    for (const [at, value] of taskValues(last.results, metric).entries())
+      if (value !== undefined) values.set(tasks[at]!, [...(values.get(tasks[at]!) ?? []), value]);
   }
   return new Map([...values].map(([task, found]) => [task, mean(found)]));
-}
-
-function ofTasks(
-  metric: string,
-  { tasks, samples, right, greedy }: TaskResults,
-): readonly [string, number][] {
-  const k = Number(/@(\d+)$/.exec(metric)?.[1] ?? 0);
-  return tasks.flatMap((task, at): [string, number][] => {
-    if (k === 0) return typeof greedy[at] === "number" ? [[task, greedy[at]]] : [];
-    const [drawn, correct] = [samples[at] ?? 0, right[at] ?? 0];
-    return drawn < k ? [] : [[task, passAtK(drawn, correct, k)]];
-  });
 }
 
 /** pass@1 of each arm at the last evaluations, where some run has more than one arm. */
