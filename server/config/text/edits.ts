@@ -1,10 +1,15 @@
 /** Mends of a config as edits of its text: values set, keys removed, in whichever style the file is written. */
+import { segments } from "../address.ts";
 import type { Position, Range } from "../../lib/lines.ts";
 import type { Fix, TextEdit } from "../check/diagnostic.ts";
 import { before, touch } from "./textEdits.ts";
 import { nameOf } from "../check/method.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { isNull, textOf, type ListNode, type MapEntry, type MapNode, type SourceNode } from "./node.ts";
+
+/** Where a value is that `--set` addresses so. */
+export const pathOf = (address: string): Path =>
+  segments(address).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 
 /** From the top of the file: keys, names of tasks and stages, indices of other lists. */
 export type Path = readonly (string | number)[];

@@ -2,8 +2,7 @@
 import { dirname } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, configSet } from "../../../shared/protocol/protocol.ts";
-import { segments } from "../../config/address.ts";
-import { SourceEdits } from "../../config/text/edits.ts";
+import { SourceEdits, pathOf } from "../../config/text/edits.ts";
 import { parseSource } from "../../config/text/source.ts";
 import { applyEdits } from "../../config/text/textEdits.ts";
 
@@ -15,8 +14,7 @@ export function setInConfig({ file, text, set }: ParamsOf<typeof configSet>): st
   let now = text;
   for (const { path, value } of set) {
     const { root } = parseSource(file, now, { file, folder: dirname(file), via: [], layer: "file" });
-    const keys = segments(path).map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-    const fix = new SourceEdits(now, root).set(keys, JSON.stringify(value), path);
+    const fix = new SourceEdits(now, root).set(pathOf(path), JSON.stringify(value), path);
     if (fix === undefined)
       throw new UserError(`This file has no safe place to set \`${path}\`.`, {
         file,
