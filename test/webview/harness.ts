@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
-import { contentSecurityPolicy, page as html } from "../../extension/features/panel/html.ts";
+import { contentSecurityPolicy, page as html } from "../../extension/vscode/html.ts";
 import type { ToCompare } from "../../shared/editor/comparePanel.ts";
 import type { FromPanel, ToPanel } from "../../shared/editor/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";

@@ -24,10 +24,10 @@ import { runsCompare, runsShow, type RunSummary } from "../../../shared/protocol
 import type { Comparison } from "../../../shared/run/comparison.ts";
 import { readSources } from "../../../shared/run/sources.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
+import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
 import { execute, register, show } from "../../vscode/commands.ts";
 import type { DaemonSession } from "../connection/session.ts";
 import type { Stores } from "../connection/stores.ts";
-import { page } from "../panel/html.ts";
 import type { Family } from "../runs/families.ts";
 import { pickRuns } from "../runs/pick.ts";
 import { configUri, resolvedUri, sourceUri } from "../runs/runFiles.ts";
@@ -100,10 +100,7 @@ export class ComparePanels implements Disposable, TextDocumentContentProvider {
     const ids = [...runs]
       .sort((one, other) => one.startedAt.localeCompare(other.startedAt))
       .map(({ id }) => id);
-    const options = {
-      enableScripts: true,
-      localResourceRoots: [Uri.joinPath(this.home, "dist", "webviews")],
-    };
+    const options = webviewOptions(this.home);
     const panel = window.createWebviewPanel(panels.compare, "Compare Runs", ViewColumn.Active, options);
     this.#host(panel, ids);
   }
@@ -150,14 +147,7 @@ class CompareHost {
     private readonly stores: Stores,
     private runs: readonly string[],
   ) {
-    panel.iconPath = {
-      light: Uri.joinPath(home, "media", "gradus.svg"),
-      dark: Uri.joinPath(home, "media", "gradus-dark.svg"),
-    };
-    panel.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [Uri.joinPath(home, "dist", "webviews")],
-    };
+    dress(panel, home);
     panel.webview.onDidReceiveMessage(
       (message: FromCompare) =>
         void this.#receive(message).catch((error: unknown) => show(error, `compare: ${message.type}`)),
@@ -175,7 +165,7 @@ class CompareHost {
             }),
           ];
     panel.onDidDispose(() => this.#stop.forEach((stop) => stop()));
-    this.#write(home);
+    load(panel, home, "Compare Runs", "comparePanel");
   }
 
   answer({ path }: Uri): string | undefined {
@@ -186,19 +176,6 @@ class CompareHost {
   }
 
   readonly #id = randomBytes(4).toString("hex");
-
-  #write(home: Uri): void {
-    const { webview } = this.panel;
-    const file = (name: string): string =>
-      webview.asWebviewUri(Uri.joinPath(home, "dist", "webviews", name)).toString();
-    webview.html = page({
-      title: "Compare Runs",
-      nonce: randomBytes(16).toString("base64url"),
-      source: webview.cspSource,
-      script: file("comparePanel.js"),
-      style: file("comparePanel.css"),
-    });
-  }
 
   #store(): ReturnType<Stores["ofRun"]> {
     return (

@@ -1,5 +1,4 @@
 /** The run panel's side in the editor: one webview panel a run, restored after a reload. */
-import { randomBytes } from "node:crypto";
 import { Position, Range, Uri, ViewColumn, window, type Disposable, type WebviewPanel } from "vscode";
 import { panels } from "../../../shared/editor/contributions.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
@@ -13,6 +12,7 @@ import {
   type PanelAction,
   type ToPanel,
 } from "../../../shared/editor/runPanel.ts";
+import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
 import { execute, show, type CommandName } from "../../vscode/commands.ts";
 import { output } from "../../vscode/output.ts";
 import { Emitter } from "../connection/emitter.ts";
@@ -20,7 +20,6 @@ import type { DaemonState, Store, Stores } from "../connection/stores.ts";
 import { applyFix } from "./applyFix.ts";
 import { columnOf } from "./column.ts";
 import { PanelFeed } from "./feed.ts";
-import { page } from "./html.ts";
 import { moveStage, type StageMove } from "./moveStage.ts";
 import { saveChart } from "./saveChart.ts";
 
@@ -66,10 +65,7 @@ export class RunPanels implements Disposable {
     const existing = this.#open.get(run);
     if (existing !== undefined) return existing.reveal(chart);
     const column = this.#column();
-    const options = {
-      enableScripts: true,
-      localResourceRoots: [Uri.joinPath(this.home, "dist", "webviews")],
-    };
+    const options = webviewOptions(this.home);
     this.#host(window.createWebviewPanel(panels.run, name, column, options), run).reveal(chart);
   }
 
@@ -124,14 +120,7 @@ class RunPanelHost {
       failed: (error) => this.#failed(error),
       shown: () => this.stores.ofRun(run)?.runs.find(run),
     });
-    panel.iconPath = {
-      light: Uri.joinPath(home, "media", "gradus.svg"),
-      dark: Uri.joinPath(home, "media", "gradus-dark.svg"),
-    };
-    panel.webview.options = {
-      enableScripts: true,
-      localResourceRoots: [Uri.joinPath(home, "dist", "webviews")],
-    };
+    dress(panel, home);
     panel.webview.onDidReceiveMessage((message: FromPanel) => void this.#receive(message));
     panel.onDidChangeViewState(() => {
       if (panel.visible) return;
@@ -145,7 +134,7 @@ class RunPanelHost {
     });
     this.#unsubscribe.push(stores.changed.on((store) => this.#storeChanged(store)));
     this.#attach();
-    this.#write(home);
+    load(panel, home, panel.title, "runPanel");
   }
 
   get visible(): boolean {
@@ -172,18 +161,6 @@ class RunPanelHost {
   }
   dispose(): void {
     this.panel.dispose();
-  }
-
-  #write(home: Uri): void {
-    const file = (name: string): string =>
-      this.panel.webview.asWebviewUri(Uri.joinPath(home, "dist", "webviews", name)).toString();
-    this.panel.webview.html = page({
-      title: this.panel.title,
-      nonce: randomBytes(16).toString("base64url"),
-      source: this.panel.webview.cspSource,
-      script: file("runPanel.js"),
-      style: file("runPanel.css"),
-    });
   }
 
   #ownStore(): Store | undefined {

@@ -11,7 +11,7 @@ import {
   requireNode,
 } from "../../../extension/features/connection/node.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import { contentSecurityPolicy, page } from "../../../extension/features/panel/html.ts";
+import { contentSecurityPolicy, page } from "../../../extension/vscode/html.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-node-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
