@@ -139,6 +139,15 @@ export class Stores implements Disposable {
     return store.machine.session ?? settled(store.machine);
   }
 
+  /** The connection to ask about a run through: its store's, or, while that lists no such run, the first. */
+  connectedFor(run: string): Promise<DaemonSession> {
+    return this.connected(this.ofRun(run) ?? this.#stores[0]);
+  }
+  /** A run as its config calls it; its id where no store lists it yet. */
+  nameOf(run: string): string {
+    return this.ofRun(run)?.runs.find(run)?.name ?? run;
+  }
+
   async restart(store: Store): Promise<void> {
     store.machine.stop();
     await store.machine.start();

@@ -16,9 +16,8 @@ import {
   signOf,
   writeCriteria,
   writeText,
-  type Fold,
   type Heading,
-  type Mark,
+  type Written,
 } from "./writer.ts";
 
 /** Lines [from, to] that are about one rollout; its number is on the first, at `at`. */
@@ -30,11 +29,7 @@ export interface RolloutLines {
   readonly group: string;
   readonly index: number;
 }
-export interface RolloutDocument {
-  readonly text: string;
-  readonly folds: readonly Fold[];
-  readonly headings: readonly Heading[];
-  readonly marks: readonly Mark[];
+export interface RolloutDocument extends Written {
   readonly rollouts: readonly RolloutLines[];
 }
 interface StepRecord {
@@ -69,10 +64,7 @@ export function rolloutDocument(record: StepRecord): RolloutDocument {
   const lines: RolloutLines[] = [];
   const headings = groups.map((entry) => writeGroup(writer, entry, layout, lines));
   return {
-    text: `${writer.lines.join("\n")}\n`,
-    folds: writer.folds,
-    headings,
-    marks: writer.marks,
+    ...writer.written(headings),
     rollouts: lines,
   };
 }

@@ -7,9 +7,7 @@ import {
   TabInputWebview,
   Uri,
   ViewColumn,
-  languages,
   window,
-  workspace,
   type Disposable,
   type Hover,
   type Position,
@@ -49,26 +47,21 @@ export const commandLink = (range: Range, command: string, word: unknown, toolti
 export class Rollouts implements TextDocumentContentProvider, Disposable {
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
-  readonly #surface = new Surface<RolloutDocument>(schemes.rollouts);
+  readonly #surface: Surface<RolloutDocument>;
   readonly #disposables: Disposable[];
 
   constructor(
     private readonly stores: Stores,
     private readonly hovers: WhyHovers,
   ) {
-    const selector = { scheme: schemes.rollouts };
+    this.#surface = new Surface<RolloutDocument>(schemes.rollouts, {
+      content: this,
+      lenses: (document) => this.#lenses(document),
+      links: (document) => this.#links(document),
+      hover: (document, position) => this.#hover(document, position),
+    });
     this.#disposables = [
       this.#surface,
-      workspace.registerTextDocumentContentProvider(schemes.rollouts, this),
-      languages.registerCodeLensProvider(selector, {
-        provideCodeLenses: (document) => this.#lenses(document),
-      }),
-      languages.registerDocumentLinkProvider(selector, {
-        provideDocumentLinks: (document) => this.#links(document),
-      }),
-      languages.registerHoverProvider(selector, {
-        provideHover: (document, position) => this.#hover(document, position),
-      }),
       register("rolloutsOpen", (run, step, where) => this.#open(run, step, where)),
     ];
   }
@@ -89,13 +82,12 @@ export class Rollouts implements TextDocumentContentProvider, Disposable {
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const { run, step, where } = stepOf(uri);
-    const store = this.stores.ofRun(run) ?? this.stores.all[0];
-    const session = await this.stores.connected(store);
+    const session = await this.stores.connectedFor(run);
     const [{ groups }, { rollouts, total }] = await Promise.all([
       session.ask(groupsQuery, { run, step }),
       session.ask(rolloutsQuery, { run, step, limit: most, ...(where === "" ? {} : { where }) }),
     ]);
-    const name = store?.runs.find(run)?.name ?? run;
+    const name = this.stores.nameOf(run);
     const document = rolloutDocument({ name, step, groups, rollouts, total, where });
     this.#surface.set(uri, document);
     return document.text;

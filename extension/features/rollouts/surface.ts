@@ -11,18 +11,17 @@ import {
   languages,
   window,
   workspace,
+  type CodeLens,
   type Disposable,
+  type DocumentLink,
+  type Hover,
+  type Position,
   type TextDocument,
+  type TextDocumentContentProvider,
   type TextEditor,
   type Uri,
 } from "vscode";
-import type { Fold, Heading, Mark, Sign } from "./writer.ts";
-
-export interface Written {
-  readonly folds: readonly Fold[];
-  readonly headings: readonly Heading[];
-  readonly marks: readonly Mark[];
-}
+import type { Heading, Sign, Written } from "./writer.ts";
 
 const dim = new ThemeColor("descriptionForeground");
 const styles = {
@@ -36,6 +35,14 @@ const styles = {
 } as const satisfies Readonly<Record<Sign, object>>;
 const signs = ["positive", "negative", "error", "given", "quiet", "heading"] as const;
 
+/** What a kind of document has besides its text. */
+interface Providers {
+  readonly content: TextDocumentContentProvider;
+  readonly lenses: (document: TextDocument) => CodeLens[];
+  readonly links: (document: TextDocument) => DocumentLink[];
+  readonly hover?: (document: TextDocument, position: Position) => Promise<Hover> | undefined;
+}
+
 export class Surface<Document extends Written> implements Disposable {
   readonly #documents = new Map<string, Document>();
   readonly #styles = new Map(
@@ -45,9 +52,16 @@ export class Surface<Document extends Written> implements Disposable {
   readonly #folded = new Set<string>();
   readonly #disposables: Disposable[];
 
-  constructor(private readonly scheme: string) {
+  constructor(
+    private readonly scheme: string,
+    { content, lenses, links, hover }: Providers,
+  ) {
     const selector = { scheme };
     this.#disposables = [
+      workspace.registerTextDocumentContentProvider(scheme, content),
+      languages.registerCodeLensProvider(selector, { provideCodeLenses: lenses }),
+      languages.registerDocumentLinkProvider(selector, { provideDocumentLinks: links }),
+      ...(hover === undefined ? [] : [languages.registerHoverProvider(selector, { provideHover: hover })]),
       languages.registerFoldingRangeProvider(selector, {
         provideFoldingRanges: (document) =>
           (this.of(document)?.folds ?? []).map(({ from, to }) => new FoldingRange(from, to)),

@@ -47,7 +47,7 @@ export class WhyHovers {
   }
 
   async #ask({ run, step, group, index }: RolloutAddress): Promise<string> {
-    const session = await this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
+    const session = await this.stores.connectedFor(run);
     return whyMarkdown(await session.ask(rolloutsWhy, { run, step, group, index }));
   }
 }

@@ -33,6 +33,14 @@ export interface TextLine {
   readonly margin: number;
 }
 
+/** A document as it was written, for an editor to show. */
+export interface Written {
+  readonly text: string;
+  readonly folds: readonly Fold[];
+  readonly headings: readonly Heading[];
+  readonly marks: readonly Mark[];
+}
+
 interface Piece {
   readonly text: string;
   readonly sign?: Sign | undefined;
@@ -63,6 +71,10 @@ export class Writer {
       text += part.text;
     });
     this.write(text.trimEnd());
+  }
+  written(headings: readonly Heading[] = []): Written {
+    const { lines, folds, marks } = this;
+    return { text: `${lines.join("\n")}\n`, folds, headings, marks };
   }
   fold(from: number, closed = false): void {
     if (this.line - 1 > from) this.folds.push({ from, to: this.line - 1, ...(closed && { closed }) });

@@ -81,10 +81,7 @@ export function foundDocument({ name, rollouts, total, all, where, sort }: Found
     return { from: line, to: line, at: [widths[0]! - row[0]!.text.length, to], step, group, index };
   });
   return {
-    text: `${writer.lines.join("\n")}\n`,
-    folds: writer.folds,
-    headings: [],
-    marks: writer.marks,
+    ...writer.written(),
     rollouts: lines,
   };
 }
@@ -128,10 +125,7 @@ export function searchDocument({ name, text, hits, total, atLeast }: Searched): 
     };
   });
   return {
-    text: `${writer.lines.join("\n")}\n`,
-    folds: writer.folds,
-    headings: [],
-    marks: writer.marks,
+    ...writer.written(),
     rollouts: lines,
   };
 }

@@ -4,9 +4,7 @@ import {
   EventEmitter,
   Range,
   commands as editor,
-  languages,
   window,
-  workspace,
   type Disposable,
   type DocumentLink,
   type Hover,
@@ -50,7 +48,7 @@ type Listed = RolloutDocument & Partial<Pick<TaskDocument, "steps">>;
 export class RolloutLists implements TextDocumentContentProvider, Disposable {
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
-  readonly #surface = new Surface<Listed>(schemes.rolloutList);
+  readonly #surface: Surface<Listed>;
   readonly #disposables: Disposable[];
 
   constructor(
@@ -58,19 +56,14 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     private readonly hovers: WhyHovers,
     private readonly documents: () => RolloutDocuments,
   ) {
-    const selector = { scheme: schemes.rolloutList };
+    this.#surface = new Surface<Listed>(schemes.rolloutList, {
+      content: this,
+      lenses: (document) => this.#lenses(document),
+      links: (document) => this.#links(document),
+      hover: (document, position) => this.#hover(document, position),
+    });
     this.#disposables = [
       this.#surface,
-      workspace.registerTextDocumentContentProvider(schemes.rolloutList, this),
-      languages.registerCodeLensProvider(selector, {
-        provideCodeLenses: (document) => this.#lenses(document),
-      }),
-      languages.registerDocumentLinkProvider(selector, {
-        provideDocumentLinks: (document) => this.#links(document),
-      }),
-      languages.registerHoverProvider(selector, {
-        provideHover: (document, position) => this.#hover(document, position),
-      }),
       register("rolloutsFind", (word, where, sort) => this.#find(word, where, sort)),
       register("rolloutsSort", () => this.#sort()),
       register("taskFollow", (word) => this.#follow(word)),
@@ -91,7 +84,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
 
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const address = listOf(uri);
-    const session = await this.#session(address.run);
+    const session = await this.stores.connectedFor(address.run);
     const document = await this.#document(session, address);
     this.#surface.set(uri, document);
     return document.text;
@@ -102,14 +95,8 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     return address.kind === "search" ? this.#searched(session, address) : this.#found(session, address);
   }
 
-  #session(run: string): Promise<Asker> {
-    return this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
-  }
-  #name(run: string): string {
-    return this.stores.ofRun(run)?.runs.find(run)?.name ?? run;
-  }
   #show(address: ListAddress): Thenable<unknown> {
-    const uri = listUri(address, this.#name(address.run));
+    const uri = listUri(address, this.stores.nameOf(address.run));
     // A live run may have more by now.
     this.#changed.fire(uri);
     return window.showTextDocument(uri, {
@@ -126,7 +113,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
       session.ask(rolloutsQuery, { run, sort, limit: mostRows, ...(where !== "" && { where }) }),
       session.ask(rolloutsQuery, { run, limit: 1 }),
     ]);
-    return foundDocument({ name: this.#name(run), rollouts, total, all, where, sort });
+    return foundDocument({ name: this.stores.nameOf(run), rollouts, total, all, where, sort });
   }
 
   /** Until the index is made each answer brings it further; of a scan a page may be empty and not the last. */
@@ -151,7 +138,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
       after = answer.next;
       atLeast = answer.atLeast && after !== null;
     }
-    return searchDocument({ name: this.#name(run), text, hits, total, atLeast });
+    return searchDocument({ name: this.stores.nameOf(run), text, hits, total, atLeast });
   }
 
   async #task(session: Asker, { run, task }: Extract<ListAddress, { kind: "task" }>): Promise<TaskDocument> {
@@ -162,7 +149,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     ]);
     const [first] = rollouts;
     return taskDocument({
-      name: this.#name(run),
+      name: this.stores.nameOf(run),
       task,
       arm: first?.task?.arm,
       prompt: first?.prompt,
@@ -186,7 +173,7 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
     const wanted =
       typeof where === "string" && typeof sort === "string"
         ? { where, sort: before.sort }
-        : await askCondition(await this.#session(run.id), run, before);
+        : await askCondition(await this.stores.connectedFor(run.id), run, before);
     if (wanted === undefined) return;
     await this.#show(
       isSearch(wanted.where)
@@ -253,13 +240,13 @@ export class RolloutLists implements TextDocumentContentProvider, Disposable {
 
   async #diff(run: string, earlier: TaskStep, later: TaskStep): Promise<void> {
     const uri = ({ best }: TaskStep): Uri | undefined =>
-      best === undefined ? undefined : rolloutUri({ run, ...placeOf(best) }, this.#name(run));
+      best === undefined ? undefined : rolloutUri({ run, ...placeOf(best) }, this.stores.nameOf(run));
     const [left, right] = [uri(earlier), uri(later)];
     if (left === undefined || right === undefined)
       throw new UserError("One of the two steps has no rollout with a reward.", {
         action: "Choose other steps: Diff Two Steps….",
       });
-    const title = `${this.#name(run)} · best of steps ${earlier.step} ↔ ${later.step}`;
+    const title = `${this.stores.nameOf(run)} · best of steps ${earlier.step} ↔ ${later.step}`;
     await editor.executeCommand("vscode.diff", left, right, title, { preview: true });
   }
 

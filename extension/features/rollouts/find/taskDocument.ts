@@ -34,10 +34,7 @@ export function taskDocument({ name, task, arm, prompt, steps }: FollowedTask): 
     return writeStep(writer, step, rollouts);
   });
   return {
-    text: `${writer.lines.join("\n")}\n`,
-    folds: writer.folds,
-    headings,
-    marks: writer.marks,
+    ...writer.written(headings),
     rollouts,
     steps: places,
   };

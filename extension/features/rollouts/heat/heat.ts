@@ -95,7 +95,7 @@ export class TokenHeat implements Disposable {
 
   async #ask({ address, response }: Shown): Promise<TokenMap> {
     const { run, step, group, index } = address;
-    const session = await this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
+    const session = await this.stores.connectedFor(run);
     return new TokenMap(await session.ask(rolloutsTokens, { run, step, group, index }), response);
   }
 

@@ -13,9 +13,9 @@ import {
   signOf,
   writeCriteria,
   writeText,
-  type Fold,
   type Heading,
   type Mark,
+  type Written,
   type TextLine,
 } from "../writer.ts";
 import { groupVerdict } from "../verdict.ts";
@@ -29,11 +29,7 @@ interface SiblingLink {
   readonly to: number;
   readonly index: number;
 }
-export interface OneDocument {
-  readonly text: string;
-  readonly folds: readonly Fold[];
-  readonly headings: readonly Heading[];
-  readonly marks: readonly Mark[];
+export interface OneDocument extends Written {
   readonly links: readonly SiblingLink[];
   /** Where terms with a value are named. */
   readonly terms: ReadonlyMap<string, Omit<Mark, "sign">>;
@@ -66,10 +62,7 @@ export function oneDocument({ name, rollout, group, siblings }: OneRecord): OneD
   const prompt = writePrompt(writer, rollout.prompt);
   const { heading, lines } = writeResponse(writer, rollout);
   return {
-    text: `${writer.lines.join("\n")}\n`,
-    folds: writer.folds,
-    headings: [...prompt, heading],
-    marks: writer.marks,
+    ...writer.written([...prompt, heading]),
     links,
     terms,
     response: lines,

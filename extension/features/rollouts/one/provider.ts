@@ -4,9 +4,7 @@ import {
   EventEmitter,
   Range,
   commands as editor,
-  languages,
   window,
-  workspace,
   type Disposable,
   type DocumentLink,
   type TextDocument,
@@ -36,7 +34,7 @@ export interface Shown extends OneDocument {
 export class RolloutDocuments implements TextDocumentContentProvider, Disposable {
   readonly #changed = new EventEmitter<Uri>();
   readonly onDidChange = this.#changed.event;
-  readonly #surface = new Surface<Shown>(schemes.rollout);
+  readonly #surface: Surface<Shown>;
   readonly #disposables: Disposable[];
 
   constructor(
@@ -44,16 +42,13 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
     /** The rollout that the cursor is in, where a list of them is open. */
     private readonly listed: () => RolloutAddress | undefined,
   ) {
-    const selector = { scheme: schemes.rollout };
+    this.#surface = new Surface<Shown>(schemes.rollout, {
+      content: this,
+      lenses: (document) => this.#lenses(document),
+      links: (document) => this.#links(document),
+    });
     this.#disposables = [
       this.#surface,
-      workspace.registerTextDocumentContentProvider(schemes.rollout, this),
-      languages.registerCodeLensProvider(selector, {
-        provideCodeLenses: (document) => this.#lenses(document),
-      }),
-      languages.registerDocumentLinkProvider(selector, {
-        provideDocumentLinks: (document) => this.#links(document),
-      }),
       register("rolloutOpen", (word) => this.#open(word)),
       register("rolloutDiff", (word, index) => this.#diff(word, index)),
     ];
@@ -84,20 +79,17 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
   async provideTextDocumentContent(uri: Uri): Promise<string> {
     const address = rolloutOf(uri);
     const { siblings, rollout, group } = await this.#ask(address);
-    const document = oneDocument({ name: this.#name(address.run), rollout, group, siblings });
+    const document = oneDocument({ name: this.stores.nameOf(address.run), rollout, group, siblings });
     this.#surface.set(uri, { ...document, address, rollout, siblings });
     return document.text;
   }
 
-  #name(run: string): string {
-    return this.stores.ofRun(run)?.runs.find(run)?.name ?? run;
-  }
   #uri(address: RolloutAddress): Uri {
-    return rolloutUri(address, this.#name(address.run));
+    return rolloutUri(address, this.stores.nameOf(address.run));
   }
 
   async #ask({ run, step, group, index }: RolloutAddress) {
-    const session = await this.stores.connected(this.stores.ofRun(run) ?? this.stores.all[0]);
+    const session = await this.stores.connectedFor(run);
     const [{ groups }, { rollouts }] = await Promise.all([
       session.ask(groupsQuery, { run, step }),
       session.ask(rolloutsQuery, { run, step, where: inGroup(group), limit: mostSiblings }),
@@ -137,7 +129,7 @@ export class RolloutDocuments implements TextDocumentContentProvider, Disposable
       "vscode.diff",
       this.#uri(address),
       this.#uri({ ...address, index: other }),
-      `${this.#name(address.run)} · step ${address.step} · rollouts ${address.index} ↔ ${other}`,
+      `${this.stores.nameOf(address.run)} · step ${address.step} · rollouts ${address.index} ↔ ${other}`,
       { preview: true },
     );
   }
