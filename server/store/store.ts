@@ -7,6 +7,7 @@ import { openDatabase } from "./drivers/driver.ts";
 import { databasePath, runIds, runsFolder, trashPrefix } from "./files.ts";
 import { loadReaders } from "./imported/readers.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import { isFull } from "./drivers/fullDisk.ts";
 import { claim, release } from "./drivers/owner.ts";
 import { queriesOf, type Queries } from "./queries/queries.ts";
 import { migrate, rowKeys, runTables } from "./schema.ts";
@@ -127,8 +128,13 @@ export class Store {
   }
 
   close(): void {
-    if (this.options.owned === true) release(this.database);
-    this.database.pragma("wal_checkpoint(TRUNCATE)");
+    try {
+      if (this.options.owned === true) release(this.database);
+      this.database.pragma("wal_checkpoint(TRUNCATE)");
+    } catch (error) {
+      // What is left in the journal is taken in when the store is opened next.
+      if (!isFull(error)) throw error;
+    }
     this.database.close();
   }
 }

@@ -9,6 +9,7 @@ import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { isSettled } from "../../shared/protocol/runStatus.ts";
 import type { Queries } from "./queries/queries.ts";
 import { isDamage, rebuilding, setAside } from "./drivers/damaged.ts";
+import { inWords } from "./drivers/fullDisk.ts";
 import { LostSteps } from "./queries/unreadRollouts.ts";
 import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
@@ -75,7 +76,7 @@ class StoreThread {
       this.post({ id, result: await this.calls(name, parameters) });
       this.announce();
     } catch (given) {
-      const error = this.recovered(given);
+      const error = this.recovered(inWords(this.folder, given));
       const detail = error instanceof UserError ? error.detail : null;
       const { action, file, code } = detail ?? {};
       const plain = {
@@ -263,7 +264,8 @@ class StoreThread {
   private attempt(what: string, work: () => void, failed: (error: unknown) => void): void {
     try {
       work();
-    } catch (error) {
+    } catch (given) {
+      const error = inWords(this.folder, given);
       if (this.recovered(error) !== error) return;
       failed(error);
       this.post({ problem: `${what}: ${messageOf(error)}` });

@@ -37,7 +37,7 @@ for (const [where, every] of [
       fill(join(workspace.store, "ballast"));
       assert.equal(await talk.ended, 1);
       const summary = talk.lines.at(-1)!;
-      assert.equal(summary.type, "summary");
+      assert.equal(summary.type, "summary", talk.stderr);
       assert.match(String(summary["message"]), /(disk .*full|no space left)[^]*[Ff]ree (some )?space/);
       const run = summary.run!;
       const done = ofKind(readLog(workspace.runFolder(run), 0), "metrics").map(({ step }) => step);

@@ -8,6 +8,8 @@ import { exemplarsOf } from "../../analysis/verdict/exemplars.ts";
 import { factsOf } from "../../analysis/verdict/facts.ts";
 import { isCause, pressureOf } from "../../analysis/verdict/pressure.ts";
 import { withCause } from "../../analysis/verdict/words/label.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { diskFull } from "../../store/drivers/fullDisk.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import type { Rescorer } from "../rescore/rescorer.ts";
 import { withEffects } from "./effects.ts";
@@ -34,10 +36,21 @@ export class Verdicts {
   async of(asked: ParamsOf<typeof runsVerdict>): Promise<ResultOf<typeof runsVerdict>> {
     const { verdict } = await this.remote.call("verdict", asked);
     if (verdict === null || !isAlarm(verdict.state)) return { verdict };
-    const added = await (asked.to === undefined
-      ? this.addedLately(asked.run, verdict)
-      : this.added(asked.run, verdict));
+    const added = await this.addedIfRead(asked, verdict);
     return { verdict: added === null ? verdict : withCause({ ...verdict, ...added }) };
+  }
+
+  /** null also where the disk is full: rollouts that have not been read yet cannot be, and the verdict holds without them. */
+  private async addedIfRead(
+    { run, to }: ParamsOf<typeof runsVerdict>,
+    verdict: Verdict,
+  ): Promise<Added | null> {
+    try {
+      return await (to === undefined ? this.addedLately(run, verdict) : this.added(run, verdict));
+    } catch (error) {
+      if (error instanceof UserError && error.detail.code === diskFull) return null;
+      throw error;
+    }
   }
 
   private async addedLately(run: string, verdict: Verdict): Promise<Added | null> {

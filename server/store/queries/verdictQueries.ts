@@ -12,6 +12,7 @@ import { stalledVerdict } from "../../analysis/verdict/stalled.ts";
 import { Timeline } from "../../analysis/verdict/timeline.ts";
 import { briefOf, verdictOf } from "../../analysis/verdict/verdict.ts";
 import { runFolder } from "../files.ts";
+import { isFull } from "../drivers/fullDisk.ts";
 import { row, rows, type Statements } from "../drivers/statements.ts";
 import type { RunState } from "../ingest/runState.ts";
 import { groupTallies } from "./groupTallies.ts";
@@ -91,14 +92,18 @@ export class VerdictQueries {
     const brief = ended ?? (steps === null ? null : briefOf(steps));
     if (settled) {
       this.held.delete(run.id);
-      this.statements.run(
-        "INSERT OR REPLACE INTO verdict VALUES (?, ?, ?)",
-        run.id,
-        at,
-        JSON.stringify(brief),
-      );
+      this.keep(run.id, at, brief);
     }
     return brief;
+  }
+
+  /** On a full disk it is not kept: the question is answered all the same, and the next one finds it anew. */
+  private keep(run: string, at: string, brief: VerdictBrief | null): void {
+    try {
+      this.statements.run("INSERT OR REPLACE INTO verdict VALUES (?, ?, ?)", run, at, JSON.stringify(brief));
+    } catch (error) {
+      if (!isFull(error)) throw error;
+    }
   }
 
   /** null: not kept; the value inside may be null, too. */
