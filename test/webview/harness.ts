@@ -131,11 +131,13 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
   };
 }
 
-/** Two frames: a message is handled and drawn. */
-const settle = (page: Page): Promise<void> =>
-  page.evaluate(
+/** Two frames, and what is out of view: a message is handled and drawn. */
+const settle = async (page: Page): Promise<void> => {
+  await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
   );
+  await page.waitForFunction(() => document.querySelector('.plot[aria-busy="true"]') === null);
+};
 
 /** Runs in the page: what the editor does to a webview's document, before its script. */
 function dress(theme: ThemeFixture): void {

@@ -13,6 +13,7 @@ import {
 import { button, element, setShown, setText } from "./dom.ts";
 import type { Gutters } from "./gutters.ts";
 import { columnsOf, createPlot, shapeOf, type Mark } from "./plot.ts";
+import { paint, unpaint, watch } from "./painter.ts";
 import { pngOf } from "./png.ts";
 import { csvOf, svgOf } from "./saved.ts";
 import { swatch } from "./swatch.ts";
@@ -132,6 +133,7 @@ export class Chart {
     });
     this.#listenToClicks();
     new ResizeObserver(() => this.#resize()).observe(this.#plotArea);
+    watch(this.#plotArea);
   }
 
   update(
@@ -141,7 +143,6 @@ export class Chart {
     x: XAxis = bySteps,
   ): void {
     [this.#model, this.#marks, this.#range, this.#x] = [model, marks, range, x];
-    const shape = this.#shapeNow();
     const drawn = model.empty === null;
     setShown(this.#empty, !drawn);
     setShown(this.#toggle, drawn);
@@ -150,9 +151,8 @@ export class Chart {
     setText(this.#empty, model.empty ?? "");
     setShown(this.#plotArea, drawn && !this.#tableShown);
     setText(this.#summary, summarize(model));
-    if (!drawn) this.#discard();
-    else if (shape !== this.#shape || this.#plot === undefined) this.#build(shape);
-    else this.#refill(this.#plot);
+    if (drawn) paint(this.#plotArea, () => this.#draw());
+    else this.#discard();
     if (drawn && this.#tableShown) {
       setShown(this.#table, true);
       this.#fillTable();
@@ -204,6 +204,12 @@ export class Chart {
     if (notify) this.events.tabled(visible);
   }
 
+  #draw(): void {
+    const shape = this.#shapeNow();
+    if (shape !== this.#shape || this.#plot === undefined) this.#build(shape);
+    else this.#refill(this.#plot);
+  }
+
   #build(shape: string): void {
     this.#discard();
     const { clientWidth, clientHeight } = this.#plotArea;
@@ -241,6 +247,7 @@ export class Chart {
   }
 
   #discard(): void {
+    unpaint(this.#plotArea);
     this.#plot?.destroy();
     this.#plot = undefined;
     this.#shape = "";

@@ -149,15 +149,26 @@ const leastAxis = 40;
 /** CSS pixels from one label of the steps to the next. */
 const labelRoom = 72;
 
-/** As wide as the longest label of the axis. */
-function widthOf(plot: uPlot, values: readonly string[] | null, theme: Theme): number {
-  const { ctx } = plot;
+/** Widths of labels, by font and text: an axis asks for them again and again, and a font costs as much as a line. */
+const widths = new Map<string, number>();
+const mostWidths = 5_000;
+
+function textWidth({ ctx }: uPlot, text: string, font: string): number {
+  const key = `${font}\n${text}`;
+  const known = widths.get(key);
+  if (known !== undefined) return known;
   ctx.save();
-  ctx.font = theme.font;
-  const widths = (values ?? []).map((value) => ctx.measureText(value).width);
+  ctx.font = font;
+  const { width } = ctx.measureText(text);
   ctx.restore();
-  return Math.ceil(Math.max(leastAxis, ...widths.map((width) => width + 12)));
+  if (widths.size >= mostWidths) widths.clear();
+  widths.set(key, width);
+  return width;
 }
+
+/** As wide as the longest label of the axis. */
+const widthOf = (plot: uPlot, values: readonly string[] | null, { font }: Theme): number =>
+  Math.ceil(Math.max(leastAxis, ...(values ?? []).map((value) => textWidth(plot, value, font) + 12)));
 
 /** Of lines in buckets, how far their points reach in each pixel column. */
 function drawSpreads(plot: uPlot, model: ChartModel, { theme, x: axis }: PlotOptions): void {
