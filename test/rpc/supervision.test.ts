@@ -15,6 +15,7 @@ import {
   type Change,
 } from "../../shared/protocol/protocol.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
+import { workerIsAlive } from "../../shared/run/lease.ts";
 import { Sandbox, kill, until } from "./daemon.ts";
 
 let box: Sandbox;
@@ -113,6 +114,8 @@ test("a killed worker is interrupted; it resumes as a new attempt and the old ta
     attempt?.values,
     upTo(30).map((step) => (step < before - 2 ? 0 : 1)),
   );
+  // Its last record comes a moment before its process ends.
+  await until(async () => (workerIsAlive(box.folder(run)) ? null : true), "its process to end");
   await assert.rejects(ask(connection, runsResume, { run }), /has finished/);
   assert.deepEqual(await ask(connection, runsDelete, { run }), { deleted: true });
   assert.equal(existsSync(box.folder(run)), false);
