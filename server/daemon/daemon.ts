@@ -27,7 +27,7 @@ import { keepLogShort, log, logsTo } from "./log.ts";
 import { Rescorer } from "./rescore/rescorer.ts";
 import { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { Verdicts } from "./verdict/verdicts.ts";
-import { Supervisor } from "./supervisor.ts";
+import { Supervisor } from "./runs/supervisor.ts";
 import { TokenReader } from "./tokens/tokenReader.ts";
 import { watchRuns } from "./watch.ts";
 import type { WorkerProgram } from "./worker.ts";

@@ -15,7 +15,7 @@ import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./config/stageSteps.ts";
 import { dismiss } from "./verdict/dismissals.ts";
 import type { Verdicts } from "./verdict/verdicts.ts";
-import type { Supervisor } from "./supervisor.ts";
+import type { Supervisor } from "./runs/supervisor.ts";
 import type { TokenReader } from "./tokens/tokenReader.ts";
 
 export type { Handlers } from "./answers.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { StalledRuns } from "../../../server/daemon/stalledRuns.ts";
+import { StalledRuns } from "../../../server/daemon/runs/stalledRuns.ts";
 import type { RemoteStore } from "../../../server/store/remote.ts";
 
 test("the feed hears once that a run stands still, and once that it goes on", async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { prepareFork } from "../../../server/daemon/experiments/fork.ts";
-import { makeRunFolder } from "../../../server/daemon/newRun.ts";
+import { makeRunFolder } from "../../../server/daemon/runs/newRun.ts";
 import { takeCheckpoint } from "../../../server/run/checkpoint/fork.ts";
 import { work } from "../../../server/run/loop/worker.ts";
 import { runFolder } from "../../../server/store/files.ts";

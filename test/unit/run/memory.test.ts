@@ -13,7 +13,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { batchOfSamples } from "../../../server/core/rows/sampledRows.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import type { RunConfig } from "../../../server/core/config/runConfig.ts";
-import { interruption } from "../../../server/daemon/interruption.ts";
+import { interruption } from "../../../server/daemon/runs/interruption.ts";
 import { checkMemory } from "../../../server/cli/doctor/memory.ts";
 import {
   admitMemory,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { removeTrash, toTrash } from "../../../server/daemon/trash.ts";
+import { removeTrash, toTrash } from "../../../server/daemon/runs/trash.ts";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { readRunFile, runFolder, runIds } from "../../../server/store/files.ts";
 import { requests } from "../../../shared/protocol/protocol.ts";

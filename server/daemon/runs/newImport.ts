@@ -1,13 +1,13 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
 import { renameSync, rmSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
-import { UserError } from "../../shared/lib/errors.ts";
-import type { ParamsOf, runsImport } from "../../shared/protocol/protocol.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
-import { importConfig, nearConfig, type ConfigForImport } from "../frameworks/project/importConfig.ts";
-import { newRunId, runsFolder } from "../store/files.ts";
-import { findSource } from "../store/imported/findSource.ts";
-import { draftFolder, nameOf, writeRunFile } from "../store/imported/runDraft.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
+import { newRunId, runsFolder } from "../../store/files.ts";
+import { findSource } from "../../store/imported/findSource.ts";
+import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
 
 /** @throws UserError where there is nothing to follow yet, or the config has errors */
 export function newImport(

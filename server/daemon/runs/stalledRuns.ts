@@ -1,5 +1,5 @@
 /** Which live runs stand still: they write nothing that would tell the clients. */
-import type { RemoteStore } from "../store/remote.ts";
+import type { RemoteStore } from "../../store/remote.ts";
 
 /** Milliseconds between two looks. */
 const pace = 20_000;

@@ -1,10 +1,10 @@
 /** Before a run starts: its config is read once more, and one with errors starts nothing. */
 import { isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
-import { UserError } from "../../shared/lib/errors.ts";
-import { errorCodes, type ParamsOf, type runsStart } from "../../shared/protocol/protocol.ts";
-import { loadFile } from "../frameworks/asConfig/load.ts";
-import { modelFacts } from "../analysis/modelFacts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { errorCodes, type ParamsOf, type runsStart } from "../../../shared/protocol/protocol.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { modelFacts } from "../../analysis/modelFacts.ts";
 
 interface Admitted {
   readonly name: string;

@@ -1,8 +1,8 @@
 /** What is said of a run whose process ended without an `end` record. */
 import { statfsSync } from "node:fs";
-import { readWorker } from "../../shared/run/lease.ts";
-import { memoryNote } from "../analysis/memory/note.ts";
-import { workerLogTail } from "./worker.ts";
+import { readWorker } from "../../../shared/run/lease.ts";
+import { memoryNote } from "../../analysis/memory/note.ts";
+import { workerLogTail } from "../worker.ts";
 
 /** Less than this is too little for a step's records, and for the message that there is no room. */
 const leastBytes = 1024 * 1024;

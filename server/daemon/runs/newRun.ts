@@ -1,10 +1,10 @@
 /** The folder of a run that is about to start: what was asked for, and what it begins with. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
-import { UserError, messageOf } from "../../shared/lib/errors.ts";
-import type { ParamsOf, runsStart } from "../../shared/protocol/protocol.ts";
-import type { RunFile } from "../../shared/run/run.ts";
-import { authoredPath, newRunId, runFilePath, runFolder } from "../store/files.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, runsStart } from "../../../shared/protocol/protocol.ts";
+import type { RunFile } from "../../../shared/run/run.ts";
+import { authoredPath, newRunId, runFilePath, runFolder } from "../../store/files.ts";
 
 type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
   Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python">;

@@ -2,8 +2,8 @@
 import { existsSync, realpathSync, renameSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { UserError } from "../../shared/lib/errors.ts";
-import { runFolder, runsFolder, trashPrefix } from "../store/files.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { runFolder, runsFolder, trashPrefix } from "../../store/files.ts";
 
 const trashOf = (store: string, run: string): string => join(runsFolder(store), `${trashPrefix}${run}`);
 

@@ -1,0 +1,53 @@
+/** What a live run is asked to do: by a line in its control file, and at once by a signal. */
+import { randomBytes } from "node:crypto";
+import { placeText } from "../../../shared/daemon/place.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { ParamsOf, ResultOf, RunStatus, runsControl } from "../../../shared/protocol/protocol.ts";
+import { appendControl } from "../../../shared/run/controlFile.ts";
+import { holderOf, isWorkerOf } from "../../../shared/run/lease.ts";
+
+/** `stop --now` asks, then insists, after so many milliseconds. */
+const killAfter = 5_000;
+
+type Asked = ParamsOf<typeof runsControl>;
+
+/** @throws UserError where the run does not live, or cannot be asked this from here */
+export function control(
+  folder: string,
+  status: RunStatus,
+  { run, action, now, path, value }: Asked,
+): ResultOf<typeof runsControl> {
+  const holder = holderOf(folder);
+  if (holder.state === "none") {
+    throw new UserError(`Run ${run} is not live (${status}), so there is nothing to ${action}.`, {
+      code: "refused",
+      action:
+        status === "finished" ? "See its state: gradus runs show." : `Resume it: gradus runs resume ${run}.`,
+    });
+  }
+  if (action === "set" && (path === undefined || value === undefined))
+    throw new UserError("A setting needs a path and a value.", {
+      code: "refused",
+      action: "Give both `path` and `value`.",
+    });
+  if (action === "stop" && now && holder.state === "elsewhere")
+    throw new UserError(`Run ${run} runs ${placeText(holder.place)} and cannot be ended at once from here.`, {
+      code: "refused",
+      action: "End it there, or stop it without --now, so that it ends after its step.",
+    });
+  const id = randomBytes(6).toString("hex");
+  const said = action === "set" ? { path, value } : {};
+  appendControl(folder, `${JSON.stringify({ id, action, ...said, at: new Date().toISOString() })}\n`);
+  return { id };
+}
+
+/** The step in flight is lost, nothing that was committed. */
+export function endAtOnce(folder: string): void {
+  const holder = holderOf(folder);
+  if (holder.state !== "here") return;
+  const { identity } = holder;
+  process.kill(identity.pid, "SIGTERM");
+  setTimeout(() => {
+    if (isWorkerOf(folder, identity)) process.kill(identity.pid, "SIGKILL");
+  }, killAfter).unref();
+}

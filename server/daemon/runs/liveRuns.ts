@@ -1,0 +1,161 @@
+/** Which runs are live: it notices when a worker has died, and lets one hand at a time work on a run. */
+import { existsSync } from "node:fs";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { liveStatuses, type RunStatus, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { isSettled } from "../../../shared/protocol/runStatus.ts";
+import { busyElsewhere, holderOf, workerIsAlive } from "../../../shared/run/lease.ts";
+import { runFolder } from "../../store/files.ts";
+import type { RemoteStore } from "../../store/remote.ts";
+import { goneFolder, interruption, unwritable } from "./interruption.ts";
+import { StalledRuns } from "./stalledRuns.ts";
+
+/** How often a worker's process is looked for. */
+const lookEvery = 500;
+
+const isLive = (status: RunStatus): boolean => liveStatuses.includes(status);
+
+export class LiveRuns {
+  private readonly live = new Set<string>();
+  /** Runs being settled, resumed or deleted. */
+  private readonly busy = new Set<string>();
+  private readonly settling = new Map<string, Promise<void>>();
+  /** Runs that have ended while the store cannot be written: why. */
+  private readonly unsettled = new Map<string, string>();
+  private readonly stalled: StalledRuns;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(
+    private readonly store: string,
+    private readonly remote: RemoteStore,
+    private readonly log: (text: string) => void,
+  ) {
+    this.stalled = new StalledRuns(remote);
+    this.timer = setInterval(() => this.look(), lookEvery);
+  }
+
+  get count(): number {
+    return this.live.size;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  folder(run: string): string {
+    return runFolder(this.store, run);
+  }
+
+  /** A process of the run was started. */
+  launched(run: string): void {
+    this.live.add(run);
+    this.unsettled.delete(run);
+  }
+
+  gone(run: string): void {
+    this.live.delete(run);
+  }
+
+  /** A run that an earlier daemon knew with this status. */
+  adopt(run: string, status: RunStatus): void {
+    if (isLive(status) || workerIsAlive(this.folder(run))) this.live.add(run);
+  }
+
+  /** Something in the run's folder changed. */
+  async touched(run: string): Promise<void> {
+    if (this.busy.has(run) || !existsSync(this.folder(run))) return;
+    if (!this.live.has(run) && workerIsAlive(this.folder(run))) this.live.add(run);
+    await this.remote.call("ingest", run);
+  }
+
+  private look(): void {
+    this.stalled.look([...this.live]).catch((error: unknown) => this.log(messageOf(error)));
+    for (const run of this.live) {
+      try {
+        if (workerIsAlive(this.folder(run)))
+          this.remote.call("ingest", run).catch((error: unknown) => this.log(messageOf(error)));
+        else void this.settle(run);
+      } catch (error) {
+        // In a timer: what is wrong with one run's folder must not end the daemon.
+        this.live.delete(run);
+        this.log(`run ${run}: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** The worker is gone: everything it wrote is read first, and only then is it said that it did not finish. */
+  async settle(run: string): Promise<void> {
+    if (this.busy.has(run)) return;
+    const work = this.settleAlone(run);
+    this.settling.set(run, work);
+    await work;
+    this.settling.delete(run);
+  }
+
+  private async settleAlone(run: string): Promise<void> {
+    this.busy.add(run);
+    try {
+      const folder = this.folder(run);
+      if (workerIsAlive(folder)) return;
+      await this.remote.call("drain", run);
+      const status = await this.remote.call("recordedStatus", run);
+      if (status === "stopping")
+        await this.remote.call(
+          "setStatus",
+          run,
+          "stopped",
+          "Stopped at once; the step in progress was dropped.",
+        );
+      else if (status !== undefined && isLive(status)) {
+        const damage = await this.remote.call("damage", run);
+        await this.remote.call("setStatus", run, "interrupted", damage ?? ended(run, folder));
+      }
+      this.live.delete(run);
+      this.unsettled.delete(run);
+    } catch (error) {
+      // Tried again until it succeeds; said once.
+      const message = unwritable(run, this.folder(run), messageOf(error));
+      if (this.unsettled.get(run) !== message) this.log(`settling ${run}: ${messageOf(error)}`);
+      this.unsettled.set(run, message);
+    } finally {
+      this.busy.delete(run);
+    }
+  }
+
+  /** As the store has it, but for a run that has ended and whose end the store could not take in. */
+  seen<Run extends RunSummary>(run: Run): Run {
+    const message = this.unsettled.get(run.id);
+    return message === undefined || isSettled(run.status) ? run : { ...run, status: "interrupted", message };
+  }
+
+  /** @throws UserError where its worker lives, here or elsewhere */
+  refuse(run: string, what: string): void {
+    const holder = holderOf(this.folder(run));
+    if (holder.state === "elsewhere") throw busyElsewhere(run, holder);
+    if (holder.state === "here") {
+      throw new UserError(`Run ${run} is live and cannot be ${what}.`, {
+        code: "busy",
+        action: `Stop it first: gradus runs stop ${run}.`,
+      });
+    }
+  }
+
+  /** @throws UserError where another request is working on the run */
+  async alone<Result>(run: string, act: () => Promise<Result>): Promise<Result> {
+    // The daemon itself is recording its end: a moment, and no request of a client.
+    await this.settling.get(run);
+    if (this.busy.has(run))
+      throw new UserError(`Another request is working on run ${run}.`, {
+        code: "busy",
+        action: "Try again in a moment.",
+      });
+    this.busy.add(run);
+    try {
+      return await act();
+    } finally {
+      this.busy.delete(run);
+    }
+  }
+}
+
+const ended = (run: string, folder: string): string =>
+  existsSync(folder) ? interruption(run, folder) : goneFolder(run, folder);
