@@ -1,5 +1,5 @@
 /** docs/claims.md, made of the results and of nothing else. */
-import { format } from "prettier";
+import { format } from "oxfmt";
 import { claims } from "./claims/index.ts";
 import type { Claim } from "./claim.ts";
 import {
@@ -76,7 +76,7 @@ simulated in their place, and gives no verdict on those methods.
 ¹ The paper's number could not be checked again for this page.
 `;
 
-export function page(all: readonly Result[]): Promise<string> {
+export async function page(all: readonly Result[]): Promise<string> {
   const results = latest(all);
   const lines = [
     head,
@@ -105,5 +105,5 @@ export function page(all: readonly Result[]): Promise<string> {
     ),
     "",
   ];
-  return format(lines.join("\n"), { parser: "markdown", printWidth: 110 });
+  return (await format("claims.md", lines.join("\n"), { printWidth: 110 })).code;
 }

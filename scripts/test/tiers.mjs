@@ -4,9 +4,6 @@ import { join } from "node:path";
 /** A program of an installed package. */
 export const bin = (name, file = name) => join("node_modules", name, file);
 
-/** What a check remembers of files that have not changed since. */
-const kept = (name) => join("out", "checks", name);
-
 export const checks = [
   // What the compiler says of types, and rules, many of which ask for types: one pass, by TypeScript's native compiler.
   { name: "lint", limit: 300, run: [bin("oxlint", "bin/oxlint"), "--type-check", "--deny-warnings"] },
@@ -24,15 +21,7 @@ export const checks = [
       "webviews",
     ],
   },
-  {
-    name: "format",
-    limit: 300,
-    run: [
-      bin("prettier", "bin/prettier.cjs"),
-      ...["--check", "--log-level=warn", "--cache", "--cache-strategy=content"],
-      ...["--cache-location", kept("format.json"), "."],
-    ],
-  },
+  { name: "format", limit: 60, run: [bin("oxfmt", "bin/oxfmt"), "--check"] },
 ];
 
 /**

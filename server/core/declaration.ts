@@ -123,7 +123,15 @@ export interface Offers {
  *   mixtures — estimates are shares of a mixture of arms, not of single arms.
  */
 export type Capability =
-  "rate" | "by_rollout" | "estimate" | "spread" | "posterior" | "foresight" | "tasks" | "points" | "mixtures";
+  | "rate"
+  | "by_rollout"
+  | "estimate"
+  | "spread"
+  | "posterior"
+  | "foresight"
+  | "tasks"
+  | "points"
+  | "mixtures";
 
 /** siblings: other rollouts of the group; a group of one gives nothing. */
 type Need = "siblings";

@@ -15,7 +15,12 @@ import { Store } from "./store.ts";
 import type { CallMessage, CallName, StoreCalls, ThreadMessage } from "./wire.ts";
 
 type OwnName =
-  Exclude<keyof StoreCalls, keyof Queries> | "scan" | "rollouts" | "series" | "search" | "damage";
+  | Exclude<keyof StoreCalls, keyof Queries>
+  | "scan"
+  | "rollouts"
+  | "series"
+  | "search"
+  | "damage";
 type OwnCalls = {
   readonly [Name in OwnName]: (
     ...parameters: Parameters<StoreCalls[Name]>

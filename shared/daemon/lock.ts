@@ -20,7 +20,8 @@ const holderSchema = z.object({
 export type LockHolder = z.infer<typeof holderSchema>;
 
 type LockResult =
-  { readonly state: "taken"; readonly lock: Lock } | { readonly state: "held"; readonly by: ProcessIdentity };
+  | { readonly state: "taken"; readonly lock: Lock }
+  | { readonly state: "held"; readonly by: ProcessIdentity };
 export interface Lock {
   readonly path: string;
   /** A sign of life for those who cannot see our process. */

@@ -21,7 +21,9 @@ export type MaybeNumber = WireNumber | null;
 
 /** null: not applicable. */
 export type WireReward =
-  WireNumber | null | { readonly level: "token" | "step" | "turn"; readonly values: readonly MaybeNumber[] };
+  | WireNumber
+  | null
+  | { readonly level: "token" | "step" | "turn"; readonly values: readonly MaybeNumber[] };
 
 /** Lists of the columns whose entries are not numbers that may be missing. */
 interface Entries {

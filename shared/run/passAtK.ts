@@ -8,15 +8,17 @@ import type { TaskResults } from "./taskResults.ts";
  * Source: Evaluating Large Language Models Trained on Code.
  */
 export function passAtK(n: number, c: number, k: number): number {
-  if (!(
-    Number.isInteger(n) &&
-    Number.isInteger(c) &&
-    Number.isInteger(k) &&
-    c >= 0 &&
-    c <= n &&
-    k >= 1 &&
-    k <= n
-  )) {
+  if (
+    !(
+      Number.isInteger(n) &&
+      Number.isInteger(c) &&
+      Number.isInteger(k) &&
+      c >= 0 &&
+      c <= n &&
+      k >= 1 &&
+      k <= n
+    )
+  ) {
     throw new RangeError(
       `pass@k needs 0 ≤ c ≤ n and 1 ≤ k ≤ n as whole numbers, but got n = ${n}, c = ${c}, k = ${k}`,
     );

@@ -15,7 +15,8 @@ interface Wanted {
 }
 
 type Installed =
-  { readonly kind: "python"; readonly path: string } | { readonly kind: "none"; readonly why: string };
+  | { readonly kind: "python"; readonly path: string }
+  | { readonly kind: "none"; readonly why: string };
 
 /** What pip says where it reaches no index. */
 const unreachable =

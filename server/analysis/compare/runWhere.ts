@@ -28,7 +28,9 @@ const textFields = ["id", "name", "status", "verdict", "note", "file", "stage", 
 const numberFields = ["seed", "step", "steps", "age", "duration"] as const;
 const flagFields = ["pinned", "archived"] as const;
 export type RunField =
-  (typeof textFields)[number] | (typeof numberFields)[number] | (typeof flagFields)[number];
+  | (typeof textFields)[number]
+  | (typeof numberFields)[number]
+  | (typeof flagFields)[number];
 
 const [minute, hour, day] = [60, 3_600, 86_400];
 const units = { min: minute, h: hour, d: day, w: 7 * day, s: 1 };

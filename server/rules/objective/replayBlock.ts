@@ -8,7 +8,8 @@ function problemOf({
   select,
   draw,
 }: ReplayConfig):
-  { readonly key: string; readonly message: string; readonly severity: "warning" | "error" } | undefined {
+  | { readonly key: string; readonly message: string; readonly severity: "warning" | "error" }
+  | undefined {
   const [kind, kept] = [source.declaration.name, admission.declaration.name];
   if (kind === "none" && select.declaration.name === "none")
     return {

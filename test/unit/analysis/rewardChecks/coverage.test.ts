@@ -196,7 +196,7 @@ describe("coverage of a TypeScript reward", { timeout: 60_000 }, () => {
     assert.equal(own.rollouts, 4);
     assert.deepEqual(linesOf(own), {
       8: 4, 9: 3, 10: 3, 11: 1, 13: 3, 14: 0, 15: 3, 17: 0, 20: 3, 22: 0,
-    }); // prettier-ignore
+    }); // oxfmt-ignore
     assert.deepEqual(branchesOf(own), {
       "8 if then": 1,
       "8 if else": 3,

@@ -7,7 +7,11 @@
 export interface TakenParameter {
   readonly name: string;
   readonly kind:
-    "positional_only" | "positional_or_keyword" | "var_positional" | "keyword_only" | "var_keyword";
+    | "positional_only"
+    | "positional_or_keyword"
+    | "var_positional"
+    | "keyword_only"
+    | "var_keyword";
   /** Has a default. */
   readonly optional: boolean;
 }
