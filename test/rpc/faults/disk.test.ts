@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ofKind, readLog } from "../support/runFolder.ts";
-import { Workspace } from "../support/workspace.ts";
+import { ofKind, readLog } from "../../support/runFolder.ts";
+import { Workspace } from "../../support/workspace.ts";
 
 const mount = (...words: readonly string[]): boolean => spawnSync("mount", words).status === 0;
 const endless = ["stages.practice.steps=100000", "evaluation.every=1000000"].flatMap((set) => ["--set", set]);

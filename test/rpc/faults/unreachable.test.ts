@@ -13,16 +13,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { connectExisting } from "../../shared/daemon/connect.ts";
-import { storeLockPath } from "../../shared/daemon/owner.ts";
-import { isRunning } from "../../shared/daemon/process.ts";
-import { ask } from "../../shared/daemon/request.ts";
-import { runtimeFolder, runtimePaths } from "../../shared/daemon/runtime.ts";
-import { leasePath, readWorker } from "../../shared/run/lease.ts";
-import { attemptsOf } from "../../shared/log/reader.ts";
-import { segmentPath } from "../../shared/log/writer.ts";
-import { daemonStatus } from "../../shared/protocol/protocol.ts";
-import { Sandbox, kill, until } from "./daemon.ts";
+import { connectExisting } from "../../../shared/daemon/connect.ts";
+import { storeLockPath } from "../../../shared/daemon/owner.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { runtimeFolder, runtimePaths } from "../../../shared/daemon/runtime.ts";
+import { leasePath, readWorker } from "../../../shared/run/lease.ts";
+import { attemptsOf } from "../../../shared/log/reader.ts";
+import { segmentPath } from "../../../shared/log/writer.ts";
+import { daemonStatus } from "../../../shared/protocol/protocol.ts";
+import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

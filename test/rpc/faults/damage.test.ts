@@ -5,10 +5,10 @@ import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { isRunning } from "../../shared/daemon/process.ts";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, runsList } from "../../shared/protocol/protocol.ts";
-import { Sandbox, kill, until } from "./daemon.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { rolloutsQuery, runsList } from "../../../shared/protocol/protocol.ts";
+import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   metricsSeries,
   rolloutsQuery,
@@ -21,8 +21,8 @@ import {
   runsImport,
   runsList,
   runsShow,
-} from "../../shared/protocol/protocol.ts";
-import { Sandbox, until } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { Sandbox, until } from "../daemon.ts";
 
 describe("a daemon that follows a folder", { timeout: 60_000 }, () => {
   let box: Sandbox;

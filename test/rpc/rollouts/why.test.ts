@@ -1,9 +1,9 @@
 /** `gradus/rollouts/why`: the daemon explains a rollout of a run from what the store has. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, rolloutsWhy } from "../../shared/protocol/protocol.ts";
-import { Sandbox } from "./daemon.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { rolloutsQuery, rolloutsWhy } from "../../../shared/protocol/protocol.ts";
+import { Sandbox } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

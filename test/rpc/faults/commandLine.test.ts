@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ofKind, readLog } from "../support/runFolder.ts";
-import { Workspace, type Line, type Talk } from "../support/workspace.ts";
-import { until } from "./daemon.ts";
+import { ofKind, readLog } from "../../support/runFolder.ts";
+import { Workspace, type Line, type Talk } from "../../support/workspace.ts";
+import { until } from "../daemon.ts";
 
 /** A run of a few steps, and one that only a fault ends. */
 const short = ["stages.warm-up.steps=2", "stages.practice.steps=2", "evaluation.prompts=2"];

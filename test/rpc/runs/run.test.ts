@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { essence, ofKind, readLog } from "../support/runFolder.ts";
-import { Workspace, type Talk } from "../support/workspace.ts";
+import { essence, ofKind, readLog } from "../../support/runFolder.ts";
+import { Workspace, type Talk } from "../../support/workspace.ts";
 
 const endless = [
   "--set",

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
 import { CancellationTokenSource, type MessageConnection } from "vscode-jsonrpc/node";
-import { isRunning } from "../../shared/daemon/process.ts";
-import { ask } from "../../shared/daemon/request.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   daemonStatus,
   rewardAttack,
@@ -15,13 +15,13 @@ import {
   rewardTest,
   type ResultOf,
   type RewardFinding,
-} from "../../shared/protocol/protocol.ts";
-import { readRewardTests } from "../../server/analysis/rewardChecks/rewardTests.ts";
-import type { Expectation } from "../../shared/rollouts/expectation.ts";
-import { rewardHost } from "../support/rewardHost.ts";
-import { writeTraceRun } from "../support/traceRun.ts";
-import { withoutPython } from "../support/pythonReward.ts";
-import { Sandbox, until } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { readRewardTests } from "../../../server/analysis/rewardChecks/rewardTests.ts";
+import type { Expectation } from "../../../shared/rollouts/expectation.ts";
+import { rewardHost } from "../../support/rewardHost.ts";
+import { writeTraceRun } from "../../support/traceRun.ts";
+import { withoutPython } from "../../support/pythonReward.ts";
+import { Sandbox, until } from "../daemon.ts";
 
 const config = `tasks: [{ name: sums, dataset: sums.jsonl, prompt: "{q}", answer: "{a}" }]
 reward:

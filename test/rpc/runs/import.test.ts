@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   curriculumQuery,
   daemonShutdown,
@@ -24,10 +24,10 @@ import {
   runsResume,
   runsShow,
   tasksQuery,
-} from "../../shared/protocol/protocol.ts";
-import { gradus } from "../support/cli.ts";
-import { rewardHost } from "../support/rewardHost.ts";
-import { Sandbox, until } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { gradus } from "../../support/cli.ts";
+import { rewardHost } from "../../support/rewardHost.ts";
+import { Sandbox, until } from "../daemon.ts";
 
 const text = `name: sums
 tasks: [{ env: countdown, numbers: [3] }]

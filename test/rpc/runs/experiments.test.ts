@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   runsCompare,
   runsFork,
@@ -12,9 +12,9 @@ import {
   runsList,
   runsMark,
   subscribe,
-} from "../../shared/protocol/protocol.ts";
-import { makeExperiment } from "../support/experimentRuns.ts";
-import { Sandbox, until } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { makeExperiment } from "../../support/experimentRuns.ts";
+import { Sandbox, until } from "../daemon.ts";
 
 interface Refusal {
   readonly message: string;

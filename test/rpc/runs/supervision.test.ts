@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, test } from "node:test";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   changed,
   metricsSeries,
@@ -13,10 +13,10 @@ import {
   runsStart,
   subscribe,
   type Change,
-} from "../../shared/protocol/protocol.ts";
+} from "../../../shared/protocol/protocol.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { workerIsAlive } from "../../shared/run/lease.ts";
-import { Sandbox, kill, until } from "./daemon.ts";
+import { workerIsAlive } from "../../../shared/run/lease.ts";
+import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   curriculumQuery,
   eventsQuery,
@@ -13,12 +13,12 @@ import {
   runsShow,
   runsStart,
   stageSteps,
-} from "../../shared/protocol/protocol.ts";
-import { exportRun } from "../../server/cli/runs/exportRun.ts";
-import { loadConfig } from "../../server/rules/load.ts";
-import { readHistory } from "../../server/analysis/history/read.ts";
-import { replay } from "../../server/analysis/history/replay.ts";
-import { Sandbox } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { exportRun } from "../../../server/cli/runs/exportRun.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
+import { readHistory } from "../../../server/analysis/history/read.ts";
+import { replay } from "../../../server/analysis/history/replay.ts";
+import { Sandbox } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

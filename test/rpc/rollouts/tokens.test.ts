@@ -1,11 +1,11 @@
 /** `gradus/rollouts/tokens`: what a run recorded of each token, with its place in the response, by range. */
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, test } from "node:test";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, rolloutsTokens } from "../../shared/protocol/protocol.ts";
-import { unpackedFloat32, unpackedInt32, unpackedUint8 } from "../../shared/rollouts/packed.ts";
-import { writeTraceRun } from "../support/traceRun.ts";
-import { Sandbox } from "./daemon.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { rolloutsQuery, rolloutsTokens } from "../../../shared/protocol/protocol.ts";
+import { unpackedFloat32, unpackedInt32, unpackedUint8 } from "../../../shared/rollouts/packed.ts";
+import { writeTraceRun } from "../../support/traceRun.ts";
+import { Sandbox } from "../daemon.ts";
 
 let box: Sandbox;
 beforeEach(async () => {

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { test } from "node:test";
-import { ask } from "../../shared/daemon/request.ts";
-import { runsDelete, runsList, runsResume } from "../../shared/protocol/protocol.ts";
-import { Sandbox, kill } from "./daemon.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { runsDelete, runsList, runsResume } from "../../../shared/protocol/protocol.ts";
+import { Sandbox, kill } from "../daemon.ts";
 
 test("a run whose folder was removed by hand is not resumed, does not stay live, and can be taken off the list", async () => {
   const box = await Sandbox.make();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { before, test } from "node:test";
 import { build } from "esbuild";
 import { z } from "zod";
-import { temporary } from "../unit/support.ts";
+import { temporary } from "../../unit/support.ts";
 
 const built = temporary();
 

@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { openDatabase } from "../../server/store/drivers/driver.ts";
-import { databasePath } from "../../server/store/files.ts";
-import { isRunning, processStart } from "../../shared/daemon/process.ts";
-import { ask } from "../../shared/daemon/request.ts";
-import { readWorker, writeWorker } from "../../shared/run/lease.ts";
-import { runsControl, runsList, runsShow } from "../../shared/protocol/protocol.ts";
-import { Sandbox, kill, until } from "./daemon.ts";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
+import { databasePath } from "../../../server/store/files.ts";
+import { isRunning, processStart } from "../../../shared/daemon/process.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { readWorker, writeWorker } from "../../../shared/run/lease.ts";
+import { runsControl, runsList, runsShow } from "../../../shared/protocol/protocol.ts";
+import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
 before(async () => {

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
-import { rolloutsQuery, runsList, runsVerdict } from "../../shared/protocol/protocol.ts";
-import { writeCollapsedRun } from "../support/collapsedRun.ts";
-import { Sandbox } from "./daemon.ts";
+import { ask } from "../../../shared/daemon/request.ts";
+import { rolloutsQuery, runsList, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { writeCollapsedRun } from "../../support/collapsedRun.ts";
+import { Sandbox } from "../daemon.ts";
 
 describe("the verdict on a run that was rewarded for saying nothing", () => {
   let box: Sandbox;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
-import { ask } from "../../shared/daemon/request.ts";
+import { ask } from "../../../shared/daemon/request.ts";
 import {
   configLens,
   metricsSeries,
@@ -15,12 +15,12 @@ import {
   rewardErrors,
   rolloutsQuery,
   runsList,
-} from "../../shared/protocol/protocol.ts";
-import { EditorClient } from "../support/editorClient.ts";
-import { rewardHost } from "../support/rewardHost.ts";
-import { recordRun } from "../support/storedRun.ts";
-import { until } from "../support/until.ts";
-import { Sandbox } from "./daemon.ts";
+} from "../../../shared/protocol/protocol.ts";
+import { EditorClient } from "../../support/editorClient.ts";
+import { rewardHost } from "../../support/rewardHost.ts";
+import { recordRun } from "../../support/storedRun.ts";
+import { until } from "../../support/until.ts";
+import { Sandbox } from "../daemon.ts";
 
 const reward = `interface Asked { readonly index: number }
 export function score({ index }: Asked): number {
