@@ -64,7 +64,10 @@ export class LiveRuns {
   async touched(run: string): Promise<void> {
     if (this.busy.has(run) || !existsSync(this.folder(run))) return;
     if (!this.live.has(run) && workerIsAlive(this.folder(run))) this.live.add(run);
-    await this.remote.call("ingest", run);
+    if (this.live.has(run)) return this.remote.call("ingest", run);
+    await this.remote.call("drain", run);
+    // A folder that was put here may lack an end, and no process of it will write one: look() says so.
+    if ((await this.remote.call("summary", run))?.status === "reading") this.live.add(run);
   }
 
   private look(): void {

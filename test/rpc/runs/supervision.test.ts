@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { ask } from "../../../shared/daemon/request.ts";
 import {
@@ -16,6 +17,8 @@ import {
 } from "../../../shared/protocol/protocol.ts";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { workerIsAlive } from "../../../shared/run/lease.ts";
+import { exportArchive } from "../../../server/store/archive/exportArchive.ts";
+import { importArchive } from "../../../server/store/archive/importArchive.ts";
 import { Sandbox, kill, until } from "../daemon.ts";
 
 let box: Sandbox;
@@ -120,6 +123,24 @@ test("a killed worker is interrupted; it resumes as a new attempt and the old ta
   assert.deepEqual(await ask(connection, runsDelete, { run }), { deleted: true });
   assert.equal(existsSync(box.folder(run)), false);
   assert.deepEqual((await ask(connection, runsList, {})).runs, []);
+});
+
+test("a run that comes out of a file without an end is interrupted, as it was where it comes from", async () => {
+  const connection = await box.connect();
+  const run = await box.start(connection, 100_000, 10);
+  await box.reach(connection, run, ({ step }) => step >= 2);
+  kill(box.workerOf(run), "SIGKILL");
+  const { step } = await box.reach(connection, run, ({ status }) => status === "interrupted");
+  const out = join(box.base, "run.gradusrun");
+  await exportArchive({ folder: box.folder(run), run, out, checkpoints: false, version: "0.1.0" });
+  await ask(connection, runsDelete, { run });
+  await importArchive(out, box.store);
+  const found = await until(async () => {
+    const { runs } = await ask(connection, runsList, {});
+    return runs.find(({ status }) => status === "interrupted") ?? null;
+  }, "the imported run's end");
+  assert.deepEqual([found.id, found.step], [run, step]);
+  assert.match(found.message ?? "", /ended without finishing/);
 });
 
 test("pause, continue, stop and stop at once", async () => {
