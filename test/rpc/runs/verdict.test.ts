@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
 import { ask } from "../../../shared/daemon/request.ts";
-import { rolloutsQuery, runsList, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { configSet, rolloutsQuery, runsList, runsVerdict } from "../../../shared/protocol/protocol.ts";
+import { loadConfig } from "../../../server/rules/load.ts";
 import { writeCollapsedRun } from "../../support/collapsedRun.ts";
 import { Sandbox } from "../daemon.ts";
 
@@ -36,6 +39,27 @@ describe("the verdict on a run that was rewarded for saying nothing", () => {
         .at(-1),
       "collapsed",
     );
+  });
+
+  it("writes its fix into the config, and refuses one where the text has no place for it", async () => {
+    const { verdict } = await ask(connection, runsVerdict, { run });
+    const [{ set } = { set: [] }] = verdict!.fixes;
+    const [file, text] = [box.file, readFileSync(box.file, "utf8")];
+    const changed = await ask(connection, configSet, { file, text, set: [...set] });
+    const { config } = loadConfig(file, { text: changed.text });
+    assert.equal(config?.top.reward.combine.declaration.name, "product");
+    assert.equal(readFileSync(file, "utf8"), text, "the file is the editor's to change");
+    const elsewhere = "shared: &shared { terms: { correct: equation } }\nreward: *shared\n";
+    await assert.rejects(ask(connection, configSet, { file, text: elsewhere, set: [...set] }), (error) => {
+      assert.ok(error instanceof UserError);
+      assert.match(error.message, /no safe place to set `reward\.combine`/);
+      assert.equal(error.detail.file, file);
+      assert.match(
+        error.detail.action ?? "",
+        /^Write `reward\.combine: "product"` where the value comes from/,
+      );
+      return true;
+    });
   });
 
   it("shows rollouts that are there", async () => {
