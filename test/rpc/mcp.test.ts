@@ -76,7 +76,7 @@ async function json<Answer>(
 
 before(async () => {
   box = await Sandbox.make();
-  run = writeCollapsedRun(box.store, box.file, undefined, hostile);
+  run = writeCollapsedRun(box.store, box.file, { first: hostile });
   const connection = await box.connect();
   await box.reach(connection, run, ({ status }) => status === "finished");
 });

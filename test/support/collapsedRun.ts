@@ -44,7 +44,10 @@ function* stepOf(step: number, first: string | undefined): Generator<Written> {
       return { index, response, correct, brevity, reward: correct + weight * brevity };
     });
     const mean = rollouts.reduce((sum, { reward }) => sum + reward, 0) / size;
-    const spread = Math.sqrt(rollouts.reduce((sum, { reward }) => sum + (reward - mean) ** 2, 0) / size);
+    const equal = rollouts.every(({ reward }) => reward === rollouts[0]!.reward);
+    const spread = equal
+      ? 0
+      : Math.sqrt(rollouts.reduce((sum, { reward }) => sum + (reward - mean) ** 2, 0) / size);
     return { group, rollouts, mean, spread };
   });
   const all = groups.flatMap(({ rollouts }) => rollouts);
@@ -75,7 +78,7 @@ function* stepOf(step: number, first: string | undefined): Generator<Written> {
           use: "train",
           rewards: { correct, brevity },
           reward,
-          advantage: (reward - mean) / (spread + 1e-4),
+          advantage: spread === 0 ? 0 : (reward - mean) / (spread + 1e-4),
           admitted: true,
         },
         columns: {},
@@ -135,23 +138,30 @@ const evaluation = (step: number, role: "first" | "periodic" | "last"): Written 
   };
 };
 
-/**
- * @param file the config's; its folder gets the reward, too
- * @param first what the run's first rollout says instead
- */
-export function writeCollapsedRun(
-  store: string,
-  file: string,
-  id = "starter-20260101-100000-abcd",
-  first?: string,
-): string {
-  const folder = runFolder(store, id);
-  mkdirSync(folder, { recursive: true });
+/** Writes the config, and next to it the reward that it names. */
+export function writeStarter(file: string): void {
+  mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, authored);
   writeFileSync(
     join(dirname(file), "brevity.ts"),
     "export const score = ({ response }: { response: string }) => 1 - Math.min(response.length, 48) / 48;\n",
   );
+}
+
+/**
+ * Writes the run, and the config that it trained by.
+ * @param first what the run's first rollout says instead
+ * @param bundles hashes of the reward's bundle, by which an editor knows that the file is still the run's
+ */
+export function writeCollapsedRun(
+  store: string,
+  file: string,
+  { first, bundles = {} }: { first?: string; bundles?: Readonly<Record<string, string>> } = {},
+): string {
+  const id = "starter-20260101-100000-abcd";
+  const folder = runFolder(store, id);
+  mkdirSync(folder, { recursive: true });
+  writeStarter(file);
   const config = loadConfig(file).tree;
   writeFileSync(
     join(folder, "run.json"),
@@ -173,7 +183,7 @@ export function writeCollapsedRun(
     git: null,
     version: "0.1.0",
     started_at: "2026-01-01T10:00:00.000Z",
-    bundles: {},
+    bundles: { ...bundles },
   });
   log.append({ kind: "stage", step: 0, index: 0, name: "rl", stage_kind: "rl" });
   log.append(evaluation(-1, "first"));

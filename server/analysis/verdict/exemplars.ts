@@ -35,7 +35,7 @@ export function exemplarsOf({ state, term }: Wanted, rows: readonly Row[]): read
   else if (state === "starved") for (const row of spread(rows)) take(row, "its group has no advantage");
   else {
     take(
-      highest(rows, ({ advantage }) => number(advantage)),
+      highest(rows, ({ advantage }) => pushed(number(advantage))),
       "reinforced most",
     );
     if (term !== null)
@@ -44,7 +44,7 @@ export function exemplarsOf({ state, term }: Wanted, rows: readonly Row[]): read
         `highest \`${term}\``,
       );
     take(
-      highest(rows, ({ advantage }) => -number(advantage)),
+      highest(rows, ({ advantage }) => pushed(-number(advantage))),
       "pushed down most",
     );
   }
@@ -53,6 +53,9 @@ export function exemplarsOf({ state, term }: Wanted, rows: readonly Row[]): read
 
 const numberOf = (value: NonNullable<RolloutRow["rewards"]>[string] | undefined): number =>
   typeof value === "object" ? Number.NaN : number(value);
+
+/** Pushed by less, a rollout has not been pushed: a mean of equal rewards is off by a rounding error. */
+const pushed = (advantage: number): number => (advantage > 1e-9 ? advantage : Number.NaN);
 
 function highest(rows: readonly Row[], of: (row: Row) => number): Row | undefined {
   let best: Row | undefined;

@@ -70,8 +70,10 @@ export class Verdicts {
     const steps = (await this.remote.call("rolloutSteps", run)).filter((step) => step <= verdict.step);
     const last = steps.at(-1);
     if (last === undefined) return null;
-    const rows = await this.rollouts(run, last);
-    const { state, cause } = verdict;
+    const { state, cause, since } = verdict;
+    // Where it began, rollouts still differ: once a policy gives one answer to everything, none is reinforced.
+    const began = state === "starved" || state === "failing" ? last : (since ?? last);
+    const rows = await this.rollouts(run, steps.find((step) => step >= began) ?? last);
     const shown = await this.isShown(run, verdict, steps);
     return {
       cause: cause === null ? null : { ...cause, shown },

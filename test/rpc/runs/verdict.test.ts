@@ -69,6 +69,14 @@ describe("the verdict on a run that was rewarded for saying nothing", () => {
       const { rollouts } = await ask(connection, rolloutsQuery, { run, step });
       assert.ok(rollouts.some((row) => row.group === group && row.index === index));
     }
+    // Those of the last step are all empty, so that none of them is pushed anywhere.
+    assert.deepEqual(new Set(verdict!.rollouts.map(({ step }) => step)), new Set([verdict!.since]));
+    const [most] = verdict!.rollouts;
+    const { rollouts } = await ask(connection, rolloutsQuery, { run, step: most!.step });
+    const advantages = rollouts.map(({ advantage }) => Number(advantage ?? 0));
+    assert.ok(Math.max(...advantages) > 1);
+    const shown = rollouts.find(({ group, index }) => group === most!.group && index === most!.index);
+    assert.equal(shown?.advantage, Math.max(...advantages));
   });
 
   it("of a step is what it was then, and the list says the last", async () => {
