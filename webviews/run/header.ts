@@ -80,7 +80,7 @@ export class Header {
     this.#difference = button("Compare", { class: "link", title: "Compare both runs" }, () =>
       act("compareBefore"),
     );
-    this.#before.append("since the last run: ", this.#difference);
+    this.#before.append("since the run before: ", this.#difference);
     setShown(this.#before, false);
     const title = element("div", { class: "title" }, this.#name, this.#state);
     this.root = element(

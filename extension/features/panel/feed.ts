@@ -63,6 +63,7 @@ export class PanelFeed {
   #evaluations: readonly PanelEvaluation[] = [];
   #verdict: Verdict | null | undefined;
   #before: PanelBefore | undefined;
+  #compared = false;
   /** Of which step it was asked for last, and whether the run was live then. */
   #judged = "";
   #events: RunEvents = { errors: 0, failures: noFailures, told: [], evaluating: undefined };
@@ -268,7 +269,10 @@ export class PanelFeed {
     const { run } = this.options;
     // What every other view says of the run has changed: so have the sentences about it.
     if (judged !== this.#judged || evaluations) await this.#judge(source);
-    if (detail) this.#detail = await source.ask(runsShow, { run });
+    if (detail) {
+      this.#detail = await source.ask(runsShow, { run });
+      void this.#compareBefore(source, this.#detail);
+    }
     if (evaluations) this.#evaluations = await readEvaluations(source, run);
     if (errors) this.#events = await readEvents(source, run);
     Object.assign(this.#stale, { detail: false, evaluations: false, errors: false });
@@ -314,9 +318,10 @@ export class PanelFeed {
     }
   }
 
-  /** After everything else: it reads two configs to name what differs. */
+  /** After everything else: it reads two configs to name what differs. A run that has not begun has none yet. */
   async #compareBefore(source: Asker, detail: RunDetail): Promise<void> {
-    if (this.#before !== undefined) return;
+    if (this.#compared || Object.keys(detail.config).length === 0) return;
+    this.#compared = true;
     this.#before = await runBefore(source, detail).catch(() => undefined);
     if (this.#before !== undefined) this.moved();
   }

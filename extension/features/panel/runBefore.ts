@@ -1,4 +1,4 @@
-/** What is different from the last run of the same config: the first thing that one wants to know of a result. */
+/** What is different from the run before, of a fork from its parent: the first thing that one wants to know of a result. */
 import { runsCompare, runsList, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import { plural } from "../../../shared/lib/format.ts";
@@ -12,9 +12,10 @@ const mostLetters = 28;
 /** undefined: there is none, or the daemon cannot compare. */
 export async function runBefore(source: Asker, own: RunSummary): Promise<PanelBefore | undefined> {
   const { runs } = await source.ask(runsList, {});
-  const [before] = runs
+  const earlier = runs
     .filter(({ id, file, startedAt }) => id !== own.id && file === own.file && startedAt < own.startedAt)
     .sort((one, other) => other.startedAt.localeCompare(one.startedAt));
+  const before = runs.find(({ id }) => id === own.parent?.run) ?? earlier[0];
   if (before === undefined) return undefined;
   const compared = await source.ask(runsCompare, {
     runs: [before.id, own.id],

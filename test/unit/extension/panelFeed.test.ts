@@ -152,6 +152,20 @@ test("what a change makes stale is asked for again, once", async () => {
   assert.deepEqual([...asked].sort(), ["gradus/evaluations", "gradus/runs/show", "gradus/runs/verdict"]);
 });
 
+test("a run is compared with the one before once its own config is known, and once", async () => {
+  const show = { ...detailAt(3), config: {} };
+  const { feed, asked, tick, stepChange } = rig(3, { answers: { "gradus/runs/show": show } });
+  const compared = (): number => asked.filter((method) => method === "gradus/runs/list").length;
+  await feed.ready();
+  assert.equal(compared(), 0, "it has not begun");
+  Object.assign(show, { config: { seed: 1 } });
+  for (const step of [4, 5]) {
+    feed.take([stepChange(step, "checkpoint")]);
+    await tick();
+    assert.equal(compared(), 1);
+  }
+});
+
 test("hidden means silent; shown again means everything again", async () => {
   const { feed, sent, timers, stepChange } = rig();
   await feed.ready();

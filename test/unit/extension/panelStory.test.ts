@@ -103,6 +103,8 @@ test("the run before is the newest of the same file that began earlier", async (
   };
   assert.deepEqual(await runBefore(source, own), { run: "last", text: "nothing differs" });
   assert.deepEqual(asked, [["last", "now"]]);
+  await runBefore(source, { ...own, parent: { run: "old", step: 3 } });
+  assert.deepEqual(asked[1], ["old", "now"], "a fork's parent");
   assert.equal(await runBefore(source, at("old", "2026-11-01T00:00:00.000Z")), undefined);
 });
 
