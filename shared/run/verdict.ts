@@ -94,3 +94,6 @@ export interface Verdict extends VerdictBrief {
 /** The verdict of a run, where it is an alarm that was not dismissed. */
 export const alarmOf = ({ verdict }: { readonly verdict?: VerdictBrief }): VerdictBrief | undefined =>
   verdict !== undefined && isAlarm(verdict.state) && verdict.dismissed === undefined ? verdict : undefined;
+
+/** What a verdict says, for places that cannot set the names between its backticks apart. */
+export const plainText = (text: string): string => text.replaceAll("`", "");

@@ -21,8 +21,8 @@ import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { pickConfig, pickRun } from "./pick.ts";
-import { alarmOf } from "../../../shared/run/verdict.ts";
-import { endText, plainLabel } from "./treeModel.ts";
+import { alarmOf, plainText } from "../../../shared/run/verdict.ts";
+import { endText } from "./treeModel.ts";
 
 interface RunCommandParts {
   readonly stores: Stores;
@@ -169,7 +169,7 @@ export async function showEnd(
   mute: () => Thenable<void>,
 ): Promise<void> {
   const alarm = alarmOf(run);
-  const message = plainLabel(alarm?.headline ?? run.message ?? "");
+  const message = plainText(alarm?.headline ?? run.message ?? "");
   const reason = message === "" ? "" : `: ${message.replace(/[.\s]+$/, "")}`;
   const show =
     run.status === "failed"

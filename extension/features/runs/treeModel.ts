@@ -12,7 +12,7 @@ import type { EvaluationRow, RunDetail, RunSummary } from "../../../shared/proto
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
 import { plainMarkdown } from "../../../shared/lib/visibleText.ts";
-import { alarmOf, isAlarm, type VerdictBrief } from "../../../shared/run/verdict.ts";
+import { alarmOf, isAlarm, plainText, type VerdictBrief } from "../../../shared/run/verdict.ts";
 import { familyText, type Family } from "./families.ts";
 import { isReading } from "./model.ts";
 
@@ -75,10 +75,7 @@ const icons: Readonly<
 };
 
 /** What is wrong with a run, in a few words: "nothing trained", "collapsed at 318"; empty: nothing that its numbers tell. */
-export const warningText = (run: RunSummary): string => plainLabel(alarmOf(run)?.label ?? "");
-
-/** Labels name terms as Markdown does: rows and buttons show no Markdown. */
-export const plainLabel = (label: string): string => label.replaceAll("`", "");
+export const warningText = (run: RunSummary): string => plainText(alarmOf(run)?.label ?? "");
 
 /** "Finished", "finished, but nothing trained": the one sentence that a notification begins with. */
 export function endText(run: RunSummary): string {
@@ -105,7 +102,7 @@ export function runDescription(run: RunSummary, now: number): string {
       : "";
   const ended = run.endedAt === null ? "" : ` · ${formatAge(now - Date.parse(run.endedAt))}`;
   const { word } = icons[run.status];
-  const label = run.verdict === undefined ? "" : plainLabel(run.verdict.label);
+  const label = run.verdict === undefined ? "" : plainText(run.verdict.label);
   // "failed" is said once.
   const verdict = label === "" || label === word ? "" : ` · ${label}`;
   return `${run.status === "finished" ? "" : word}${verdict}${gain}${ended}`.replace(/^ · /, "");

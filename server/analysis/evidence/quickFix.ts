@@ -1,5 +1,5 @@
 /** A verdict's fix as edits of the config that is open. */
-import type { VerdictFix } from "../../../shared/run/verdict.ts";
+import { plainText, type VerdictFix } from "../../../shared/run/verdict.ts";
 import type { Fix } from "../../config/check/diagnostic.ts";
 import { SourceEdits, pathOf } from "../../config/text/edits.ts";
 import { touch } from "../../config/text/textEdits.ts";
@@ -15,6 +15,6 @@ export function quickFix({ title, set, effect }: VerdictFix, { text, root }: Tex
     edits.slice(i + 1).every((other) => !touch(edit.range, other.range)),
   );
   return edits.length === set.length && apart
-    ? [{ title: `${title.replaceAll("`", "")} (${effect ?? "effect unknown until tried"})`, edits }]
+    ? [{ title: `${plainText(title)} (${effect ?? "effect unknown until tried"})`, edits }]
     : [];
 }

@@ -1,5 +1,5 @@
 /** What happened when, along the axis that all lanes share: rows of marks that can be pressed, and the labels of the steps. */
-import { isAlarm, type Verdict } from "../../../shared/run/verdict.ts";
+import { isAlarm, plainText, type Verdict } from "../../../shared/run/verdict.ts";
 import { button, element, setShown, setText } from "../../shared/dom.ts";
 import { roving } from "../../shared/roving.ts";
 import type { Gutters } from "../../shared/gutters.ts";
@@ -37,7 +37,7 @@ export function eventRows({ run, evaluations, events, verdict }: EventsView): re
       mark: "◈",
       events: spans.map(({ from, label, state }) => ({
         step: from,
-        text: `${isAlarm(state) ? "alarm" : "verdict"}: ${label.replaceAll("`", "")}`,
+        text: `${isAlarm(state) ? "alarm" : "verdict"}: ${plainText(label)}`,
       })),
     },
     {

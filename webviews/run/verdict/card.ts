@@ -1,6 +1,12 @@
 /** What the run comes to, on top of the panel: the state, why, what speaks against it, what to do. */
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
-import { isAlarm, type Verdict, type VerdictFix, type VerdictState } from "../../../shared/run/verdict.ts";
+import {
+  isAlarm,
+  plainText,
+  type Verdict,
+  type VerdictFix,
+  type VerdictState,
+} from "../../../shared/run/verdict.ts";
 import { button, element, setShown, withCode } from "../../shared/dom.ts";
 
 interface VerdictEvents {
@@ -100,7 +106,7 @@ export class VerdictCard {
       element(
         "li",
         {},
-        button(fix.title, { class: i === 0 ? "primary" : "secondary", title: editsOf(fix) }, () =>
+        button(plainText(fix.title), { class: i === 0 ? "primary" : "secondary", title: editsOf(fix) }, () =>
           this.events.fixed(i),
         ),
         element(
@@ -130,8 +136,10 @@ export class VerdictCard {
       ...rollouts
         .slice(0, 3)
         .map((rollout) =>
-          button(`Rollout ${rollout.step}/${rollout.index}: ${rollout.why}`, { class: "quiet" }, () =>
-            this.events.looked(rollout),
+          button(
+            plainText(`Rollout ${rollout.step}/${rollout.index}: ${rollout.why}`),
+            { class: "quiet" },
+            () => this.events.looked(rollout),
           ),
         ),
       ...(isAlarm(state)
