@@ -84,6 +84,7 @@ export class Editor {
     if (index < 0) throw new Error(`no such action among ${titles.join(", ")}`);
     // The first is chosen when the menu opens. A click would hit what keeps the page from clicks.
     await this.keys(...Array.from({ length: index }, () => "ArrowDown"), "Enter");
+    await this.page.locator(".context-view-pointerBlock").waitFor({ state: "hidden" });
   }
   /** Lets the mouse rest on something until its hover appears. */
   async point(at: Locator): Promise<void> {

@@ -151,12 +151,17 @@ export function writeStarter(file: string): void {
 /**
  * Writes the run, and the config that it trained by.
  * @param first what the run's first rollout says instead
+ * @param checkpoint the step after which it says that it saved one; the caller provides its files
  * @param bundles hashes of the reward's bundle, by which an editor knows that the file is still the run's
  */
 export function writeCollapsedRun(
   store: string,
   file: string,
-  { first, bundles = {} }: { first?: string; bundles?: Readonly<Record<string, string>> } = {},
+  {
+    first,
+    bundles = {},
+    checkpoint,
+  }: { first?: string; bundles?: Readonly<Record<string, string>>; checkpoint?: number } = {},
 ): string {
   const id = "starter-20260101-100000-abcd";
   const folder = runFolder(store, id);
@@ -190,6 +195,13 @@ export function writeCollapsedRun(
   log.commit(-1);
   for (let step = 0; step < steps; step++) {
     for (const record of stepOf(step, first)) log.append(record);
+    if (step === checkpoint)
+      log.append({
+        kind: "checkpoint",
+        step,
+        path: join(folder, "checkpoints", String(step)),
+        bytes: 3_000_000,
+      });
     if ((step + 1) % 20 === 0) log.append(evaluation(step, step === steps - 1 ? "last" : "periodic"));
     log.commit(step);
   }

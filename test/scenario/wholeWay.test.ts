@@ -1,0 +1,158 @@
+/**
+ * The whole way of a person whose run went wrong: what its config's line says, the verdict, the rollouts, why one was
+ * reinforced, the fix, a fork from before it went wrong, and both runs next to each other. The run that went wrong is
+ * recorded, with a checkpoint that a real worker made; the fork trains.
+ */
+import assert from "node:assert/strict";
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { Locator, Page } from "playwright-core";
+import { rewardHash } from "../../server/methods/reward/own/fileHash.ts";
+import { runFolder } from "../../server/store/files.ts";
+import { Editor } from "../pictures/editor.ts";
+import { writeCollapsedRun, writeStarter } from "../support/collapsedRun.ts";
+import { recordRun } from "../support/storedRun.ts";
+import { startWorkbench, until, webviewOf, withoutWorkbench, type Workbench } from "../support/workbench.ts";
+
+const skip = withoutWorkbench();
+const config = "starter.gradus.yaml";
+/** The run goes wrong from step 20 on. */
+const good = 19;
+let base: string;
+let runtime: string;
+let workbench: Workbench;
+let page: Page;
+let editor: Editor;
+
+/** The recorded run, with a checkpoint of its config from before it went wrong. */
+async function writeStory(project: string): Promise<void> {
+  const [file, store, made] = [join(project, config), join(project, ".gradus"), join(base, "made")];
+  writeStarter(file);
+  const run = writeCollapsedRun(store, file, {
+    bundles: { brevity: await rewardHash(join(project, "brevity.ts"), "brevity") },
+    checkpoint: good,
+  });
+  await recordRun(made, file, [
+    `steps=${good + 1}`,
+    "rollout.prompts=1",
+    "rollout.group=2",
+    "evaluation.prompts=2",
+  ]);
+  cpSync(join(runFolder(made, "one"), "checkpoints"), join(runFolder(store, run), "checkpoints"), {
+    recursive: true,
+  });
+}
+
+before(async () => {
+  if (skip !== false) return;
+  base = realpathSync(mkdtempSync(join(tmpdir(), "gradus-w-")));
+  runtime = mkdtempSync(join(tmpdir(), "gradus-s-"));
+  const project = join(base, "project");
+  await writeStory(project);
+  workbench = await startWorkbench({
+    open: project,
+    inPlace: true,
+    extensionDevelopmentPath: process.cwd(),
+    viewport: { width: 1440, height: 900 },
+    // The daemon ends by itself once the window is gone and the run has ended.
+    env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
+  });
+  page = workbench.page;
+  editor = new Editor(workbench);
+});
+after(async () => {
+  await workbench?.stop();
+  for (const folder of [base, runtime])
+    if (folder !== undefined)
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+});
+
+const panel = () => webviewOf(page);
+const heading = (name: string | RegExp): Locator => panel().getByRole("heading", { name });
+const onDisk = (): string => readFileSync(join(base, "project", config), "utf8");
+
+test("the config says what its last run came to, and leads to the verdict", { skip }, async () => {
+  await editor.seen(page.getByRole("treeitem", { name: config }), 60_000);
+  await editor.open(config);
+  const lens = page.locator(".codelens-decoration a", { hasText: /collapsed/i });
+  await editor.seen(lens, 30_000);
+  await editor.seen(page.locator(".squiggly-warning"));
+  await lens.first().click();
+  await editor.seen(heading(/^Collapsed at step \d+ because of brevity/), 30_000);
+  await workbench.screenshot("whole-way-1-verdict");
+});
+
+test("a rollout that the verdict names is shown, and why it was reinforced", { skip }, async () => {
+  await panel()
+    .getByRole("button", { name: /^Rollout \d+\/\d+: / })
+    .first()
+    .click();
+  const why = panel().getByRole("article", { name: "Why this advantage" });
+  await editor.seen(why.locator("table").first(), 30_000);
+  assert.match((await why.textContent()) ?? "", /brevity/);
+  await workbench.screenshot("whole-way-2-why");
+  await panel().getByRole("button", { name: "Open as Document" }).click();
+  await editor.seen(page.getByRole("tab", { name: /^starter · step \d+/ }));
+  await editor.seen(page.locator(".view-line", { hasText: /advantage/ }));
+  await editor.command("View: Close Editor");
+});
+
+test(
+  "the verdict's quick fix changes the config, and the editor says what that would have changed",
+  { skip },
+  async () => {
+    await editor.open(config);
+    // Its line has a warning from before any run, too; a person goes on to the verdict.
+    await until(async () => {
+      await editor.keys("F8");
+      return page.locator(".marker-widget", { hasText: /Collapsed/ }).isVisible();
+    }, "the verdict on its line");
+    await editor.actions();
+    await workbench.screenshot("whole-way-3-fixes");
+    await editor.choose(/^Reward brevity only where correct is/);
+    await editor.seen(page.locator(".view-line span", { hasText: /flipped|no\slonger/ }).last(), 30_000);
+    await workbench.screenshot("whole-way-4-edit");
+    await editor.keys("Escape", "Escape", "Control+s");
+    await until(() => /combine: "?product/.test(onDisk()), "the changed config on disk");
+  },
+);
+
+test("a fork from the step before trains by the changed config", { skip }, async () => {
+  await page.getByRole("tab", { name: /^starter(,|$)/ }).click();
+  await panel()
+    .getByRole("button", { name: /^Fork (Run|from Step)/ })
+    .click();
+  await editor.seen(page.locator(".editor.modified .view-line"), 30_000);
+  await workbench.screenshot("whole-way-5-fork");
+  await page.locator(".monaco-button", { hasText: "Launch Fork" }).click();
+  const state = panel().getByRole("status").first();
+  await until(
+    async () => /^(Starting|Running|Finished)$/.test((await state.textContent()) ?? ""),
+    "the fork",
+    60_000,
+  );
+  await editor.seen(panel().getByText(/^stage rl {2}· {2}step (2[3-9]|[3-6]\d) of 60/), 60_000);
+  await workbench.screenshot("whole-way-6-forked");
+});
+
+test("the fork is compared with the run that it comes from", { skip }, async () => {
+  const before = panel().getByRole("button", { name: /combine/ });
+  await editor.seen(before, 30_000);
+  await before.click();
+  await editor.seen(heading(/^Comparing 2 runs in 2 groups/), 30_000);
+  const text = (await panel().locator("body").textContent()) ?? "";
+  assert.match(text, /reward\.combine/);
+  await editor.seen(panel().locator("canvas").first());
+  await workbench.screenshot("whole-way-7-compared");
+});
+
+test("the fork is stopped, and nothing went wrong in the page", { skip }, async () => {
+  await editor.command("Gradus: Stop Run Now");
+  await editor.command("Gradus: Stop Daemon");
+  assert.deepEqual(
+    workbench.pageErrors.filter((error) => /gradus|runPanel|comparePanel/i.test(error)),
+    [],
+  );
+});
