@@ -5,7 +5,6 @@ import {
   languages,
   window,
   workspace,
-  ConfigurationTarget,
   type ExtensionContext,
   type TreeView,
 } from "vscode";
@@ -36,10 +35,11 @@ import { RolloutDocuments } from "./features/rollouts/one/provider.ts";
 import { Rollouts } from "./features/rollouts/provider.ts";
 import { registerCheckpointCommands } from "./features/runs/checkpoints.ts";
 import { WhyHovers } from "./features/rollouts/whyHover.ts";
-import { registerRunCommands, showEnd } from "./features/runs/commands.ts";
+import { registerRunCommands } from "./features/runs/commands.ts";
 import { RunFilter } from "./features/runs/filter.ts";
 import { Forks } from "./features/runs/fork.ts";
 import { registerMarkCommands } from "./features/runs/marks.ts";
+import { announceRuns } from "./features/runs/notices.ts";
 import { RunFiles } from "./features/runs/runFiles.ts";
 import { registerSeedsCommand } from "./features/runs/seeds.ts";
 import { readingText } from "./features/runs/treeModel.ts";
@@ -143,7 +143,7 @@ function build(context: ExtensionContext): Api {
     ...registerMarkCommands(stores, () => runsView.selection),
     new ComparePanels(context.extensionUri, stores, () => runsView.selection),
   );
-  announceEnds(stores, panels);
+  announceRuns(stores, panels);
   stores.start();
   return { stores };
 }
@@ -246,18 +246,6 @@ function messageFor(stores: Stores, filtered: string): string {
   if (state === "failed")
     return stores.runs.length > 0 ? "The daemon is not available; this may be out of date." : "";
   return [readingText(stores.reading), filtered].filter((part) => part !== "").join(" ");
-}
-
-function announceEnds(stores: Stores, panels: RunPanels): void {
-  stores.ended.on((run) => {
-    const looking = window.state.focused && panels.sees(run.id);
-    if (looking || !setting("notificationsRunEnded", true)) return;
-    const mute = (): Thenable<void> =>
-      workspace.getConfiguration().update(settings.notificationsRunEnded, false, ConfigurationTarget.Global);
-    showEnd(run, () => panels.show(run.id, run.name), mute).catch((error: unknown) =>
-      output().warn(String(error)),
-    );
-  });
 }
 
 export function deactivate(): void {

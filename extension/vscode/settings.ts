@@ -12,6 +12,7 @@ interface SettingTypes {
   readonly inlayHintsEnabled: boolean;
   readonly rewardsCheckOnSave: boolean;
   readonly notificationsRunEnded: boolean;
+  readonly notificationsAlarm: boolean;
   readonly traceServer: string;
 }
 

@@ -90,6 +90,7 @@ export const settings = {
   inlayHintsEnabled: "gradus.inlayHints.enabled",
   rewardsCheckOnSave: "gradus.rewards.checkOnSave",
   notificationsRunEnded: "gradus.notifications.runEnded",
+  notificationsAlarm: "gradus.notifications.alarm",
   traceServer: "gradus.trace.server",
 } as const;
 

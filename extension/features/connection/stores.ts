@@ -32,6 +32,8 @@ export class Stores implements Disposable {
   /** A connection, the list of stores or a run has changed. */
   readonly changed = new Emitter<Store | undefined>();
   readonly ended = new Emitter<RunSummary>();
+  /** Something is wrong with a run that is live; once an alarm. */
+  readonly alarmed = new Emitter<RunSummary>();
   #stores: readonly Store[] = [];
   /** Not connected: their folders have no store on disk and no config, and nothing requested one. */
   #resting: ReadonlySet<Store> = new Set();
@@ -234,6 +236,7 @@ export class Stores implements Disposable {
     machine.changed.on((state) => void this.#connectionChanged(store, state));
     runs.changed.on(() => this.changed.fire(store));
     runs.ended.on((run) => this.ended.fire(run));
+    runs.alarmed.on((run) => this.alarmed.fire(run));
     return store;
   }
 

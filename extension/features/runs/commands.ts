@@ -11,7 +11,6 @@ import {
   runsList,
   runsResume,
   runsStart,
-  type RunSummary,
 } from "../../../shared/protocol/protocol.ts";
 import { chartOf } from "../../../shared/editor/runPanel.ts";
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
@@ -21,8 +20,6 @@ import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { pickConfig, pickRun } from "./pick.ts";
-import { alarmOf, plainText } from "../../../shared/run/verdict.ts";
-import { endText } from "./treeModel.ts";
 
 interface RunCommandParts {
   readonly stores: Stores;
@@ -161,23 +158,3 @@ const pickMetric = (): Thenable<string | undefined> =>
     metrics.map(({ name }) => name).filter((name) => chartOf(name) !== undefined),
     { title: "Open Chart of Metric" },
   );
-
-/** Notifies once, when a run ended that the person was not looking at. */
-export async function showEnd(
-  run: RunSummary,
-  openRun: () => void,
-  mute: () => Thenable<void>,
-): Promise<void> {
-  const alarm = alarmOf(run);
-  const message = plainText(alarm?.headline ?? run.message ?? "");
-  const reason = message === "" ? "" : `: ${message.replace(/[.\s]+$/, "")}`;
-  const show =
-    run.status === "failed"
-      ? window.showErrorMessage
-      : alarm === undefined
-        ? window.showInformationMessage
-        : window.showWarningMessage;
-  const answer = await show(`${run.name} ${endText(run)}${reason}.`, "Open Run", "Don't Show Again");
-  if (answer === "Open Run") openRun();
-  if (answer === "Don't Show Again") await mute();
-}

@@ -4,6 +4,7 @@
  */
 import type { Change, RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive, isSettled } from "../../../shared/protocol/runStatus.ts";
+import { alarmOf, type VerdictState } from "../../../shared/run/verdict.ts";
 import { Emitter } from "../connection/emitter.ts";
 
 interface Beat {
@@ -27,11 +28,15 @@ interface RunsChange {
 export class RunsModel {
   readonly changed = new Emitter<RunsChange>();
   readonly ended = new Emitter<RunSummary>();
+  /** An alarm was raised on a live run; each once. */
+  readonly alarmed = new Emitter<RunSummary>();
   #runs = new Map<string, RunSummary>();
   /** Steps that wait for the next beat. */
   readonly #waiting = new Map<string, RunSummary>();
   /** When a run was first seen live. */
   readonly #since = new Map<string, number>();
+  /** Alarms that were raised, by run. */
+  readonly #alarms = new Map<string, Set<VerdictState>>();
   #resting = false;
   #loaded = false;
 
@@ -72,8 +77,12 @@ export class RunsModel {
     const known = this.#loaded;
     this.#loaded = true;
     this.changed.fire({ runs: undefined });
-    // A run that ended while the connection was down ended unseen too.
-    if (known) for (const run of runs) this.#noteEnd(run);
+    for (const run of runs) {
+      // What was wrong when this window first looked, its views say; what happened while the connection was down was unseen too.
+      const raised = this.#raises(run);
+      if (known && raised) this.alarmed.fire(run);
+      if (known) this.#noteEnd(run);
+    }
   }
 
   clear(): void {
@@ -92,6 +101,7 @@ export class RunsModel {
         this.#runs.delete(change.run);
         this.#waiting.delete(change.run);
         this.#since.delete(change.run);
+        this.#alarms.delete(change.run);
         touched.add(change.run);
       } else if (change.summary !== null) {
         const { summary } = change;
@@ -117,6 +127,10 @@ export class RunsModel {
   #notify(touched: ReadonlySet<string>): void {
     if (touched.size === 0) return;
     this.changed.fire({ runs: touched });
+    for (const id of touched) {
+      const run = this.#runs.get(id);
+      if (run !== undefined && this.#raises(run)) this.alarmed.fire(run);
+    }
     this.#rest();
   }
 
@@ -135,6 +149,16 @@ export class RunsModel {
   #see(run: RunSummary): void {
     if (isLive(run.status) && !this.#since.has(run.id))
       this.#since.set(run.id, (this.beat.now ?? Date.now)());
+  }
+
+  /** Whether a live run has an alarm that it has not had before. The step at which it began may still move. */
+  #raises(run: RunSummary): boolean {
+    const state = alarmOf(run)?.state;
+    if (state === undefined || !isLive(run.status)) return false;
+    const known = this.#alarms.get(run.id) ?? new Set();
+    if (known.has(state)) return false;
+    this.#alarms.set(run.id, known.add(state));
+    return true;
   }
 
   /** Reported once, and only if this window saw the run live: a log that is read late contains ends of long ago. */

@@ -77,6 +77,10 @@ const icons: Readonly<
 /** What is wrong with a run, in a few words: "nothing trained", "collapsed at 318"; empty: nothing that its numbers tell. */
 export const warningText = (run: RunSummary): string => plainText(alarmOf(run)?.label ?? "");
 
+/** "starter, still training: Collapsed at step 318 because of brevity." */
+export const alarmText = ({ name }: RunSummary, { headline }: VerdictBrief): string =>
+  `${name}, still training: ${plainText(headline)}`;
+
 /** "Finished", "finished, but nothing trained": the one sentence that a notification begins with. */
 export function endText(run: RunSummary): string {
   const warning = warningText(run);

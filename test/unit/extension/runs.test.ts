@@ -15,6 +15,7 @@ import {
 } from "../../../extension/features/runs/treeModel.ts";
 import { lastRunTitle } from "../../../extension/features/configs/lastRun.ts";
 import type { Change, RunDetail, RunSummary } from "../../../shared/protocol/protocol.ts";
+import type { VerdictState } from "../../../shared/run/verdict.ts";
 
 const now = Date.parse("2026-11-21T20:00:00Z");
 const summary = (id: string, changes: Partial<RunSummary> = {}): RunSummary => ({
@@ -136,6 +137,30 @@ test("an end is reported once, even when it happened while disconnected", () => 
   model.replace([summary("a", { status: "stopped" }), summary("old", { status: "finished" })]);
   model.apply([change(2, summary("a", { status: "stopped" }), "status")]);
   assert.deepEqual(ended, ["a stopped"]);
+});
+
+test("an alarm on a live run is reported once, and not where it stood when the window first looked", () => {
+  const model = new RunsModel();
+  const alarmed: string[] = [];
+  model.alarmed.on(({ id, verdict }) => alarmed.push(`${id} ${verdict?.state}`));
+  const wrong = (id: string, state: VerdictState, more: Partial<RunSummary> = {}): RunSummary =>
+    summary(id, { verdict: { state, label: state, since: more.step ?? 40, headline: "It is." }, ...more });
+  model.replace([summary("a"), wrong("old", "starved")]);
+  model.apply([change(1, wrong("old", "starved")), change(2, wrong("a", "learning"))]);
+  assert.deepEqual(alarmed, []);
+  for (const step of [85, 86]) model.apply([change(step, wrong("a", "starved", { step }))]);
+  assert.deepEqual(alarmed, ["a starved"], "its beginning may move");
+  model.apply([change(87, wrong("a", "learning"))]);
+  model.apply([change(88, wrong("a", "collapsed"))]);
+  assert.deepEqual(alarmed, ["a starved", "a collapsed"]);
+  const verdict = { state: "failing", label: "failing", since: 9, headline: "It is." } as const;
+  const dismissed = { reason: "A test.", at: "2026-11-21T19:40:00.000Z" };
+  model.apply([change(89, summary("a", { verdict: { ...verdict, dismissed } }))]);
+  model.apply([change(90, summary("a", { verdict, status: "failed" }), "status")]);
+  assert.equal(alarmed.length, 2, "dismissed, or ended: that has a notification of its own");
+  // While the connection was down.
+  model.replace([wrong("a", "failing"), wrong("old", "unstable")]);
+  assert.deepEqual(alarmed.slice(2), ["a failing", "old unstable"]);
 });
 
 test("an end of long ago is not announced when its log is read, and a run that is read is not live", () => {

@@ -11,6 +11,7 @@ describe("what a run has shown, in the editor", function () {
   this.timeout(120_000);
   let api: Api;
   let uri: vscode.Uri;
+  const warned: string[] = [];
   before(async () => {
     api = await activated();
     // The suite before this one has ended the daemon.
@@ -19,8 +20,17 @@ describe("what a run has shown, in the editor", function () {
     await ready(api);
     uri = await config("tiny.gradus.yaml");
     const has = (): boolean => api.stores.runs.some(({ step, name }) => name === "tiny" && step >= enough);
-    if (!has()) await vscode.commands.executeCommand("gradus.run.start", uri);
+    const original = vscode.window.showWarningMessage;
+    vscode.window.showWarningMessage = (message: string, ...buttons: unknown[]) => {
+      warned.push([message, ...buttons].join("|"));
+      return Promise.resolve(undefined);
+    };
+    await vscode.commands.executeCommand("gradus.run.start", uri);
+    // Nobody looks at it.
+    await vscode.commands.executeCommand("workbench.action.closeAllEditors");
     await until(has, "a run", 90_000);
+    await until(() => warned.some((text) => text.startsWith("tiny, still training")), "an alarm", 60_000);
+    vscode.window.showWarningMessage = original;
     for (const run of api.stores.live) await vscode.commands.executeCommand("gradus.run.stop", run.id);
     await until(() => api.stores.live.length === 0, "the run's end", 30_000);
     await vscode.window.showTextDocument(uri);
@@ -54,6 +64,15 @@ describe("what a run has shown, in the editor", function () {
       typeof label === "string" ? label : label.map(({ value }) => value).join(""),
     );
   };
+
+  it("is said once while it trains, where it is an alarm", () => {
+    const alarms = warned.filter((text) => text.includes("still training"));
+    assert.equal(alarms.length, 1, alarms.join("\n"));
+    assert.match(
+      alarms[0]!,
+      /^tiny, still training: Starved since step \d+.*\|Open Run\|.*Don't Show Again$/,
+    );
+  });
 
   it("is on its lines as information, and at their ends", async () => {
     const found = await until(() => seen().length > 0 && seen(), "evidence");
