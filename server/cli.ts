@@ -17,6 +17,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   explain: () => import("./cli/explain.ts"),
   reward: () => import("./cli/reward.ts"),
   test: () => import("./cli/test.ts"),
+  judge: () => import("./cli/judge/index.ts"),
   runs: () => import("./cli/runs/runs.ts"),
   rollouts: () => import("./cli/rollouts.ts"),
   sample: () => import("./cli/sample.ts"),

@@ -92,6 +92,12 @@ async function useSteps(
   });
 }
 
+/** The one run that is meant; of `last` the config's last one, else that of any. */
+export async function runNamed(connection: Requester, words: string, config: RunConfig): Promise<RunSummary> {
+  const [last] = words === "last" ? await lastRuns(connection, config) : [];
+  return last ?? findRun(connection, words);
+}
+
 /** Those that may be meant by `last`: runs of the config that have made a step, then others; the last of each first. */
 async function lastRuns(connection: Requester, { file }: RunConfig): Promise<readonly RunSummary[]> {
   const { runs } = await ask(connection, runsList, { limit: 100_000 });
@@ -102,7 +108,7 @@ async function lastRuns(connection: Requester, { file }: RunConfig): Promise<rea
 }
 
 /** The store of the config's folder, where the current one has none. */
-const storeNear = (file: string): string | undefined =>
+export const storeNear = (file: string): string | undefined =>
   existsSync(storeOf(undefined)) || !existsSync(storeOf(undefined, file))
     ? undefined
     : storeOf(undefined, file);

@@ -10,7 +10,7 @@ import { setInConfig } from "./config/configSet.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
-import { attackReward, checkReward, pinReward, testReward } from "./rewardChecks/answer.ts";
+import { attackReward, checkReward, pinReward, reportOnJudge, testReward } from "./rewardChecks/answer.ts";
 import type { RewardChecker } from "./rewardChecks/rewardChecker.ts";
 import { stageSteps } from "./config/stageSteps.ts";
 import { dismiss } from "./verdict/dismissals.ts";
@@ -86,6 +86,8 @@ export function handlersOf(
     ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
     ...answers(protocol.rewardPin, (parameters) => pinReward(remote, checker, parameters)),
     ...answers(protocol.rewardTest, (parameters) => testReward(checker, parameters)),
+    ...answers(protocol.judgeDraw, (parameters) => remote.call("judgeDraw", parameters)),
+    ...answers(protocol.judgeReport, (parameters) => reportOnJudge(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
     ...answers(protocol.configSet, (parameters) => Promise.resolve({ text: setInConfig(parameters) })),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>

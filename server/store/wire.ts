@@ -28,6 +28,7 @@ type QueryName =
   | "rolloutPlaces"
   | "rolloutRecord"
   | "rolloutColumns"
+  | "judgeDraw"
   | "head";
 
 export interface StoreCalls extends Pick<Queries, QueryName> {

@@ -7,6 +7,7 @@ import { subscribe, unsubscribe } from "./changes.ts";
 import { configLens, configSet, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
 import { curriculumQuery, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
+import { judgeDraw, judgeReport } from "./judge.ts";
 import {
   eventsQuery,
   evaluationsQuery,
@@ -41,6 +42,7 @@ export * from "./changes.ts";
 export * from "./config.ts";
 export * from "./curriculum.ts";
 export * from "./daemon.ts";
+export * from "./judge.ts";
 export * from "./recorded.ts";
 export * from "./rewards.ts";
 export * from "./runs.ts";
@@ -92,6 +94,8 @@ export const requests = {
   rewardPin,
   rewardTest,
   rewardCoverage,
+  judgeDraw,
+  judgeReport,
 } as const;
 
 /** Error codes besides JSON-RPC's own. `data` carries `{ action }`: what the person can do. */

@@ -37,11 +37,16 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** Runs `gradus …` to its end. */
-export async function gradus(words: readonly string[], cwd = process.cwd()): Promise<Ended> {
+/** Runs `gradus …` to its end. @param input what is typed */
+export async function gradus(words: readonly string[], cwd = process.cwd(), input?: string): Promise<Ended> {
   const cli = await builtCli();
   return await new Promise((done, failed) => {
-    const child = spawn(process.execPath, [cli, ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [cli, ...words], {
+      cwd,
+      stdio: "pipe",
+    });
+    child.stdin.on("error", () => undefined); // It may end before it has read all.
+    child.stdin.end(input ?? "");
     let [stdout, stderr] = ["", ""];
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));

@@ -89,6 +89,8 @@ interface ScorerOptions {
   readonly which?: "first" | "last";
   /** Ends what is being scored. */
   readonly signal?: AbortSignal;
+  /** Of all terms this one alone is asked; the others apply to nothing. */
+  readonly only?: string;
   /** Scores a term in the place of its file; undefined: the file does. */
   readonly instead?: (term: RewardTermConfig, body: StageBody) => TermScorer | undefined;
 }
@@ -105,9 +107,11 @@ export class AnswerScorer {
   private readonly scorers: ReadonlyMap<string, TermScorer>;
   private readonly signal: AbortSignal | undefined;
   private readonly chain: RewardChain;
+  private readonly only: string | undefined;
 
-  constructor(config: RunConfig, { which = "last", signal, instead }: ScorerOptions = {}) {
+  constructor(config: RunConfig, { which = "last", signal, only, instead }: ScorerOptions = {}) {
     this.signal = signal;
+    this.only = only;
     const { body, clock } = stageAt(config, which === "first" ? 0 : stepsInAll(config.stages) - 1);
     this.body = body;
     this.clock = clock;
@@ -123,7 +127,7 @@ export class AnswerScorer {
 
   /** Loads the functions of one's own. @throws UserError where one cannot be loaded */
   async prepare(): Promise<void> {
-    for (const scorer of this.scorers.values()) await scorer.prepare();
+    for (const [name, scorer] of this.scorers) if (this.asks(name)) await scorer.prepare();
   }
 
   async score(answers: readonly Answer[]): Promise<ScoredAnswer[]> {
@@ -154,6 +158,10 @@ export class AnswerScorer {
     }));
   }
 
+  private asks(name: string): boolean {
+    return this.only === undefined || this.only === name;
+  }
+
   private count({ name, status: each, errors }: RewardColumn): void {
     const { asked = 0, failed = 0, message = "" } = this.asked.get(name) ?? {};
     this.asked.set(name, {
@@ -170,7 +178,7 @@ export class AnswerScorer {
         Array.from({ length: batch.rows }, () => ({ kind: "none" })),
         batch,
       );
-    if (this.skipped.some(({ term }) => term === name)) return none();
+    if (!this.asks(name) || this.skipped.some(({ term }) => term === name)) return none();
     this.signal?.throwIfAborted();
     const began = performance.now();
     try {

@@ -53,6 +53,7 @@ function handlersOf({ queries }: Store): Handlers {
     ...answers(protocol.evaluationsQuery, async (parameters) => queries.evaluations(parameters)),
     ...answers(protocol.tasksQuery, async (parameters) => queries.tasks(parameters)),
     ...answers(protocol.matrixQuery, async (parameters) => queries.matrix(parameters)),
+    ...answers(protocol.judgeDraw, async (parameters) => queries.judgeDraw(parameters)),
     ...answers(protocol.rolloutsQuery, async (parameters) => queries.rollouts(parameters)),
   };
 }

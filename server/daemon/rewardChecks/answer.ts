@@ -6,12 +6,16 @@ import type {
   ParamsOf,
   ResultOf,
   RewardFinding,
+  judgeReport,
   rewardAttack,
   rewardCheck,
   rewardPin,
   rewardTest,
 } from "../../../shared/protocol/protocol.ts";
 import { shortFailure } from "../../../shared/rollouts/failureText.ts";
+import { labelsFileOf, readLabels } from "../../../shared/rollouts/labels.ts";
+import { recordedScores } from "../../analysis/judge/ask.ts";
+import { judgeReport as reportOf } from "../../analysis/judge/report.ts";
 import { valueAt } from "../../analysis/evidence/json.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { RunRecord } from "../../analysis/evidence/record.ts";
@@ -86,6 +90,19 @@ export async function testReward(
   if (!trusted) throw untrusted("Tests run the reward, so they need a trusted workspace.", texts.file);
   const want = { kind: "test", files: files ?? null } as const;
   return checker.test({ ...texts, unsaved, want }, python);
+}
+
+/** `gradus/judge/report`: recorded scores need no trust; asking the judge runs what the config names. */
+export async function reportOnJudge(
+  checker: RewardChecker,
+  { term, labels: named, ask, threshold, trusted, python, ...edited }: ParamsOf<typeof judgeReport>,
+): Promise<ResultOf<typeof judgeReport>> {
+  const { file } = editedFile({ uri: edited.uri, text: edited.text ?? "" });
+  const labels = readLabels(named ?? labelsFileOf(file)).filter(({ label }) => label.term === term);
+  if (!ask) return { report: reportOf(term, labels, { ...recordedScores(labels), threshold }) };
+  if (!trusted) throw untrusted("Asking the judge runs the reward, so it needs a trusted workspace.", file);
+  const task: RewardTask = { ...textsOf(edited), want: { kind: "judge", term, labels, threshold } };
+  return { report: await checker.judge(task, python) };
 }
 
 const untrusted = (message: string, file: string): UserError =>

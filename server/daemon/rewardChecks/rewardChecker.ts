@@ -2,6 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ResultOf, RewardFinding, rewardPin, rewardTest } from "../../../shared/protocol/protocol.ts";
+import type { JudgeReport } from "../../../shared/rollouts/judgeReport.ts";
 import { threadFile } from "../../lib/threadFile.ts";
 import { errorOf } from "../threadError.ts";
 import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts";
@@ -12,6 +13,8 @@ const checkWithin = 30_000;
 const attackBeyond = 30_000;
 /** Of tests: a few answers, after the processes have started. */
 const testWithin = 60_000;
+/** Of a judge: a server may take its time over each answer. */
+const judgeWithin = 300_000;
 /** In which a thread may end its processes. */
 const grace = 1_000;
 
@@ -23,6 +26,7 @@ export interface Checked {
 interface Outcome extends Checked {
   readonly attacked?: Attacked;
   readonly pinned?: ResultOf<typeof rewardPin>;
+  readonly reported?: JudgeReport;
   readonly tested?: ResultOf<typeof rewardTest>;
   readonly ended: "itself" | "stopped" | "late";
 }
@@ -86,6 +90,17 @@ export class RewardChecker {
     });
   }
 
+  /** Asks a judge about labelled answers. @throws UserError where it takes too long */
+  async judge(task: RewardTask, python: string | undefined): Promise<JudgeReport> {
+    const { reported } = await this.run(task, python, new AbortController(), judgeWithin);
+    if (reported !== undefined) return reported;
+    throw new UserError(`The judge did not answer within ${judgeWithin / 60_000} minutes.`, {
+      file: task.file,
+      code: "judge-late",
+      action: "Ask it in a terminal: gradus judge.",
+    });
+  }
+
   /** Ends everything that is under way. */
   async close(): Promise<void> {
     for (const abort of this.all) abort.abort();
@@ -124,7 +139,7 @@ function inThread(
   worker.unref();
   const findings: RewardFinding[] = [];
   const notes: string[] = [];
-  let answer: Pick<Outcome, "attacked" | "pinned" | "tested"> = {};
+  let answer: Pick<Outcome, "attacked" | "pinned" | "tested" | "reported"> = {};
   let ended: Outcome["ended"] = "itself";
   return new Promise<Outcome>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;

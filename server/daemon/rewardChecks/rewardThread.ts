@@ -10,6 +10,8 @@ import type {
 } from "../../../shared/protocol/protocol.ts";
 import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { askJudge } from "../../analysis/judge/ask.ts";
+import { judgeReport } from "../../analysis/judge/report.ts";
 import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
 import { attackReward } from "../../analysis/rewardChecks/attack.ts";
 import { checkReward } from "../../analysis/rewardChecks/check.ts";
@@ -58,9 +60,15 @@ async function attacked(config: RunConfig, scorer: AnswerScorer, seconds: number
 }
 
 /** Scores with a config's rewards, with files of them as they are in an editor. */
-const scorerOf = (config: RunConfig, signal: AbortSignal, unsaved: RewardTask["unsaved"]): AnswerScorer => {
+const scorerOf = (
+  config: RunConfig,
+  signal: AbortSignal,
+  unsaved: RewardTask["unsaved"],
+  only?: string,
+): AnswerScorer => {
   const scorer = new AnswerScorer(config, {
     signal,
+    ...(only !== undefined && { only }),
     instead: (term, body) => UnsavedTerm.of(term, body, unsaved),
   });
   // Also a process that is still loading a function ends at once.
@@ -123,9 +131,14 @@ async function answer(
   if (want.kind === "test") return post({ kind: "tested", tested: await tested(task, want.files, signal) });
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { config, ...found } = loaded(task);
-  const scorer = scorerOf(config, signal, unsaved);
+  const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);
   try {
     signal.throwIfAborted();
+    if (want.kind === "judge") {
+      const asked = await askJudge(scorer, want.term, want.labels);
+      const reported = judgeReport(want.term, want.labels, { ...asked, threshold: want.threshold });
+      return post({ kind: "reported", reported });
+    }
     if (want.kind === "attack")
       post({ kind: "attacked", attacked: await attacked(config, scorer, want.seconds) });
     else

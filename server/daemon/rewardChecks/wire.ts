@@ -6,6 +6,8 @@ import type {
   rewardPin,
   rewardTest,
 } from "../../../shared/protocol/protocol.ts";
+import type { JudgeReport } from "../../../shared/rollouts/judgeReport.ts";
+import type { LabelledRollout } from "../../../shared/rollouts/labels.ts";
 import type { Expectation } from "../../../shared/rollouts/expectation.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import type { ThreadError } from "../threadError.ts";
@@ -21,7 +23,13 @@ export interface RewardTask {
     | { readonly kind: "attack"; readonly seconds: number }
     | { readonly kind: "pin"; readonly row: RolloutRow; readonly expect: Expectation }
     /** null: those that belong to the config. */
-    | { readonly kind: "test"; readonly files: readonly string[] | null };
+    | { readonly kind: "test"; readonly files: readonly string[] | null }
+    | {
+        readonly kind: "judge";
+        readonly term: string;
+        readonly labels: readonly LabelledRollout[];
+        readonly threshold: number | undefined;
+      };
 }
 
 export interface Attacked {
@@ -38,6 +46,7 @@ export type FromThread =
   | { readonly kind: "attacked"; readonly attacked: Attacked }
   | { readonly kind: "pinned"; readonly pinned: ResultOf<typeof rewardPin> }
   | { readonly kind: "tested"; readonly tested: ResultOf<typeof rewardTest> }
+  | { readonly kind: "reported"; readonly reported: JudgeReport }
   | { readonly kind: "failed"; readonly error: ThreadError };
 
 /** To the thread: it ends its processes, then itself. */

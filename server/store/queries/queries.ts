@@ -6,6 +6,7 @@ import { CurriculumQueries } from "./curriculumQueries.ts";
 import type { Database } from "../drivers/database.ts";
 import { EvidenceQueries } from "./evidenceQueries.ts";
 import { FeedQueries } from "./feedQueries.ts";
+import { JudgeQueries } from "./judgeQueries.ts";
 import { MetricQueries } from "./metricQueries.ts";
 import { OutcomeQueries } from "./outcomeQueries.ts";
 import { RecordQueries } from "./recordQueries.ts";
@@ -32,6 +33,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
   const tasks = new TaskQueries(statements, runs);
   const curriculum = new CurriculumQueries(statements, runs, tasks, unread);
   const evidence = new EvidenceQueries(statements, runs, metrics, records, unread, outcomes, verdicts);
+  const judges = new JudgeQueries(statements, runs, records, unread);
   const list = new RunList(statements, runs, metrics);
   const feed = new FeedQueries(statements, runs);
   return {
@@ -54,6 +56,7 @@ export function queriesOf(database: Database, store: string, unread: UnreadRollo
     rollouts: records.rollouts.bind(records),
     rolloutRecord: records.rolloutRecord.bind(records),
     rolloutColumns: records.rolloutColumns.bind(records),
+    judgeDraw: judges.draw.bind(judges),
     events: records.events.bind(records),
     rewardErrors: outcomes.rewardErrors.bind(outcomes),
     evaluations: records.evaluations.bind(records),

@@ -87,6 +87,18 @@ export class RecordQueries {
     };
   }
 
+  /** Those of the ids of rows, without tokens. */
+  rolloutsOf(run: string, ids: readonly number[]): readonly RolloutRow[] {
+    const places = rows<RolloutRowOfTable>(
+      this.statements
+        .of(
+          "SELECT r.attempt, r.step, r.ordinal, r.segment, r.offset, r.line, r.advantage FROM rollout r WHERE r.id IN (SELECT value FROM json_each(?))",
+        )
+        .all(JSON.stringify(ids)),
+    );
+    return this.recorded(run, places, false, new LostSteps());
+  }
+
   /** From where the rows say that they lie: the run's log, or another trainer's files. */
   private recorded(
     run: string,

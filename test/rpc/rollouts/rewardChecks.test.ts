@@ -9,6 +9,8 @@ import { isRunning } from "../../../shared/daemon/process.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import {
   daemonStatus,
+  judgeDraw,
+  judgeReport,
   rewardAttack,
   rewardCheck,
   rewardPin,
@@ -18,6 +20,8 @@ import {
 } from "../../../shared/protocol/protocol.ts";
 import { readRewardTests } from "../../../server/analysis/rewardChecks/rewardTests.ts";
 import type { Expectation } from "../../../shared/rollouts/expectation.ts";
+import { appendLabel, type LabelValue } from "../../../shared/rollouts/labels.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { rewardHost } from "../../support/rewardHost.ts";
 import { writeTraceRun } from "../../support/traceRun.ts";
 import { withoutPython } from "../../support/pythonReward.ts";
@@ -178,6 +182,49 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
     await assert.rejects(ask(connection, rewardTest, { uri: asked.uri }), /they need a trusted workspace/);
     rmSync(join(folder, "odd.reward.test.jsonl"));
     rmSync(file);
+  });
+
+  it("draws rollouts to label, and reports on a judge by its recorded scores or by asking it", async () => {
+    const part = { run: "trace", term: "found" };
+    const { drawn, candidates } = await ask(connection, judgeDraw, part);
+    assert.equal(candidates, 4);
+    assert.deepEqual(
+      drawn.map(({ row, score, weight }) => [row.index % 2, score, weight]).sort(),
+      [0, 0, 1, 1].map((score) => [score, score, 1]),
+    );
+    assert.ok(drawn.every(({ row }) => row.run === "trace" && row.response !== ""));
+    const known = [{ step: 4, group: "4/0", index: 0 }];
+    const rest = await ask(connection, judgeDraw, { ...part, known });
+    assert.deepEqual(rest.drawn.map(({ row }) => row.index).sort(), [1, 2, 3]);
+    assert.equal((await ask(connection, judgeDraw, { ...part, count: 2, known })).drawn.length, 1);
+    await assert.rejects(
+      ask(connection, judgeDraw, { ...part, term: "manners" }),
+      /has a score of `manners`/,
+    );
+
+    const asked = { uri: join(folder, "sums.gradus.yaml"), term: "score" };
+    const row = (index: number, response: string): RolloutRow => ({
+      ...{ run: "trace", step: 4, group: "4/0", index, response },
+      task: { env: "sums", data: { answer: "3" } },
+    });
+    const label = (index: number, response: string, value: LabelValue): void =>
+      appendLabel(join(folder, "sums.labels.jsonl"), {
+        row: row(index, response),
+        label: { term: "score", value, score: 0, weight: 1 },
+      });
+    label(0, "#### 3", "good");
+    label(1, "#### 4", "bad");
+    label(2, "3, I think", "good");
+    const recorded = (await ask(connection, judgeReport, asked)).report;
+    assert.deepEqual([recorded.scores, recorded.labels, recorded.passed.labels], ["recorded", 3, 0]);
+    await assert.rejects(ask(connection, judgeReport, { ...asked, ask: true }), /needs a trusted workspace/);
+    const now = (await ask(connection, judgeReport, { ...asked, ask: true, trusted: true })).report;
+    assert.equal(now.agreement?.value, 2 / 3);
+    assert.deepEqual([now.scores, now.flips?.value, now.disagreements[0]?.index], ["asked", 0, 2]);
+    // As the function is in the editor.
+    const unsaved = { [join(folder, "score.ts")]: "export const score = () => 1;\n" };
+    const edited = await ask(connection, judgeReport, { ...asked, ask: true, trusted: true, unsaved });
+    assert.equal(edited.report.passed.labels, 3);
   });
 
   it("attacks, and writes what it finds as failing tests; a cancelled attack writes nothing", async () => {
