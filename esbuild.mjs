@@ -74,7 +74,11 @@ export const entries = [
   },
   {
     ...shared,
-    entryPoints: { runPanel: "webviews/run/main.ts", comparePanel: "webviews/compare/main.ts" },
+    entryPoints: {
+      runPanel: "webviews/run/main.ts",
+      comparePanel: "webviews/compare/main.ts",
+      judgePanel: "webviews/judge/main.ts",
+    },
     outdir: `${dist}/webviews`,
     platform: "browser",
     target: "chrome120",

@@ -15,6 +15,7 @@ import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
 import { ComparePanels } from "./features/compare/host.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
+import { JudgePanels } from "./features/judge/host.ts";
 import { registerResearch } from "./features/language/research.ts";
 import { findConfigs } from "./features/configs/find.ts";
 import { ConfigsTree } from "./features/configs/tree.ts";
@@ -113,6 +114,7 @@ function build(context: ExtensionContext): Api {
     new PinRollout(stores, documents, tests),
     new RewardAttack(stores, naming),
     new RewardCoverages(stores, naming),
+    new JudgePanels(context.extensionUri, stores, () => panels.column()),
     languages.registerCodeLensProvider({ language: language.id }, lenses),
     workspace.registerTextDocumentContentProvider(schemes.log, log),
     workspace.registerTextDocumentContentProvider(schemes.runFiles, new RunFiles(stores)),

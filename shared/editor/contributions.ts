@@ -46,6 +46,7 @@ export const commands = {
   rescoreSweep: "gradus.rescore.sweep",
   rewardAttack: "gradus.reward.attack",
   rewardCoverage: "gradus.reward.coverage",
+  judgeLabel: "gradus.judge.label",
   configValidate: "gradus.config.validate",
   configCreate: "gradus.config.create",
   completionResearch: "gradus.completion.research",
@@ -64,7 +65,11 @@ export const commands = {
 export type CommandId = (typeof commands)[keyof typeof commands];
 
 export const views = { container: "gradus", runs: "gradus.runs", configs: "gradus.configs" } as const;
-export const panels = { run: "gradus.runPanel", compare: "gradus.comparePanel" } as const;
+export const panels = {
+  run: "gradus.runPanel",
+  compare: "gradus.comparePanel",
+  judge: "gradus.judgePanel",
+} as const;
 export const schemes = {
   rollouts: "gradus-rollouts",
   /** Rollouts over all steps: found by a condition, or of one task. */

@@ -31,6 +31,15 @@ const findRollouts = async (editor: Editor, where: string): Promise<void> => {
   await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
   await editor.type(where);
 };
+/** The page in which rollouts of the run are labelled for a term of it. */
+const labelFor = async (editor: Editor, term: string): Promise<Editor["panel"]> => {
+  await editor.command("Gradus: Label Rollouts for a Judge");
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: term }).first().click();
+  const page = editor.panel;
+  await editor.seen(page.getByRole("button", { name: "Good" }), 60_000);
+  return page;
+};
 export const rolloutScenes: readonly Scene[] = [
   { name: "rollouts-step", play: (editor) => rolloutsOf(editor, "countdown") },
   {
@@ -147,6 +156,20 @@ export const rolloutScenes: readonly Scene[] = [
       await editor.open(config);
       await editor.command("Gradus: Start Run");
       await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }), 60_000);
+    },
+  },
+  { name: "judge-label", play: async (editor) => void (await labelFor(editor, "brevity")) },
+  {
+    // After the one that opens the page; twenty keys more.
+    name: "judge-report",
+    play: async (editor) => {
+      const page = await labelFor(editor, "brevity");
+      for (let at = 0; at < 20; at++) {
+        const answer = await page.locator("pre.answer").textContent();
+        await page.getByRole("button", { name: (answer ?? "").length < 6 ? "Good" : "Bad" }).click();
+      }
+      await page.getByRole("button", { name: "Ask the Judge Again" }).click();
+      await editor.seen(page.getByText("reverse order"), 60_000);
     },
   },
   {

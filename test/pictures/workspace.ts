@@ -27,6 +27,8 @@ export async function picturesWorkspace(folder: string): Promise<string> {
   const fresh = !existsSync(recorded) || readFileSync(recorded, "utf8") !== text;
   if (fresh) rmSync(root, { recursive: true, force: true });
   cpSync(join(fixtures, "pictures"), root, { recursive: true });
+  // What a scene before has labelled is not drawn again.
+  rmSync(join(root, "countdown.labels.jsonl"), { force: true });
   cpSync("examples/countdown/rewards", join(root, "rewards"), { recursive: true });
   for (const [name, from] of Object.entries(launches)) cpSync(join(fixtures, from), join(root, name));
   cpSync(join(fixtures, "projects", "gsm"), join(root, "gsm"), { recursive: true });

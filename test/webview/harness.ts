@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { contentSecurityPolicy, page as html } from "../../extension/vscode/html.ts";
 import type { ToCompare } from "../../shared/editor/comparePanel.ts";
+import type { ToJudge } from "../../shared/editor/judgePanel.ts";
 import type { FromPanel, ToPanel } from "../../shared/editor/runPanel.ts";
 import { launchBrowser, withoutBrowser } from "../support/browser.ts";
 import { themes, type ThemeFixture } from "./themes.ts";
@@ -40,7 +41,7 @@ export interface Panel {
   readonly page: Page;
   /** What broke the content security policy or threw. */
   readonly faults: readonly string[];
-  send(message: ToPanel | ToCompare): Promise<void>;
+  send(message: ToPanel | ToCompare | ToJudge): Promise<void>;
   posted(): Promise<readonly FromPanel[]>;
   close(): Promise<void>;
 }
@@ -80,7 +81,7 @@ async function serve(bundle: string): Promise<{ server: Server; origin: string }
 }
 
 /** @param name of the panel's folder in webviews/ */
-export async function launch(name: "run" | "compare" = "run"): Promise<Rig> {
+export async function launch(name: "run" | "compare" | "judge" = "run"): Promise<Rig> {
   const bundle = join("out", name === "run" ? "webview" : `webview-${name}`);
   mkdirSync(screenshots, { recursive: true });
   await build({

@@ -64,13 +64,13 @@ export class RunPanels implements Disposable {
   show(run: string, name: string, chart?: ChartId): void {
     const existing = this.#open.get(run);
     if (existing !== undefined) return existing.reveal(chart);
-    const column = this.#column();
+    const column = this.column();
     const options = webviewOptions(this.home);
     this.#host(window.createWebviewPanel(panels.run, name, column, options), run).reveal(chart);
   }
 
   /** Runs are tabs of one group: where another one is, else next to the text, but never in a third column. */
-  #column(): ViewColumn {
+  column(): ViewColumn {
     const { all, activeTabGroup } = window.tabGroups;
     const others = all.filter((group) => group !== activeTabGroup).map(({ viewColumn }) => viewColumn);
     const runs = [...this.#open.values()].map(({ column }) => column);

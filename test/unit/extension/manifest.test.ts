@@ -131,6 +131,7 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     "Go",
     "Find",
     "Follow",
+    "Label",
     "Sort",
     "Pin",
   ];
@@ -140,7 +141,9 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     assert.ok(verbs.includes(shown.split(" ")[0]!), shown);
     assert.ok(!/gradus/i.test(shown), shown);
     assert.ok(
-      shown.split(" ").every((word) => /^[A-Z]/.test(word) || ["of", "to", "as", "in", "a"].includes(word)),
+      shown
+        .split(" ")
+        .every((word) => /^[A-Z]/.test(word) || ["of", "to", "as", "in", "a", "for"].includes(word)),
       shown,
     );
   }
