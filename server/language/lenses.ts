@@ -6,7 +6,7 @@ import { metricNamed } from "../../shared/metrics/metrics.ts";
 import { chartOf } from "../../shared/editor/runPanel.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { arrows } from "../../shared/lib/trend.ts";
-import type { SourceNode } from "../config/text/node.ts";
+import { child, textOf, type SourceNode } from "../config/text/node.ts";
 import type { OpenConfig } from "./documents.ts";
 import type { LastRun } from "../analysis/evidence/types.ts";
 import type { MetricUse } from "./names/occurrences.ts";
@@ -62,3 +62,18 @@ export const chartLenses = (metrics: readonly MetricUse[], { uri }: OpenConfig):
         arguments: [uri, name],
       }),
     );
+
+/** Methods that score as a person would who reads the answer. */
+const judges: ReadonlySet<string> = new Set(["rubric", "reward_model"]);
+
+/** Above a reward term that is a judge, where the config has a run: label its rollouts. */
+export function judgeLenses({ root }: OpenConfig, { run }: LastRun): CodeLens[] {
+  const terms = child(child(root, "reward"), "terms");
+  if (terms?.kind !== "map") return [];
+  return [...terms.entries].flatMap(([term, { key, value }]) => {
+    const method = textOf(value) ?? textOf(child(value, "use"));
+    if (method === undefined || !judges.has(method)) return [];
+    const title = "Label Rollouts for This Judge";
+    return [lens(key.range.start.line, { title, command: commands.judgeLabel, arguments: [run, term] })];
+  });
+}

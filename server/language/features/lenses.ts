@@ -1,7 +1,7 @@
 import type { Feature } from "../feature.ts";
 import { refresh } from "./evidence.ts";
 import { forecastLenses } from "./forecast.ts";
-import { chartLenses, runLenses } from "../lenses.ts";
+import { chartLenses, judgeLenses, runLenses } from "../lenses.ts";
 import { configFilesOf } from "../names/configFiles.ts";
 
 export const lenses: Feature = {
@@ -17,6 +17,8 @@ export const lenses: Feature = {
         return [
           ...(drawsRun ? [] : runLenses(open, last)),
           ...(last === undefined ? [] : chartLenses(metrics, open)),
+          // Its command is the extension's own.
+          ...(last === undefined || !drawsRun ? [] : judgeLenses(open, last)),
           ...forecastLenses(open, () => void refresh(context)),
         ];
       }),

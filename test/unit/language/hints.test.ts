@@ -4,7 +4,7 @@ import { TextDocument } from "vscode-languageserver-textdocument";
 import { OpenConfigs, type OpenConfig } from "../../../server/language/documents.ts";
 import type { LastRun } from "../../../server/analysis/evidence/types.ts";
 import { hintsOf } from "../../../server/language/hints/index.ts";
-import { chartLenses, lastRunTitle, runLenses } from "../../../server/language/lenses.ts";
+import { chartLenses, judgeLenses, lastRunTitle, runLenses } from "../../../server/language/lenses.ts";
 import { namesIn } from "../../../server/language/names/occurrences.ts";
 import { trendOf } from "../../../shared/lib/trend.ts";
 
@@ -134,6 +134,23 @@ describe("lenses", () => {
       command?.title,
     ]);
     assert.deepEqual(found, [[17, "Chart of reward/correct"]]);
+  });
+});
+
+describe("lenses of judges", () => {
+  it("are above the terms that score as a person would, with the config's last run", () => {
+    const judged = text.replace(
+      "    brevity:",
+      "    polite: { use: rubric, judge: { of: policy } }\n    style: reward_model\n    brevity:",
+    );
+    assert.deepEqual(
+      judgeLenses(opened(judged), run).map(({ command, range }) => [range.start.line, command?.arguments]),
+      [
+        [6, [run.run, "polite"]],
+        [7, [run.run, "style"]],
+      ],
+    );
+    assert.deepEqual(judgeLenses(opened(text), run), []);
   });
 });
 
