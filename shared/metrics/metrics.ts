@@ -74,6 +74,9 @@ export const metrics: readonly Metric[] = [
       openrlhf: ["response_length"],
     },
   }),
+  metric("rollout/length/p10", "A tenth of the step's responses are shorter than this.", { unit: "tokens" }),
+  metric("rollout/length/p50", "Half of the step's responses are shorter than this.", { unit: "tokens" }),
+  metric("rollout/length/p90", "A tenth of the step's responses are longer than this.", { unit: "tokens" }),
   fraction("rollout/truncated", "Responses truncated at max_tokens.", {
     better: "lower",
     aliases: {

@@ -134,6 +134,9 @@ const newMetrics: ReadonlySet<unknown> = new Set([
   "rollout/unearned",
   "reward/total/p10",
   "reward/total/p90",
+  "rollout/length/p10",
+  "rollout/length/p50",
+  "rollout/length/p90",
 ]);
 const isNew = (path: string, key: string): boolean =>
   (path.endsWith("/task") && key === "answer") || key === "results";

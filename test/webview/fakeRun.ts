@@ -52,6 +52,9 @@ function trainingMetrics(t: number, noise: () => number): Record<string, number>
     "groups/admitted": Math.round(32 * (1 - right - wrong)),
     "policy/entropy": 0.92 - 0.48 * skill + 0.03 * noise(),
     "rollout/length": 17 - 4 * skill + 0.5 * noise(),
+    "rollout/length/p10": 9 - 2 * skill,
+    "rollout/length/p50": 15 - 4 * skill,
+    "rollout/length/p90": 29 - 8 * skill,
     "rollout/truncated": Math.max(0, 0.09 - 0.08 * skill + 0.01 * noise()),
     ...Object.fromEntries(arms.map((arm, i) => [`curriculum/${arm}/share`, weights[i]! / total])),
     ...Object.fromEntries(

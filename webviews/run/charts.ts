@@ -7,6 +7,7 @@ import {
   criteriaModel,
   groupsModel,
   lineOf,
+  middleBand,
   pair,
   stacked,
   together,
@@ -31,6 +32,21 @@ function timeModel(view: RunView): ChartModel {
       column: view.series.column(`time/${phase}`),
     }));
   return stacked(view, "time per phase", parts, { limits: null, absent: "zero" });
+}
+
+/** The mean over the step's rollouts, between which lengths most of them are, and how many were cut. */
+function lengthModel(view: RunView): ChartModel {
+  const metrics = ["", "/p50", "/p10", "/p90"].map((part) => `rollout/length${part}`);
+  const aligned = align([...metrics, "rollout/truncated"].map((metric) => view.series.column(metric)));
+  const [, , low = [], high = []] = aligned.values;
+  const mean = lineOf({ name: "mean tokens", tone: 3, dash: 0, format: "tokens" }, aligned, 0);
+  const band = middleBand(low, high);
+  const lines = [
+    band === null ? mean : { ...mean, band },
+    lineOf({ name: "median", tone: 3, dash: 2, format: "tokens" }, aligned, 1),
+    lineOf({ name: "truncated", tone: 1, dash: 1, format: "fraction", axis: "right" }, aligned, 4),
+  ];
+  return charted(view, "response length", aligned, lines, null, 2);
 }
 
 /** What the process holds, under what was predicted for its peak. */
@@ -74,12 +90,7 @@ export const charts: readonly ChartDefinition[] = [
     title: "Response length",
     place: "lane",
     over: "all",
-    model: pair(
-      "response length",
-      { metric: "rollout/length", name: "tokens", tone: 3, dash: 0, format: "tokens" },
-      { metric: "rollout/truncated", name: "truncated", tone: 1, dash: 1, format: "fraction" },
-      2,
-    ),
+    model: lengthModel,
   },
   {
     id: "entropy",

@@ -207,6 +207,13 @@ export function groupsModel(view: RunView): ChartModel {
   );
 }
 
+/** Between which values four in five of a step's rollouts lie; null where that was not recorded. */
+export const middleBand = (
+  low: readonly PlotValue[],
+  high: readonly PlotValue[],
+): NonNullable<ChartLine["band"]> | null =>
+  blank(low) || blank(high) ? null : { name: "p10 to p90 of rollouts", low, high };
+
 export function pair(
   what: string,
   left: LineStyle & { metric: string },

@@ -1,7 +1,7 @@
 /** The metrics of a step that follow from its rewards and advantages. */
 import type { Batch, Group } from "../../core/rollouts.ts";
 import { status } from "../../core/reward.ts";
-import { lengthOfAll } from "../../core/rows/batch.ts";
+import { lengthOfAll, lengthOfRow } from "../../core/rows/batch.ts";
 import { columnOfAdvantages } from "./advantageColumns.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 import { describeComponents } from "../rewards/components.ts";
@@ -124,15 +124,27 @@ function sizes(values: Float64Array, weights: Float64Array): number {
   return sum;
 }
 
-function describeRollouts(batch: Batch): Record<string, number> {
+/** `rollout/…`: how long the step's responses are, and how many were cut. */
+export function describeRollouts(batch: Batch): Record<string, number> {
   const { records, rows } = batch;
   if (rows === 0) return {};
   const known = records.filter(({ finish }) => finish !== "error");
   return {
     "rollout/length": lengthOfAll(batch) / rows,
+    ...lengthPercentiles(batch),
     ...(known.length === 0
       ? {}
       : { "rollout/truncated": known.filter(({ finish }) => finish === "length").length / known.length }),
+  };
+}
+
+function lengthPercentiles(batch: Batch): Record<string, number> {
+  if (batch.rows < 2) return {};
+  const sorted = Float64Array.from({ length: batch.rows }, (_, row) => lengthOfRow(batch, row)).sort();
+  return {
+    "rollout/length/p10": quantile(sorted, 0.1),
+    "rollout/length/p50": quantile(sorted, 0.5),
+    "rollout/length/p90": quantile(sorted, 0.9),
   };
 }
 

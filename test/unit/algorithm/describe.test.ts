@@ -1,6 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { describeGroups, describeRewards } from "../../../server/algorithm/advantages/describe.ts";
+import { origin } from "../../../server/core/rollouts.ts";
+import { batchOf } from "../../support/batch.ts";
+import {
+  describeGroups,
+  describeRewards,
+  describeRollouts,
+} from "../../../server/algorithm/advantages/describe.ts";
 
 const scored = (total: readonly number[], errored: readonly number[]) => ({
   rewards: { terms: [], weights: [] },
@@ -26,6 +32,30 @@ test("a step's rewards are reported with their extremes, which rollouts without 
     "rollout/scored": 1,
     "reward/total": 1,
   });
+});
+
+test("lengths are reported with what most of them are; tokens of others count for none", () => {
+  const [row, written] = [(count: number) => new Array<number>(count).fill(1), origin.written];
+  const { observed } = origin;
+  const metrics = describeRollouts(
+    batchOf([
+      { tokens: row(1), context: [] },
+      { tokens: row(3), context: [] },
+      { tokens: row(7), context: [], origin: [...row(5).fill(written), observed, observed] },
+    ]),
+  );
+  assert.equal(metrics["rollout/length"], 3);
+  // Of 1, 3 and 5.
+  const near = (name: string, value: number): void =>
+    assert.ok(Math.abs(metrics[name]! - value) < 1e-12, `${name} is ${metrics[name]}`);
+  near("rollout/length/p10", 1.4);
+  near("rollout/length/p50", 3);
+  near("rollout/length/p90", 4.6);
+  assert.equal(
+    describeRollouts(batchOf([{ tokens: [1, 1], context: [] }]))["rollout/length/p50"],
+    undefined,
+    "of one there is no spread",
+  );
 });
 
 test("successes of a response that also succeeds on a task with another answer are unearned", () => {

@@ -163,6 +163,30 @@ test("reward has a band from p10 to p90; pass@1 its few points, with intervals",
   assert.ok(passed!.band!.low[0]! < 0.204 && passed!.band!.high[0]! > 0.204);
 });
 
+test("length has a band from p10 to p90 and its median; a run of an earlier version its mean alone", () => {
+  const { lines, steps } = modelOf("length", warmUp + 60);
+  const index = steps.indexOf(warmUp + 30);
+  const { series } = viewAt(warmUp + 60);
+  assert.deepEqual(
+    lines.map(({ name, axis }) => [name, axis]),
+    [
+      ["mean tokens", "left"],
+      ["median", "left"],
+      ["truncated", "right"],
+    ],
+  );
+  assert.equal(lines[0]!.band!.name, "p10 to p90 of rollouts");
+  assert.equal(lines[0]!.band!.low[index], series.exactly("rollout/length/p10", warmUp + 30));
+  assert.equal(lines[1]!.raw[index], series.exactly("rollout/length/p50", warmUp + 30));
+  const earlier = new RunSeries();
+  earlier.merge({ step: 0, attempt: 0, metrics: { "rollout/length": 8 } });
+  const model = charts.find(({ id }) => id === "length")!.model({ ...viewAt(warmUp), series: earlier });
+  assert.deepEqual(
+    model.lines.map(({ name, band }) => [name, band]),
+    [["mean tokens", undefined]],
+  );
+});
+
 test("more arms than colours are summed into one", () => {
   const series = new RunSeries();
   const shares = Object.fromEntries(

@@ -1,7 +1,7 @@
 /** From a run's series to the charts that say whether it learns: its reward, what that is made of, held-out tasks. Pure. */
 import { align, type PlotValue, type Spread } from "../../shared/columns.ts";
 import { constantOf, isBelow, type ChartLine, type ChartModel, type Tone } from "../../shared/chartModel.ts";
-import { blank, charted, evaluationColumn, line, lineOf, type RunView } from "../models.ts";
+import { blank, charted, evaluationColumn, line, lineOf, middleBand, type RunView } from "../models.ts";
 import { withinPossible } from "./rewardRange.ts";
 
 /** Lines of a chart, at most. */
@@ -24,7 +24,8 @@ export function rewardModel(view: RunView): ChartModel {
 /** Percentiles where they were recorded, else the deviation within what a reward can be. */
 function bandOf(columns: readonly PlotValue[][]): (Spread & { readonly name: string }) | null {
   const [mean = [], low = [], high = [], std = [], min = [], max = []] = columns;
-  if (!blank(low) && !blank(high)) return { name: "p10 to p90 of rollouts", low, high };
+  const middle = middleBand(low, high);
+  if (middle !== null) return middle;
   return blank(std) ? null : { name: "± std within the possible", ...withinPossible(mean, std, min, max) };
 }
 
