@@ -1,74 +1,16 @@
-/** The page that compares runs, in a browser: what it says, what it asks for, keyboard and themes. */
+/** The page that compares runs, in a browser: what it says, what it asks for, and its keyboard. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { compareVersion, type FromCompare } from "../../shared/editor/comparePanel.ts";
-import type { Comparison, GroupSeries } from "../../shared/run/comparison.ts";
+import type { FromCompare } from "../../shared/editor/comparePanel.ts";
 import { chartOf, differenceRows, lastCommon, ledBy } from "../../webviews/compare/models.ts";
+import { comparison, found, tasks } from "./fakeComparison.ts";
 import { launch, skip, type Panel, type Rig } from "./harness.ts";
-import { themes } from "./themes.ts";
 
 let rig: Rig;
 before(async () => {
   if (skip === false) rig = await launch("compare");
 });
 after(() => rig?.close());
-
-const course = (group: number, runs: number, steps: number, level: number): GroupSeries => ({
-  group,
-  steps: Array.from({ length: steps }, (_, step) => step),
-  n: Array.from({ length: steps }, () => runs),
-  mean: Array.from({ length: steps }, (_, step) => level * (1 - Math.exp(-step / 10))),
-  spread: Array.from({ length: steps }, () => (runs > 1 ? 0.04 : null)),
-  error: Array.from({ length: steps }, () => (runs > 1 ? 0.02 : null)),
-});
-const found: Comparison = {
-  runs: [
-    { id: "base-1", name: "sums", label: "sums", seed: 1, group: 0, step: 39, sources: false },
-    { id: "base-2", name: "sums", label: "seed 2", seed: 2, group: 0, step: 39, sources: false },
-    { id: "brief-1", name: "sums", label: "+brevity", seed: 1, group: 1, step: 29, sources: true },
-    { id: "brief-2", name: "sums", label: "+brevity", seed: 1, group: 2, step: 39, sources: true },
-  ],
-  groups: [
-    { label: "sums", runs: [0, 1] },
-    { label: "+brevity", runs: [2] },
-    { label: "other brevity.ts", runs: [3] },
-  ],
-  sources: [{ kind: "reward", name: "rewards/brevity.ts", values: [null, null, "aaaa", "bbbb"] }],
-  config: [
-    {
-      path: "update.optimizer.lr",
-      values: [
-        { value: 1e-5, by: "default" },
-        { value: 1e-5, by: "default" },
-        { value: 3e-6, by: "file" },
-        { value: 3e-6, by: "set" },
-      ],
-    },
-  ],
-  series: [
-    { metric: "reward/total", groups: [course(0, 2, 40, 0.5), course(1, 1, 30, 0.3), course(2, 1, 40, 0.6)] },
-    { metric: "eval/pass@1", groups: [] },
-  ],
-  heldOut: [
-    {
-      metric: "eval/pass@1",
-      group: 1,
-      before: 0.4,
-      after: 0.3,
-      difference: -0.1,
-      low: -0.15,
-      high: -0.05,
-      tasks: 64,
-      method: "paired",
-      reason: null,
-    },
-  ],
-  arms: [
-    { arm: "easy", values: [0.5, 0.4, null] },
-    { arm: "hard", values: [0.3, 0.2, 0.1] },
-  ],
-  notes: ["2 groups of 3 have one seed: the difference may be that of the seeds."],
-};
 
 test("charts: the mean of seeds with its error, said once, each group as far as it goes", () => {
   const model = chartOf(found, found.series[0]!);
@@ -116,7 +58,7 @@ test(
   async () => {
     const panel = await rig.open();
     const { page } = panel;
-    await panel.send({ version: compareVersion, type: "comparison", comparison: found });
+    await panel.send(comparison);
     await page.getByRole("heading", { level: 1, name: "Comparing 4 runs in 3 groups" }).waitFor();
     await page
       .getByText("B solves fewer held-out tasks than A: pass@1 40.0 % → 30.0 %, −10.0 points [−15.0, −5.0]")
@@ -133,12 +75,7 @@ test(
     await press("Compare Others with This");
     await press("base-2");
     await press("Show Every Step");
-    await panel.send({
-      version: compareVersion,
-      type: "tasks",
-      other: 1,
-      pairs: [{ key: "t#0", prompt: "2 3=6:", rewards: [1, 0], responses: ["2*3", "2+3"] }],
-    });
+    await panel.send(tasks);
     await press("2 3=6:");
     await press("A and C");
     const asked = (await posted(panel)).map(({ version: _, ...rest }) => rest);
@@ -163,15 +100,3 @@ test(
     await panel.close();
   },
 );
-
-test("at 300 pixels and in every theme nothing is wider than the page", { skip }, async () => {
-  for (const { name } of themes) {
-    const panel = await rig.open({ theme: name, width: 300, height: 700 });
-    await panel.send({ version: compareVersion, type: "comparison", comparison: found });
-    await panel.page.locator("canvas").first().waitFor();
-    const wide = await panel.page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-    assert.equal(wide, false, name);
-    assert.deepEqual(panel.faults, []);
-    await panel.close();
-  }
-});

@@ -73,7 +73,7 @@ test(
     const over = chart(panel, "reward").locator(".u-over");
     const box = (await over.boundingBox())!;
     await over.click({ position: { x: box.width / 2, y: 40 } });
-    const cursor = panel.page.getByRole("button", { name: /^Release the Cursor from Step/ });
+    const cursor = panel.page.getByRole("button", { name: /^Cursor at Step/ });
     const pinned = Number(/\d+/.exec((await cursor.textContent())!)![0]);
     assert.ok(Math.abs(pinned - (warmUp + last) / 2) <= 1, String(pinned));
     const asked = async (): Promise<readonly number[]> =>

@@ -80,8 +80,11 @@ async function serve(bundle: string): Promise<{ server: Server; origin: string }
   return { server, origin: `http://127.0.0.1:${address.port}/` };
 }
 
-/** @param name of the panel's folder in webviews/ */
-export async function launch(name: "run" | "compare" | "judge" = "run"): Promise<Rig> {
+/**
+ * @param name of the panel's folder in webviews/
+ * @param running a browser that is running; else one is started, and closed with the rig
+ */
+export async function launch(name: "run" | "compare" | "judge" = "run", running?: Browser): Promise<Rig> {
   const bundle = join("out", name === "run" ? "webview" : `webview-${name}`);
   mkdirSync(screenshots, { recursive: true });
   await build({
@@ -95,12 +98,12 @@ export async function launch(name: "run" | "compare" | "judge" = "run"): Promise
     logLevel: "error",
   });
   const { server, origin } = await serve(bundle);
-  const browser = await launchBrowser();
+  const browser = running ?? (await launchBrowser());
   return {
     browser,
     open: (options = {}) => open(browser, origin, options),
     close: async () => {
-      await browser.close();
+      if (running === undefined) await browser.close();
       server.close();
     },
   };
@@ -133,7 +136,7 @@ async function open(browser: Browser, origin: string, options: OpenOptions): Pro
 }
 
 /** Two frames, and what is out of view: a message is handled and drawn. */
-const settle = async (page: Page): Promise<void> => {
+export const settle = async (page: Page): Promise<void> => {
   await page.evaluate(
     () => new Promise<void>((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))),
   );
@@ -143,6 +146,9 @@ const settle = async (page: Page): Promise<void> => {
 /** Runs in the page: what the editor does to a webview's document, before its script. */
 function dress(theme: ThemeFixture): void {
   const put = (): void => {
+    // Of another theme that it wore before.
+    for (const name of [...document.documentElement.style])
+      if (name.startsWith("--vscode-")) document.documentElement.style.removeProperty(name);
     for (const [name, value] of Object.entries(theme.variables))
       document.documentElement.style.setProperty(`--vscode-${name}`, value);
     document.body.className = theme.bodyClass;

@@ -2,9 +2,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import type { RunWarning } from "../../shared/run/outcome.ts";
-import { panelVersion, type PanelFailures, type ToPanel } from "../../shared/editor/runPanel.ts";
-import { evaluationsUpTo, runAt, seriesUpTo, training, warmUp } from "./fakeRun.ts";
+import { panelVersion, type ToPanel } from "../../shared/editor/runPanel.ts";
+import { failedRun } from "./fakeFailures.ts";
 import { launch, screenshots, skip, type Panel, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
 import { some } from "../support/thorough.ts";
@@ -15,71 +14,12 @@ before(async () => {
 });
 after(() => rig?.close());
 
-const last = warmUp + training - 1;
-const failures: PanelFailures = {
-  failures: [
-    {
-      term: "correct",
-      message: "threw TypeError: Cannot read properties of undefined (reading 'answer')",
-      count: 5_900,
-      first: 300,
-      last: 419,
-      file: "/project/rewards/correct.ts",
-      line: 12,
-      column: 7,
-    },
-    {
-      term: "correct",
-      message: "gave no answer within 2 s, twice",
-      count: 185,
-      first: 310,
-      last: 310,
-      file: null,
-      line: null,
-      column: null,
-    },
-  ],
-  kinds: 7,
-  failed: { correct: 6_085 },
-  rollouts: 6_400,
-};
-const warnings: readonly RunWarning[] = [
-  {
-    reason: "nothing-trained",
-    label: "nothing trained",
-    message:
-      "Nothing was trained in the 120 steps with rollouts: `correct` failed on 6,085 of 6,400 rollouts.",
-  },
-];
-
-/** The fake run, in which every step from training on scored 3 of 64 rollouts. */
-const message = (scored: number): ToPanel => ({
-  version: panelVersion,
-  type: "show",
-  run: runAt(last, { status: "finished", endedAt: "2026-11-21T19:50:00.000Z", warnings }),
-  series: [
-    ...seriesUpTo(last).filter(({ metric }) => metric !== "reward/correct/errors"),
-    ...(
-      [
-        ["reward/correct/errors", 64 - scored],
-        ["rollout/scored", scored],
-        ["rollout/count", 64],
-      ] as const
-    ).map(([metric, value]) => {
-      const steps = Array.from({ length: training }, (_, i) => warmUp + i);
-      return { metric, steps, values: steps.map(() => value), total: training };
-    }),
-  ],
-  evaluations: evaluationsUpTo(last),
-  errors: 0,
-  failures,
-});
 const tile = async (panel: Panel, label: string): Promise<string> =>
   (await panel.page.locator(".tile", { hasText: label }).first().innerText()).replace(/\s+/g, " ");
 
 test("a run in which nothing trained is finished, but not well", { skip }, async () => {
   const panel = await rig.open();
-  await panel.send(message(3));
+  await panel.send(failedRun(3));
   assert.equal(await panel.page.locator(".state").innerText(), "Finished, but nothing trained");
   assert.equal(await panel.page.locator(".state").getAttribute("data-warned"), "true");
   assert.match(await panel.page.locator(".warnings").innerText(), /^Nothing was trained in the 120 steps/);
@@ -100,7 +40,7 @@ test(
   { skip },
   async () => {
     const panel = await rig.open();
-    await panel.send(message(3));
+    await panel.send(failedRun(3));
     const rows = panel.page.locator(".failures li");
     assert.deepEqual(
       (await rows.allInnerTexts()).map((text) => text.replace(/\s+/g, " ")),
@@ -131,7 +71,7 @@ test(
 test("a run without failures shows no list, and none of its tiles changes", { skip }, async () => {
   const panel = await rig.open();
   await panel.send({
-    ...message(64),
+    ...failedRun(64),
     failures: { failures: [], kinds: 0, failed: {}, rollouts: 6_400 },
   } as ToPanel);
   assert.equal(await panel.page.locator(".failures").isVisible(), false);
@@ -146,7 +86,7 @@ const looks = themes.flatMap(({ name }) => [
 for (const { name, size, width } of some(looks, 2))
   test(`nothing trained, ${name}, ${size}`, { skip }, async () => {
     const panel = await rig.open({ theme: name, width });
-    await panel.send(message(3));
+    await panel.send(failedRun(3));
     await panel.page.locator(".head").screenshot({ path: join(screenshots, `outcome-${name}-${size}.png`) });
     const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
     assert.equal(overflow, false, "nothing sticks out at the side");

@@ -58,8 +58,7 @@ test("every chart is drawn, with its lines in the legend and a summary in words"
     "update",
   ]) {
     assert.ok((await painted(chart(panel, id).locator("canvas"))) > 0.005, `${id} is blank`);
-    const described = await plot(panel, id).getAttribute("aria-describedby");
-    assert.match((await panel.page.locator(`[id="${described}"]`).textContent())!, /at step \d+/);
+    assert.match((await plot(panel, id).getAttribute("aria-label"))!, /at step \d+/);
   }
   assert.match(
     (await chart(panel, "curriculum").locator(".legend").textContent())!,
@@ -282,36 +281,6 @@ test(
   },
 );
 
-test("text and lines have enough contrast in every theme", { skip }, async () => {
-  for (const theme of ["light", "dark", "high-contrast", "high-contrast-light"] as const) {
-    const panel = await rig.open({ theme });
-    await panel.send(show(last));
-    const pairs = await panel.page.evaluate(() => {
-      const background = getComputedStyle(document.body).backgroundColor;
-      const texts = [
-        ...document.querySelectorAll("h1, h2, .where, .tile dt, .tile .note, .legend b, button.quiet"),
-      ].map((node) => ({
-        what: node.className || node.tagName,
-        least: 4.5,
-        color: getComputedStyle(node).color,
-        background,
-      }));
-      const lines = [...document.querySelectorAll(".legend line")].map((node) => ({
-        what: "line",
-        least: 3,
-        color: node.getAttribute("stroke")!,
-        background,
-      }));
-      return [...texts, ...lines];
-    });
-    for (const { what, least, color, background } of pairs) {
-      const ratio = contrast(over(color, background), channels(background));
-      assert.ok(ratio >= least, `${theme}: ${what} ${color} on ${background} has ${ratio.toFixed(2)}`);
-    }
-    await panel.close();
-  }
-});
-
 test("everything that can be pressed has a name, and one heading leads", { skip }, async () => {
   const panel = await rig.open();
   await panel.send(show(last));
@@ -358,29 +327,6 @@ test("names from a run are text, never markup", { skip }, async () => {
 test("the bundle stays under 250 kB", { skip }, () => {
   assert.ok(readFileSync("out/webview/main.js").length < 250_000);
 });
-
-const channels = (color: string): readonly [number, number, number, number] => {
-  const [r = 0, g = 0, b = 0, a = 1] = color.match(/[\d.]+/g)!.map(Number);
-  return [r, g, b, a];
-};
-/** A half transparent colour as it looks on its background. */
-function over(color: string, background: string): readonly number[] {
-  const [top, below] = [channels(color), channels(background)];
-  return [0, 1, 2].map((i) => top[i]! * top[3] + below[i]! * (1 - top[3]));
-}
-/** WCAG 2: (lighter + 0.05) / (darker + 0.05) of relative luminances. */
-function contrast(a: readonly number[], b: readonly number[]): number {
-  const luminance = (color: readonly number[]): number => {
-    const [r, g, bl] = color
-      .slice(0, 3)
-      .map((value) =>
-        value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
-      );
-    return 0.2126 * r! + 0.7152 * g! + 0.0722 * bl!;
-  };
-  const [x, y] = [luminance(a), luminance(b)];
-  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-}
 
 test(
   "the head of the panel says how far an evaluation is, in the place of the run's time left",

@@ -97,9 +97,7 @@ test(
       chosen.step - 1,
     );
     assert.equal(
-      await panel.page
-        .getByRole("button", { name: `Release the Cursor from Step ${chosen.step - 1}` })
-        .count(),
+      await panel.page.getByRole("button", { name: `Cursor at Step ${chosen.step - 1}` }).count(),
       1,
       "one cursor for charts and rollouts",
     );

@@ -150,7 +150,6 @@ class ComparePanel {
       {
         pointed: point,
         pinned: point,
-        opened: () => undefined,
         zoomed: (range) => {
           this.#range = range;
           if (this.#found !== null) this.#drawCharts(this.#found);
@@ -163,6 +162,7 @@ class ComparePanel {
       },
     );
     if (this.#tables.has(id)) chart.showTable(true);
+    chart.setOver("over the runs of each group");
     this.#charts.set(metric, chart);
     chart.setCursor(this.#cursor);
     return chart;

@@ -46,7 +46,7 @@ export class RangeButtons {
               {
                 class: "quiet",
                 "aria-pressed": "true",
-                "aria-label": `Release the Cursor from Step ${said(pinned)}`,
+                "aria-label": `Cursor at Step ${said(pinned)}: release it`,
               },
               () => this.events.released(),
             ),

@@ -2,10 +2,10 @@
 import type uPlot from "uplot";
 import {
   describeStep,
+  nameOf,
   nearest,
   placeOf,
   saidUpTo,
-  summarize,
   tableRows,
   type ChartModel,
   type ChartLine,
@@ -25,7 +25,8 @@ interface ChartEvents {
   readonly pointed: (step: number | null) => void;
   /** The step that the cursor shall stay at. */
   readonly pinned: (step: number) => void;
-  readonly opened: (step: number) => void;
+  /** Enter on a step; absent: there is nothing to open. */
+  readonly opened?: (step: number) => void;
   readonly zoomed: (range: readonly [number, number] | null) => void;
   readonly tabled: (visible: boolean) => void;
   /** A file shall be made of the chart; absent: none can be. @param data text; of a PNG, base64 */
@@ -46,6 +47,18 @@ interface ChartOptions {
   readonly gutters?: Gutters;
 }
 
+/** Over what curves are. */
+export interface Population {
+  /** On the chart: "admitted · 9 of 16 groups". */
+  readonly text: string;
+  /** In words, at any step: "over the groups that were admitted to training". */
+  readonly over: string;
+  readonly why: string;
+}
+
+const keysOf = ({ opened }: ChartEvents): string =>
+  `Arrow keys move from step to step, Home and End to the ends${opened === undefined ? "" : "; Enter opens the rollouts of the step"}; Escape shows all steps.`;
+
 const mostRows = 400;
 const clickReach = 4;
 
@@ -59,7 +72,6 @@ export class Chart {
   /** The name of the axis, and which step the legend's values are of. */
   readonly #axis = element("p", { class: "axis", "aria-hidden": "true" });
   readonly #empty = element("p", { class: "empty" });
-  readonly #summary: HTMLElement;
   readonly #table = element("div", { class: "table", tabindex: 0, role: "region" });
   readonly #toggle: HTMLButtonElement;
   readonly #save: HTMLButtonElement;
@@ -73,6 +85,8 @@ export class Chart {
   #x: XAxis = bySteps;
   readonly #gutters: Gutters | null;
   #tableShown = false;
+  /** "over held-out tasks" */
+  #over = "";
 
   constructor(
     { id, title, theme, gutters }: ChartOptions,
@@ -82,14 +96,14 @@ export class Chart {
     this.#theme = theme;
     this.#gutters = gutters ?? null;
     setShown(this.#chip, false);
-    this.#summary = element("p", { class: "visually-hidden", id: `${id}-summary` });
+    const keys = element("p", { class: "visually-hidden", id: `${id}-keys` }, keysOf(events));
     this.#plotArea = element("div", {
       class: "plot",
       tabindex: 0,
       role: "slider",
       "aria-orientation": "horizontal",
-      "aria-label": `${title}: step. Arrow keys move, Enter opens the rollouts of the step`,
-      "aria-describedby": `${id}-summary`,
+      "aria-label": title,
+      "aria-describedby": `${id}-keys`,
     });
     this.#toggle = button(
       "Table",
@@ -121,7 +135,7 @@ export class Chart {
       this.#axis,
       this.#empty,
       this.#table,
-      this.#summary,
+      keys,
     );
     this.#table.hidden = true;
     this.#plotArea.addEventListener("keydown", (event) => this.#onKey(event));
@@ -150,7 +164,7 @@ export class Chart {
     if (!drawn) setShown(this.#table, false);
     setText(this.#empty, model.empty ?? "");
     setShown(this.#plotArea, drawn && !this.#tableShown);
-    setText(this.#summary, summarize(model));
+    this.#name();
     if (drawn) paint(this.#plotArea, () => this.#draw());
     else this.#discard();
     if (drawn && this.#tableShown) {
@@ -168,12 +182,24 @@ export class Chart {
   }
 
   /** Over what its curves are, and why that matters; null: there is nothing to say. */
-  setPopulation(population: { readonly text: string; readonly why: string } | null): void {
+  setPopulation(population: Population | null): void {
     setShown(this.#chip, population !== null && this.#model.empty === null);
     if (population === null) return;
+    this.setOver(population.over);
     setText(this.#chip, population.text);
     this.#chip.setAttribute("data-tip", population.why);
     this.#chip.setAttribute("aria-label", `Over ${population.text}. ${population.why}`);
+  }
+
+  /** Over what its curves are, for those who hear the chart. */
+  setOver(over: string): void {
+    this.#over = over;
+    this.#name();
+  }
+  /** Only where it differs: a name that changes under the focus is read out again. */
+  #name(): void {
+    const name = nameOf(this.title, this.#over, this.#model);
+    if (this.#plotArea.ariaLabel !== name) this.#plotArea.ariaLabel = name;
   }
 
   /** The room at the sides has changed. */
@@ -378,7 +404,7 @@ export class Chart {
 
   #open(): void {
     const step = this.#stepAtCursor();
-    if (step !== undefined) this.events.opened(step);
+    if (step !== undefined) this.events.opened?.(step);
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -1,7 +1,7 @@
 /** What a chart shows, apart from how it is drawn: pure data, and the words that describe the picture. */
 import type { PlotValue, Spread } from "./columns.ts";
 import { firstWhere } from "../../shared/lib/firstWhere.ts";
-import { formatBytes, formatFraction, formatNumber, formatSeconds } from "../../shared/lib/format.ts";
+import { formatBytes, formatFraction, formatNumber, formatSeconds, plural } from "../../shared/lib/format.ts";
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
@@ -155,8 +155,21 @@ export function describeStep(model: ChartModel, index: number): string {
 /** The whole chart in words. */
 export function summarize(model: ChartModel): string {
   if (model.empty !== null) return model.empty;
-  return model.lines.map((line) => summarizeLine(model.steps, line)).join(" ");
+  const more = model.lines.length - mostSaid;
+  return [
+    ...model.lines.slice(0, mostSaid).map((line) => summarizeLine(model.steps, line)),
+    ...(more > 0 ? [`${plural(more, "more line")}: the table has them.`] : []),
+  ].join(" ");
 }
+/** Lines that are summed up: nobody listens to fifty. */
+const mostSaid = 8;
+
+/**
+ * What a chart is called by a screen reader: "Entropy, over all rollouts. nats per token: from 0.9 at step 0 to …".
+ * @param over empty: over what its numbers are is not known
+ */
+export const nameOf = (title: string, over: string, model: ChartModel): string =>
+  `${title}, ${over === "" ? `over steps ${model.steps[0]} to ${model.steps.at(-1)}` : over}. ${summarize(model)}`;
 
 const isKnown = (value: number | null | undefined): value is number =>
   value !== null && value !== undefined && !Number.isNaN(value);

@@ -11,6 +11,7 @@ import {
   laneRows,
   opensTo,
   shownNames,
+  summarizeLanes,
   viewOf,
 } from "../../../webviews/run/curriculum/lanesModel.ts";
 
@@ -139,4 +140,12 @@ test("a child task names its parents and its author, in its cell and in the tabl
     ],
   );
   assert.equal(laneRows(overview())[0]?.length, 8);
+});
+
+test("lanes in words: first, last, lowest and highest of each, and how many are left", () => {
+  const moved = lane("a", { groups: 4, columns: [0, 1, 3, 4], rates: [0.5, 0.25, null, 0.75] });
+  assert.equal(
+    summarizeLanes(overview({ lanes: [moved, lane("b", { rates: [null] })], more: 3 })),
+    "a, over 4 groups: from 50 % right in steps 10 to 11 to 75 % right in steps 18 to 19, lowest 25 % right in steps 12 to 13, highest 75 % right in steps 18 to 19. b: nothing was scored. 3 more: the table has those that are shown.",
+  );
 });

@@ -18,6 +18,7 @@ import {
   describeStep,
   formatTicks,
   nearest,
+  nameOf,
   summarize,
   tableRows,
 } from "../../../webviews/shared/chartModel.ts";
@@ -234,6 +235,11 @@ test("the words for a chart say first, last, lowest and highest", () => {
     summarize(model),
     /^nats per token: from [\d.]+ at step 300 to [\d.]+ at step 360, lowest [\d.]+ at step \d+, highest [\d.]+ at step \d+\.$/,
   );
+  assert.match(
+    nameOf("Entropy", "over all rollouts", model),
+    /^Entropy, over all rollouts\. nats per token: from /,
+  );
+  assert.match(nameOf("Entropy", "", model), /^Entropy, over steps 300 to 360\. /);
   assert.match(describeStep(modelOf("reward", warmUp + 60), 45), /^step 345: reward [\d.]+$/);
   assert.match(
     describeStep(modelOf("heldOut", warmUp + 60), 1),

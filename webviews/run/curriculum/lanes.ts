@@ -21,6 +21,7 @@ import {
   opensTo,
   shownNames,
   stepsOf,
+  summarizeLanes,
   viewOf,
   type Area,
   type Boundary,
@@ -38,6 +39,9 @@ interface LanesEvents {
   readonly pointed: (step: number | null) => void;
   readonly stageMoved: (stage: string, was: number, steps: number) => void;
 }
+
+const keys =
+  "Arrow keys move from cell to cell, Shift and arrow keys mark cells, Enter lists their rollouts, Escape clears the mark.";
 
 export class LanesView {
   readonly root: HTMLElement;
@@ -95,8 +99,8 @@ export class LanesView {
         class: "lane-area",
         tabindex: 0,
         role: "slider",
-        "aria-label":
-          "Pass rate: cell. Arrow keys move, Shift and arrow keys mark, Enter lists the rollouts, Escape clears",
+        "aria-label": "Pass rate",
+        "aria-describedby": "lanes-keys",
       },
       this.#canvas,
     );
@@ -113,6 +117,7 @@ export class LanesView {
       element("header", {}, title, this.#legend, this.#back, this.#toggle),
       this.#status,
       this.#grid,
+      element("p", { class: "visually-hidden", id: "lanes-keys" }, keys),
       this.#table,
       this.#cell,
       this.#totals,
@@ -157,6 +162,7 @@ export class LanesView {
     setText(this.#status, statusOf(overview));
     this.#totals.replaceChildren(...describeTotals(overview).map((text) => element("li", {}, text)));
     setText(this.#reasons, describeReasons(overview));
+    this.#area.ariaLabel = `Pass rate by ${overview.by}. ${summarizeLanes(overview)}`;
     this.#fillLabels(overview);
     if (!this.#table.hidden) this.#table.replaceChildren(tableOf(overview));
     this.#draw();

@@ -38,15 +38,47 @@ function cellAt(overview: CurriculumOverview, { lane, column }: CellPlace): Cell
   return { rate: own.rates[index] ?? null, drawn: own.drawn[index]!, admitted: own.admittedIn[index]! };
 }
 
+/** "steps 20 to 24". */
+function spanOf(overview: CurriculumOverview, column: number): string {
+  const [first, last] = stepsOf(overview, column);
+  return first === last ? `step ${first}` : `steps ${first} to ${last}`;
+}
+
 /** "countdown/3, steps 20 to 24: 42 % right, 3 of 5 groups trained". */
 export function describeCell(overview: CurriculumOverview, place: CellPlace): string {
-  const [first, last] = stepsOf(overview, place.column);
-  const where = `${overview.lanes[place.lane]?.name ?? ""}, ${first === last ? `step ${first}` : `steps ${first} to ${last}`}`;
+  const where = `${overview.lanes[place.lane]?.name ?? ""}, ${spanOf(overview, place.column)}`;
   const cell = cellAt(overview, place);
   const { made } = overview.lanes[place.lane] ?? {};
   const origin = made === undefined ? "" : `  ·  ${describeOrigin(made)}`;
   if (cell === null) return `${where}: not drawn${origin}`;
   return `${where}: ${formatFraction(cell.rate)} right, ${cell.admitted} of ${plural(cell.drawn, "group")} trained${origin}`;
+}
+
+/** All lanes in words: "countdown/3: from 12 % right in steps 20 to 24 to 63 % in steps 80 to 84, lowest …". */
+export function summarizeLanes(overview: CurriculumOverview): string {
+  const { lanes, more } = overview;
+  const left = Math.max(0, lanes.length - mostSaid) + more;
+  return [
+    ...lanes.slice(0, mostSaid).map((lane) => summarizeLane(overview, lane)),
+    ...(left > 0 ? [`${left.toLocaleString("en-US")} more: the table has those that are shown.`] : []),
+  ].join(" ");
+}
+const mostSaid = 8;
+
+function summarizeLane(
+  overview: CurriculumOverview,
+  { name, columns, rates, groups }: CurriculumLane,
+): string {
+  const known = columns.flatMap((column, i) => {
+    const rate = rates[i];
+    return rate === null || rate === undefined ? [] : [{ column, rate }];
+  });
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return `${name}: nothing was scored.`;
+  const say = ({ column, rate }: (typeof known)[number]): string =>
+    `${formatFraction(rate)} right in ${spanOf(overview, column)}`;
+  const by = [...known].sort((one, other) => one.rate - other.rate);
+  return `${name}, over ${plural(groups, "group")}: from ${say(first)} to ${say(last)}, lowest ${say(by[0]!)}, highest ${say(by.at(-1)!)}.`;
 }
 
 /** Share of right rollouts over all steps in view. */

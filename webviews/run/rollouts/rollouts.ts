@@ -214,7 +214,6 @@ export class RolloutsView {
       {
         class: "chip",
         title: `#${index} · ${rewardText} · ${had}`,
-        "aria-label": `Rollout ${index}: ${rewardText}, ${had}${sound ? "" : ", a term failed"}`,
         "aria-pressed": "false",
         "data-sign": signOf(advantage),
         ...(sound ? {} : { "data-failed": "true" }),
@@ -227,7 +226,9 @@ export class RolloutsView {
         else this.#toggleWhy();
       },
     );
+    const hidden = `Rollout ${index}: ${rewardText}${sound ? "" : ", a term failed"}, ${advantage === null ? "no advantage" : "advantage"} `;
     chip.append(
+      element("span", { class: "visually-hidden" }, hidden),
       element("b", {}, advantage === null ? "–" : formatChange(advantage)),
       text === ""
         ? element("i", { class: "muted" }, "empty")
