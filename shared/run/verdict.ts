@@ -19,6 +19,20 @@ export const verdictStates = [
 ] as const;
 export type VerdictState = (typeof verdictStates)[number];
 
+/** A shape before a state wherever it is written, so that colour is never all that tells states apart. */
+export const verdictMarks: Readonly<Record<VerdictState, string>> = {
+  "too early": "…",
+  "cannot tell": "?",
+  learning: "✔",
+  flat: "▬",
+  starved: "▲",
+  hacking: "✖",
+  collapsed: "✖",
+  unstable: "▲",
+  stalled: "▲",
+  failing: "✖",
+};
+
 const quiet: ReadonlySet<VerdictState> = new Set(["too early", "cannot tell", "learning", "flat"]);
 /** Something is wrong, and training on does not mend it. No advice on tuning is given next to one. */
 export const isAlarm = (state: VerdictState): boolean => !quiet.has(state);

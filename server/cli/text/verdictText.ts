@@ -1,28 +1,14 @@
 /** A verdict in the terminal: its mark, one sentence, what explains it, and what to change. */
-import { isAlarm, type Verdict, type VerdictState } from "../../../shared/run/verdict.ts";
+import { isAlarm, verdictMarks, type Verdict, type VerdictState } from "../../../shared/run/verdict.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { colours } from "./colours.ts";
-
-/** A mark before every state, so that colour is not all that tells them apart. */
-const marks: Readonly<Record<VerdictState, string>> = {
-  "too early": "…",
-  "cannot tell": "?",
-  learning: "✔",
-  flat: "–",
-  starved: "▲",
-  hacking: "✖",
-  collapsed: "✖",
-  unstable: "✖",
-  stalled: "▲",
-  failing: "✖",
-};
 
 const coloured = (state: VerdictState, text: string): string =>
   isAlarm(state) ? colours.red(text) : state === "learning" ? colours.green(text) : colours.yellow(text);
 
 /** "✖ collapsed at 318", for a row. */
 export const verdictLabel = ({ state, label }: Pick<Verdict, "state" | "label">): string =>
-  coloured(state, `${marks[state]} ${label}`);
+  coloured(state, `${verdictMarks[state]} ${label}`);
 
 export function verdictLines({
   state,
@@ -48,7 +34,7 @@ export function verdictLines({
     ...(reliability === null ? [] : [reliability]),
   ];
   return [
-    coloured(state, `${marks[state]} ${visibleText(headline)}`),
+    coloured(state, `${verdictMarks[state]} ${visibleText(headline)}`),
     ...rest.map((line) => `  ${visibleText(line)}`),
   ];
 }

@@ -109,6 +109,14 @@ test("the timeline's rows: what there is of verdicts, warnings, settings, evalua
     ],
   );
   assert.equal(rows[0]!.events[2]!.text, "alarm: hacking brevity");
+  assert.deepEqual(
+    rows[0]!.events.map(({ mark, alarm }) => [mark, alarm]),
+    [
+      ["…", false],
+      ["✔", false],
+      ["✖", true],
+    ],
+  );
   const near = clusters(
     [1, 2, 30, 31, 32, 90].map((step) => ({ step, text: "" })),
     (step) => step,

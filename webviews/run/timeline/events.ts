@@ -1,5 +1,5 @@
 /** What happened when, along the axis that all lanes share: rows of marks that can be pressed, and the labels of the steps. */
-import { isAlarm, plainText, type Verdict } from "../../../shared/run/verdict.ts";
+import { isAlarm, plainText, verdictMarks, type Verdict } from "../../../shared/run/verdict.ts";
 import { button, element, setShown, setText } from "../../shared/dom.ts";
 import { roving } from "../../shared/roving.ts";
 import type { Gutters } from "../../shared/gutters.ts";
@@ -21,6 +21,10 @@ export const viewOf = (
 export interface TimelineEvent {
   readonly step: number;
   readonly text: string;
+  /** Its own, where it is not that of its row. */
+  readonly mark?: string;
+  /** Something is wrong from here on. */
+  readonly alarm?: boolean;
 }
 export interface EventRow {
   readonly kind: "verdicts" | "alarms" | "settings" | "evaluations" | "checkpoints" | "attempts";
@@ -38,6 +42,8 @@ export function eventRows({ run, evaluations, events, verdict }: EventsView): re
       events: spans.map(({ from, label, state }) => ({
         step: from,
         text: `${isAlarm(state) ? "alarm" : "verdict"}: ${plainText(label)}`,
+        mark: verdictMarks[state],
+        alarm: isAlarm(state),
       })),
     },
     {
@@ -108,7 +114,7 @@ const words: Readonly<Record<EventRow["kind"], string>> = {
 const mostListed = 6;
 const labelRoom = 72;
 /** CSS pixels of the names of the rows, and the width from which on there is room for them. */
-const [namesRoom, namesFrom] = [82, 480];
+const [namesRoom, namesFrom] = [88, 480];
 
 export class EventsLane {
   readonly root = element("div", { class: "events", role: "group", "aria-label": "Events of the run" });
@@ -212,12 +218,14 @@ export class EventsLane {
       const listed = here.slice(0, mostListed).map(({ step, text }) => `step ${step}: ${text}`);
       const more = here.length > mostListed ? [`and ${here.length - mostListed} more`] : [];
       const tip = [...listed, ...more].join("\n");
+      const worst = here.findLast(({ alarm }) => alarm === true) ?? here.at(-1);
       return at(
         button(
-          mark,
+          worst?.mark ?? mark,
           {
             class: "event",
             "aria-label": tip,
+            ...(worst?.alarm === true && { "data-alarm": "true" }),
             ...(here.length > 1 && { "data-several": "true" }),
           },
           () => this.pinned(here[0]!.step),

@@ -1,12 +1,6 @@
 /** What the run comes to, on top of the panel: the state, why, what speaks against it, what to do. */
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
-import {
-  isAlarm,
-  plainText,
-  type Verdict,
-  type VerdictFix,
-  type VerdictState,
-} from "../../../shared/run/verdict.ts";
+import { isAlarm, plainText, verdictMarks, type Verdict, type VerdictFix } from "../../../shared/run/verdict.ts";
 import { button, element, setShown, withCode } from "../../shared/dom.ts";
 
 interface VerdictEvents {
@@ -16,20 +10,6 @@ interface VerdictEvents {
   readonly fixed: (fix: number) => void;
   readonly dismissed: () => void;
 }
-
-/** A shape for each, so that colour is never the only difference. */
-const marks: Readonly<Record<VerdictState, string>> = {
-  "too early": "…",
-  "cannot tell": "?",
-  learning: "✔",
-  flat: "▬",
-  starved: "▲",
-  hacking: "✖",
-  collapsed: "✖",
-  unstable: "▲",
-  stalled: "▲",
-  failing: "✖",
-};
 
 export class VerdictCard {
   readonly root = element("section", { class: "card", "aria-label": "Verdict" });
@@ -67,7 +47,7 @@ export class VerdictCard {
     return element(
       "header",
       { role: "status" },
-      element("span", { class: "mark", "aria-hidden": "true" }, marks[state]),
+      element("span", { class: "mark", "aria-hidden": "true" }, verdictMarks[state]),
       // Most headlines begin with the state: to say it twice helps nobody.
       element("h2", {}, ...withCode(headline.toLowerCase().startsWith(state) ? headline : label)),
       ...begin,
@@ -113,7 +93,9 @@ export class VerdictCard {
           "span",
           {},
           ...withCode(fix.effect ?? "effect unknown until tried"),
-          ...(fix.leaves === null ? [] : [element("span", { class: "muted" }, ` Not solved: ${fix.leaves}`)]),
+          ...(fix.leaves === null
+            ? []
+            : [element("span", { class: "muted" }, ` · not solved: ${fix.leaves}`)]),
         ),
       ),
     );
@@ -123,7 +105,7 @@ export class VerdictCard {
           "div",
           {},
           list,
-          element("p", { class: "muted" }, "They edit the config: this run goes on as it began."),
+          element("p", { class: "note muted" }, "They edit the config: this run goes on as it began."),
         )
       : list;
   }
@@ -137,8 +119,8 @@ export class VerdictCard {
         .slice(0, 3)
         .map((rollout) =>
           button(
-            plainText(`Rollout ${rollout.step}/${rollout.index}: ${rollout.why}`),
-            { class: "quiet" },
+            plainText(`#${rollout.index} of step ${rollout.step.toLocaleString("en-US")}: ${rollout.why}`),
+            { class: "quiet edge" },
             () => this.events.looked(rollout),
           ),
         ),
@@ -146,10 +128,14 @@ export class VerdictCard {
         ? [
             element(
               "span",
-              { class: "muted" },
-              reliability ?? "How often such a verdict is wrong was not measured.",
+              { class: "wrong" },
+              element(
+                "span",
+                { class: "muted" },
+                reliability ?? "How often such a verdict is wrong was not measured.",
+              ),
+              button("Dismiss, because…", { class: "quiet edge" }, () => this.events.dismissed()),
             ),
-            button("Dismiss, because…", { class: "quiet" }, () => this.events.dismissed()),
           ]
         : []),
     );
