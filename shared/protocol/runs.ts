@@ -1,7 +1,7 @@
 /** Runs: started, listed, controlled. */
 import { z } from "zod";
 import type { Json, JsonObject } from "../lib/json.ts";
-import type { Comparison } from "../run/comparison.ts";
+import { mostCompared, type Comparison } from "../run/comparison.ts";
 import type { RunMarks } from "../run/marks.ts";
 import type { RunOrigin } from "../run/origin.ts";
 import { runIdSchema } from "../run/runId.ts";
@@ -186,7 +186,7 @@ export const runsMark = request<RunMarks>()(
 export const runsCompare = request<Comparison>()(
   "gradus/runs/compare",
   z.object({
-    runs: z.array(runIdSchema).min(1).max(50),
+    runs: z.array(runIdSchema).min(1).max(mostCompared),
     metrics: z.array(z.string()).max(200).default([]),
     buckets: z
       .number()

@@ -1,6 +1,9 @@
 /** Runs next to each other: what differs in them, how they went, and how sure that is. What `gradus/runs/compare` answers. */
 import type { Json } from "../lib/json.ts";
 
+/** Runs that are compared at once, at most. */
+export const mostCompared = 200;
+
 /** Who wrote a value: the config's own file, an assignment (`--set`, `--seed`, `--steps`), or neither: a preset or a default. */
 export type WrittenBy = "file" | "set" | "default";
 

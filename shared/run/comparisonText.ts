@@ -45,10 +45,17 @@ function changeText({
   return `${percent(before)} → ${percent(after)}, ${points(difference)} points [${points(low)}, ${points(high)}], ${tasks} tasks, ${how}`;
 }
 
+/** "1, 2, 5", but "1 to 25" where none is left out. */
+function seedsText(seeds: readonly number[]): string {
+  const sorted = [...seeds].sort((one, other) => one - other);
+  const whole = sorted.every((seed, i) => seed === sorted[0]! + i);
+  return seeds.length > 3 && whole ? `${sorted[0]} to ${sorted.at(-1)}` : seeds.join(", ");
+}
+
 /** "3 runs, seeds 1, 2, 3". */
 export function groupText({ runs }: ComparedGroup, all: Comparison["runs"]): string {
   const seeds = runs.flatMap((at) => all[at]?.seed ?? []);
-  const said = seeds.length === 0 ? "" : `, ${seeds.length === 1 ? "seed" : "seeds"} ${seeds.join(", ")}`;
+  const said = seeds.length === 0 ? "" : `, ${seeds.length === 1 ? "seed" : "seeds"} ${seedsText(seeds)}`;
   return `${runs.length === 1 ? "1 run" : `${runs.length} runs`}${said}`;
 }
 

@@ -18,14 +18,9 @@ import { button, element, setShown, setText } from "../shared/dom.ts";
 import { connect, type Host } from "../shared/messaging.ts";
 import { onThemeChange, readTheme } from "../shared/theme.ts";
 import { chartOf, lastCommon, ledBy, type DifferenceRow } from "./models.ts";
-import {
-  armsSection,
-  differencesSection,
-  groupsSection,
-  heldOutSection,
-  notesSection,
-  tasksSection,
-} from "./sections.ts";
+import { leadingGroups } from "./leading.ts";
+import { groupsSection, notesSection } from "./groups.ts";
+import { armsSection, differencesSection, heldOutSection, tasksSection } from "./sections.ts";
 
 class ComparePanel {
   #found: Comparison | null = null;
@@ -39,7 +34,7 @@ class ComparePanel {
   readonly #waiting = element("p", { class: "waiting", role: "status" }, "Reading the runs…");
   readonly #top = element("div", { class: "top" });
   #smooth = true;
-  readonly #smoothing = button("Show Every Step", { class: "quiet", "aria-pressed": "false" }, () =>
+  readonly #smoothing = button("Show Every Step", { class: "quiet edge", "aria-pressed": "false" }, () =>
     this.#toggle(),
   );
   readonly #grid = element("main", { class: "charts" });
@@ -53,11 +48,12 @@ class ComparePanel {
     );
     const left = readCompareState(this.#host.left);
     this.#tables = new Set(left?.tables ?? []);
-    this.#other = left?.other ?? 1;
+    this.#other = left?.other ?? 0;
     setShown(this.#smoothing, false);
     root.append(this.#title, this.#waiting, this.#top, this.#smoothing, this.#grid, this.#below, this.#tasks);
     onThemeChange(() => {
       for (const chart of this.#charts.values()) chart.setTheme(readTheme());
+      if (this.#found !== null) this.#drawTop(this.#found);
     });
     this.#post({ type: "ready" });
   }
@@ -87,9 +83,21 @@ class ComparePanel {
       this.#title,
       `Comparing ${plural(found.runs.length, "run")} in ${plural(found.groups.length, "group")}`,
     );
-    if (this.#other >= found.groups.length) this.#other = 1;
+    if (this.#other < 1 || this.#other >= found.groups.length) this.#other = leadingGroups(found)[1] ?? 1;
+    this.#drawTop(found);
+    this.#cursor ??= lastCommon(found);
+    setShown(this.#smoothing, found.series.length > 0);
+    this.#drawCharts(found);
+    this.#below.replaceChildren(armsSection(found));
+    this.#drawTasks();
+    if (found.groups.length > 1 && this.#pairs === undefined)
+      this.#post({ type: "tasks", other: this.#other });
+    this.#keep();
+  }
+
+  #drawTop(found: Comparison): void {
     this.#top.replaceChildren(
-      groupsSection(found, {
+      groupsSection(found, readTheme(), {
         openRun: (run) => this.#post({ type: "openRun", run }),
         lead: (group) => this.#post({ type: "order", runs: ledBy(found, group) }),
       }),
@@ -100,14 +108,6 @@ class ComparePanel {
         diffConfigs: (runs, resolved) => this.#post({ type: "diffConfigs", runs, resolved }),
       }),
     );
-    this.#cursor ??= lastCommon(found);
-    setShown(this.#smoothing, found.series.length > 0);
-    this.#drawCharts(found);
-    this.#below.replaceChildren(armsSection(found));
-    this.#drawTasks();
-    if (found.groups.length > 1 && this.#pairs === undefined)
-      this.#post({ type: "tasks", other: this.#other });
-    this.#keep();
   }
 
   /** Means of some steps each, in which several noisy lines can be told apart; or every step. */

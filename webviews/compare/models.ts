@@ -4,6 +4,7 @@ import type { ComparedSeries, Comparison, GroupSeries, WrittenBy } from "../../s
 import { configValueText, groupLetter } from "../../shared/run/comparisonText.ts";
 import type { ChartLine, ChartModel, Format } from "../shared/chartModel.ts";
 import type { PlotValue } from "../shared/columns.ts";
+import { leadingGroups, styleOf } from "./leading.ts";
 
 const formats: Readonly<Record<string, Format>> = {
   fraction: "fraction",
@@ -28,15 +29,26 @@ export function lastCommon({ series }: Comparison): number | null {
 }
 
 export function chartOf(found: Comparison, { metric, groups }: ComparedSeries): ChartModel {
+  const leading = leadingGroups(found);
   const steps = [...new Set(groups.flatMap((group) => group.steps))].sort((one, other) => one - other);
   // Said once: it is the same for all.
-  const [banded] = groups.filter(isSeveral);
+  const [banded] = groups.filter((group) => isSeveral(group) && leading.includes(group.group));
   const bandNames = new Map(banded === undefined ? [] : [[banded, "± standard error"]]);
   const begins = groups.find((group) => group.begins !== undefined) && beginsAt(groups, steps);
   return {
     steps,
     ...(begins === undefined ? {} : { begins }),
-    lines: groups.map((group) => lineOf(found, group, steps, formatOf(metric), bandNames.get(group) ?? "")),
+    // What is in grey lies below what is told apart.
+    lines: [...groups]
+      .sort((one, other) => leading.indexOf(one.group) - leading.indexOf(other.group))
+      .map((group) =>
+        lineOf(found, group, {
+          steps,
+          format: formatOf(metric),
+          bandName: bandNames.get(group) ?? "",
+          style: styleOf(leading, group.group),
+        }),
+      ),
     limits: null,
     empty: steps.length === 0 ? "None of these runs has recorded it." : null,
   };
@@ -53,13 +65,18 @@ function beginsAt(groups: readonly GroupSeries[], steps: readonly number[]): rea
 
 const isSeveral = ({ n }: GroupSeries): boolean => n.some((runs) => runs > 1);
 
+interface LineOptions {
+  readonly steps: readonly number[];
+  readonly format: Format;
+  readonly bandName: string;
+  readonly style: ReturnType<typeof styleOf>;
+}
+
 /** The mean of a group, with its standard error around it where there are several seeds. */
 function lineOf(
   found: Comparison,
   group: GroupSeries,
-  steps: readonly number[],
-  format: Format,
-  bandName: string,
+  { steps, format, bandName, style }: LineOptions,
 ): ChartLine {
   const places = new Map(group.steps.map((step, at) => [step, at]));
   // What another group has recorded in between is passed over; a value that is no number breaks the line.
@@ -79,11 +96,10 @@ function lineOf(
     values: mean,
     raw: mean,
     style: group.steps.length < 12 && steps.length > 3 * group.steps.length ? "points" : "line",
-    tone: group.group,
-    dash: group.group,
+    ...(style ?? { tone: "faint", dash: 0, aside: true }),
     format,
     axis: "left",
-    ...(isSeveral(group) ? { band: { name: bandName, low: edge(-1), high: edge(1) } } : {}),
+    ...(isSeveral(group) && style !== null ? { band: { name: bandName, low: edge(-1), high: edge(1) } } : {}),
   };
 }
 
@@ -126,6 +142,11 @@ export function differenceRows(found: Comparison): readonly DifferenceRow[] {
   ];
 }
 
+/** "A B", but of many how many they are. */
+const whoText = (who: readonly string[], groups: boolean): string =>
+  who.length > mostNamed ? `${who.length} ${groups ? "groups" : "runs"}` : who.join(" ");
+const mostNamed = 8;
+
 function rowOf(
   { runs, groups }: Comparison,
   about: Pick<DifferenceRow, "kind" | "name" | "about">,
@@ -150,7 +171,7 @@ function rowOf(
   const other = shown.find(({ one }) => one !== first.one) ?? first;
   return {
     ...about,
-    values: [...byValue.values()].map(({ who, run }) => ({ who: who.join(" "), ...values[run]! })),
+    values: [...byValue.values()].map(({ who, run }) => ({ who: whoText(who, alike), ...values[run]! })),
     runs: [runs[first.run]!.id, runs[other.run]!.id],
   };
 }

@@ -2,50 +2,25 @@
 import { formatFraction, formatNumber } from "../../shared/lib/format.ts";
 import type { TaskPair } from "../../shared/editor/comparePanel.ts";
 import type { Comparison } from "../../shared/run/comparison.ts";
-import { groupLetter, groupText, heldOutSentence } from "../../shared/run/comparisonText.ts";
+import { groupLetter, heldOutSentence } from "../../shared/run/comparisonText.ts";
 import { button, element } from "../shared/dom.ts";
+import { folded, listed } from "./folded.ts";
+import { groupOrder, leadingGroups } from "./leading.ts";
 import { differenceRows, type DifferenceRow } from "./models.ts";
+
+const [mostSentences, mostValues, mostChoices] = [12, 8, 12];
 
 const heading = (text: string, id: string): HTMLElement => element("h2", { id }, text);
 const section = (id: string, title: string, ...children: readonly Node[]): HTMLElement =>
   element("section", { class: "part", "aria-labelledby": id }, heading(title, id), ...children);
 
-/** The colour that a group has in every chart. */
-const swatch = (group: number): HTMLElement =>
-  element("span", { class: "swatch", "data-group": String(group % 6), "aria-hidden": "true" });
-
-export interface GroupActions {
-  readonly openRun: (id: string) => void;
-  readonly lead: (group: number) => void;
-}
-
-export function groupsSection(found: Comparison, { openRun, lead }: GroupActions): HTMLElement {
-  const rows = found.groups.map((group, at) =>
-    element(
-      "li",
-      {},
-      element("span", { class: "letter" }, swatch(at), groupLetter(at)),
-      element("b", {}, group.label),
-      element("span", { class: "muted" }, groupText(group, found.runs)),
-      element(
-        "span",
-        { class: "runs" },
-        ...group.runs.map((run) =>
-          button(found.runs[run]!.id, { class: "quiet link", title: "Open Run" }, () =>
-            openRun(found.runs[run]!.id),
-          ),
-        ),
-      ),
-      at === 0
-        ? element("span", { class: "muted" }, "the others are compared with it")
-        : button("Compare Others with This", { class: "quiet" }, () => lead(at)),
-    ),
-  );
-  return element("ul", { class: "groups", "aria-label": "Groups" }, ...rows);
-}
-
 export function heldOutSection(found: Comparison): HTMLElement {
-  const lines = found.heldOut.map((one) =>
+  const leading = leadingGroups(found);
+  const first = (group: number): number =>
+    leading.includes(group) ? leading.indexOf(group) : leading.length;
+  // Of many groups the best come first, as in the list of groups.
+  const results = [...found.heldOut].sort((one, other) => first(one.group) - first(other.group));
+  const lines = results.map((one) =>
     element(
       "li",
       { "data-sure": one.low > 0 ? "more" : one.high < 0 ? "fewer" : "open" },
@@ -58,7 +33,7 @@ export function heldOutSection(found: Comparison): HTMLElement {
     "Held-out tasks at the last evaluations",
     lines.length === 0
       ? element("p", { class: "muted" }, none)
-      : element("ul", { class: "sentences" }, ...lines),
+      : element("ul", { class: "sentences" }, ...listed(folded("sentences", lines, mostSentences))),
     element(
       "p",
       { class: "muted" },
@@ -106,14 +81,18 @@ export function differencesSection(found: Comparison, actions: DifferenceActions
       element(
         "td",
         {},
-        ...row.values.map(({ who, text, note }) =>
-          element(
-            "div",
-            { class: "value" },
-            element("span", { class: "who" }, who),
-            element("code", {}, text),
-            note === "" ? "" : element("span", { class: "muted" }, note),
+        ...folded(
+          row.name,
+          row.values.map(({ who, text, note }) =>
+            element(
+              "div",
+              { class: "value" },
+              element("span", { class: "who" }, who),
+              element("code", {}, text),
+              note === "" ? "" : element("span", { class: "muted" }, note),
+            ),
           ),
+          mostValues,
         ),
       ),
       element(
@@ -133,25 +112,31 @@ export function differencesSection(found: Comparison, actions: DifferenceActions
   );
 }
 
-export function armsSection({ arms, groups }: Comparison): HTMLElement {
+export function armsSection(found: Comparison): HTMLElement {
+  const { arms } = found;
+  const leading = leadingGroups(found);
   const head = element(
     "tr",
     {},
     element("th", { scope: "col" }, "arm"),
-    ...groups.map((_, at) => element("th", { scope: "col" }, groupLetter(at))),
+    ...leading.map((at) => element("th", { scope: "col" }, groupLetter(at))),
   );
   const rows = arms.map(({ arm, values }) =>
     element(
       "tr",
       {},
       element("th", { scope: "row" }, arm),
-      ...values.map((value) => element("td", {}, formatFraction(value, 1))),
+      ...leading.map((at) => element("td", {}, formatFraction(values[at] ?? null, 1))),
     ),
   );
   const made = section(
     "arms",
     "pass@1 by arm",
-    element("table", { class: "arms" }, element("thead", {}, head), element("tbody", {}, ...rows)),
+    element(
+      "div",
+      { class: "wrap", tabindex: 0, role: "region", "aria-label": "pass@1 by arm, table" },
+      element("table", { class: "arms" }, element("thead", {}, head), element("tbody", {}, ...rows)),
+    ),
   );
   made.hidden = arms.length === 0;
   return made;
@@ -169,13 +154,14 @@ export function tasksSection(
   pairs: readonly TaskPair[] | undefined,
   { choose, open }: TaskActions,
 ): HTMLElement {
-  const choices = found.groups
+  const order = groupOrder(found);
+  const choices = order
     .slice(1)
-    .map((group, at) =>
+    .map((at) =>
       button(
-        `A and ${groupLetter(at + 1)}`,
-        { class: "quiet", "aria-pressed": String(at + 1 === other), title: group.label },
-        () => choose(at + 1),
+        `A and ${groupLetter(at)}`,
+        { class: "quiet", "aria-pressed": String(at === other), title: found.groups[at]!.label },
+        () => choose(at),
       ),
     );
   const rows = (pairs ?? []).map(({ key, prompt, rewards, responses }) =>
@@ -219,7 +205,11 @@ export function tasksSection(
   const made = section(
     "tasks",
     "The same tasks, answered by the first run of each",
-    element("div", { class: "choices", role: "group", "aria-label": "Groups" }, ...choices),
+    element(
+      "div",
+      { class: "choices", role: "group", "aria-label": "Groups" },
+      ...folded("choices", choices, Math.max(mostChoices, order.indexOf(other))),
+    ),
     shown,
   );
   made.hidden = found.groups.length < 2;
@@ -230,11 +220,3 @@ function shortened(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
   return line === "" ? "(empty)" : line.length > 60 ? `${line.slice(0, 59)}…` : line;
 }
-
-/** What limits the comparison. */
-export const notesSection = ({ notes }: Comparison): HTMLElement =>
-  element(
-    "ul",
-    { class: "limits", "aria-label": "What limits the comparison" },
-    ...notes.map((note) => element("li", {}, note)),
-  );

@@ -11,7 +11,7 @@ import {
 } from "../../shared/editor/runPanel.ts";
 import { readPanelState, type PanelState } from "../../shared/editor/panelState.ts";
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
-import type { SaveFormat } from "../shared/chart.ts";
+import type { SaveFormat } from "../shared/saveMenu.ts";
 import { element, pointOut, setShown } from "../shared/dom.ts";
 import { connect, type Host } from "../shared/messaging.ts";
 import { RunSeries } from "../shared/series.ts";

@@ -1,22 +1,15 @@
 /** A chart as a person meets it: title, legend with values at the cursor, canvas, keyboard, summary and table. */
 import type uPlot from "uplot";
-import {
-  describeStep,
-  nameOf,
-  nearest,
-  placeOf,
-  saidUpTo,
-  tableRows,
-  type ChartModel,
-  type ChartLine,
-} from "./chartModel.ts";
+import { describeStep, nameOf, nearest, placeOf, type ChartModel } from "./chartModel.ts";
+import { tableOf } from "./chartTable.ts";
 import { button, element, setShown, setText } from "./dom.ts";
 import type { Gutters } from "./gutters.ts";
+import { legendEntries } from "./legend.ts";
 import { columnsOf, createPlot, shapeOf, type Mark } from "./plot.ts";
 import { paint, unpaint, watch } from "./painter.ts";
 import { pngOf } from "./png.ts";
 import { csvOf, svgOf } from "./saved.ts";
-import { swatch } from "./swatch.ts";
+import { saveButton, type SaveFormat } from "./saveMenu.ts";
 import type { Theme } from "./theme.ts";
 import { bySteps, type XAxis } from "./xAxis.ts";
 
@@ -36,8 +29,6 @@ interface ChartEvents {
     readonly data: string;
   }) => void;
 }
-const saveFormats = ["CSV", "SVG", "PNG"] as const;
-export type SaveFormat = (typeof saveFormats)[number];
 
 interface ChartOptions {
   readonly id: string;
@@ -59,7 +50,6 @@ export interface Population {
 const keysOf = ({ opened }: ChartEvents): string =>
   `Arrow keys move from step to step, Home and End to the ends${opened === undefined ? "" : "; Enter opens the rollouts of the step"}; Escape shows all steps.`;
 
-const mostRows = 400;
 const clickReach = 4;
 
 export class Chart {
@@ -110,11 +100,7 @@ export class Chart {
       { class: "quiet", "aria-pressed": "false", "aria-label": `${title} as a table` },
       () => this.showTable(!this.#tableShown, true),
     );
-    this.#save = button(
-      "Save",
-      { class: "quiet", "aria-expanded": "false", "aria-label": `Save ${title}` },
-      () => this.#offerFiles(),
-    );
+    this.#save = saveButton(title, (format) => void this.#saveAs(format));
     this.#table.setAttribute("aria-label", `${title}, table`);
     this.root = element(
       "section",
@@ -169,7 +155,7 @@ export class Chart {
     else this.#discard();
     if (drawn && this.#tableShown) {
       setShown(this.#table, true);
-      this.#fillTable();
+      this.#table.replaceChildren(...tableOf(this.#model));
     }
     this.#label();
   }
@@ -226,7 +212,7 @@ export class Chart {
     setShown(this.#table, visible);
     setShown(this.#plotArea, !visible && this.#model.empty === null);
     setShown(this.#axis, this.#gutters === null && !this.#plotArea.hidden);
-    if (visible) this.#fillTable();
+    if (visible) this.#table.replaceChildren(...tableOf(this.#model));
     if (notify) this.events.tabled(visible);
   }
 
@@ -303,78 +289,15 @@ export class Chart {
   }
 
   #label(): void {
-    const { steps, lines } = this.#model;
+    const { steps } = this.#model;
     const index = this.#cursor === null ? steps.length - 1 : nearest(steps, this.#cursor);
     this.#plotArea.setAttribute("aria-valuemin", String(steps[0] ?? 0));
     this.#plotArea.setAttribute("aria-valuemax", String(steps.at(-1) ?? 0));
     this.#plotArea.setAttribute("aria-valuenow", String(steps[index] ?? 0));
     this.#plotArea.setAttribute("aria-valuetext", describeStep(this.#model, index));
-    this.#legend.replaceChildren(...lines.map((line) => this.#legendEntry(line, index)));
+    this.#legend.replaceChildren(...legendEntries(this.#model, index, this.#theme));
     setText(this.#axis, `${this.#x.name}  ·  legend: ${placeOf(this.#model, index)}`);
     setShown(this.#axis, this.#gutters === null && !this.#plotArea.hidden);
-  }
-
-  #legendEntry(line: ChartLine, index: number): HTMLElement {
-    const value = saidUpTo(line, index);
-    const band =
-      line.band === undefined || line.style === "points"
-        ? []
-        : [element("span", { class: "muted" }, line.band.name)];
-    return element(
-      "li",
-      {},
-      swatch(line, this.#theme),
-      element("span", {}, line.name),
-      element("b", {}, value),
-      ...band,
-    );
-  }
-
-  #fillTable(): void {
-    const { lines, steps } = this.#model;
-    const head = element(
-      "tr",
-      {},
-      ...["step", ...lines.map((line) => line.name)].map((name) => element("th", { scope: "col" }, name)),
-    );
-    const rows = tableRows(this.#model, mostRows).map(([step, ...cells]) =>
-      element(
-        "tr",
-        {},
-        element("th", { scope: "row" }, step ?? ""),
-        ...cells.map((cell) => element("td", {}, cell)),
-      ),
-    );
-    const hiddenRows = steps.length - rows.length;
-    const note =
-      hiddenRows > 0
-        ? [
-            element(
-              "p",
-              { class: "muted" },
-              `${hiddenRows} earlier steps are not listed; zoom in to see them.`,
-            ),
-          ]
-        : [];
-    this.#table.replaceChildren(
-      element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows)),
-      ...note,
-    );
-  }
-
-  /** The kinds of files, in the place of the button until one is chosen. */
-  #offerFiles(): void {
-    const kinds = saveFormats.map((format) =>
-      button(format, { class: "quiet", "aria-label": `Save ${this.title} as ${format}` }, () => {
-        for (const kind of kinds) kind.remove();
-        setShown(this.#save, true);
-        this.#save.focus();
-        void this.#saveAs(format);
-      }),
-    );
-    this.#save.before(...kinds);
-    setShown(this.#save, false);
-    kinds[0]!.focus();
   }
 
   async #saveAs(format: SaveFormat): Promise<void> {

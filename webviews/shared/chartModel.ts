@@ -5,7 +5,7 @@ import { formatBytes, formatFraction, formatNumber, formatSeconds, plural } from
 
 export type Format = "number" | "fraction" | "tokens" | "seconds" | "bytes";
 /** A place in the palette, or a meaning. */
-export type Tone = number | "good" | "bad" | "neutral" | "plain";
+export type Tone = number | "good" | "bad" | "neutral" | "plain" | "faint";
 
 export interface ChartLine {
   readonly name: string;
@@ -29,6 +29,8 @@ export interface ChartLine {
   readonly spread?: Spread;
   /** What the value counts for, shown next to it. */
   readonly factor?: readonly PlotValue[];
+  /** Drawn thin and grey, and said by number only: what the others are seen against. */
+  readonly aside?: boolean;
 }
 
 export interface ChartModel {
@@ -143,11 +145,15 @@ export function placeOf({ steps, begins }: ChartModel, index: number): string {
     : `mean of steps ${said(begin)} to ${said(step)}`;
 }
 
+/** Lines that are said one by one. */
+export const saidLines = ({ lines }: ChartModel): readonly ChartLine[] =>
+  lines.filter(({ aside }) => aside !== true);
+
 /** One step in words: what a screen reader says as the cursor moves. */
 export function describeStep(model: ChartModel, index: number): string {
   const step = model.steps[index];
   if (step === undefined) return model.empty ?? "no data";
-  const parts = model.lines.map((line) => `${line.name} ${saidUpTo(line, index)}`);
+  const parts = saidLines(model).map((line) => `${line.name} ${saidUpTo(line, index)}`);
   const several = (model.begins?.[index] ?? step) !== step;
   return `${several ? placeOf(model, index) : `step ${step}`}: ${parts.join(", ")}`;
 }
@@ -155,9 +161,10 @@ export function describeStep(model: ChartModel, index: number): string {
 /** The whole chart in words. */
 export function summarize(model: ChartModel): string {
   if (model.empty !== null) return model.empty;
-  const more = model.lines.length - mostSaid;
+  const said = saidLines(model).slice(0, mostSaid);
+  const more = model.lines.length - said.length;
   return [
-    ...model.lines.slice(0, mostSaid).map((line) => summarizeLine(model.steps, line)),
+    ...said.map((line) => summarizeLine(model.steps, line)),
     ...(more > 0 ? [`${plural(more, "more line")}: the table has them.`] : []),
   ].join(" ");
 }

@@ -45,9 +45,14 @@ export function setShown(target: HTMLElement, visible: boolean): void {
   if (target.hidden === visible) target.hidden = !visible;
 }
 
+/** A number and its sign of percent stay on one line. */
+export const unbroken = (text: string): string => text.replaceAll(/(?<=\d) %/g, "\u00a0%");
+
 /** Names between backticks as code. */
 export const withCode = (text: string): readonly (Node | string)[] =>
-  text.split("`").map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
+  unbroken(text)
+    .split("`")
+    .map((part, i) => (i % 2 === 1 ? element("code", {}, part) : part));
 
 /** Brings something into view and to the person's eye. */
 export function pointOut(target: HTMLElement): void {

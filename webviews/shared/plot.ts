@@ -76,7 +76,7 @@ function seriesOf(model: ChartModel, theme: Theme): uPlot.Series[] {
       label: line.name,
       scale,
       stroke: color,
-      width: area ? theme.stroke - 0.75 : theme.stroke,
+      width: line.aside === true ? 1 : area ? theme.stroke - 0.75 : theme.stroke,
       dash: [...dashes[line.dash % dashes.length]!],
       spanGaps: line.style === "points",
       points:
@@ -185,7 +185,7 @@ function drawSpreads(plot: uPlot, model: ChartModel, { theme, x: axis }: PlotOpt
       (step) => plot.valToPos(axis.of(step), "x", true),
       [left, right],
     );
-    ctx.fillStyle = withAlpha(toneColor(line, theme), 0.4);
+    ctx.fillStyle = withAlpha(toneColor(line, theme), 0.3);
     x.forEach((at, i) => {
       const top = Math.max(bbox.top, plot.valToPos(high[i]!, scale, true));
       const bottom = Math.min(bbox.top + bbox.height, plot.valToPos(low[i]!, scale, true));
@@ -274,7 +274,10 @@ function listenToPointer(plot: uPlot, { pointed, x }: PlotOptions): void {
 /** By series: the colour of a line's dot at the cursor; what is around a line has none. */
 const dotColors = (model: ChartModel, theme: Theme): readonly (string | undefined)[] => [
   undefined,
-  ...model.lines.flatMap((line) => [...around(line).map(() => undefined), toneColor(line, theme)]),
+  ...model.lines.flatMap((line) => [
+    ...around(line).map(() => undefined),
+    line.aside === true ? undefined : toneColor(line, theme),
+  ]),
 ];
 
 /** @param shown what the plot's data were made of, which may be newer than `model` */
@@ -304,7 +307,7 @@ export function createPlot(
   const shares = rights.every((line) => line.format === "fraction");
   const right: uPlot.Scale = {
     range: (_, low, high) =>
-      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : axisRange([low ?? 0, high ?? 1], false),
+      shares ? [0, Math.max(0.1, Math.min(1, (high ?? 0) * 1.15))] : axisRange([low ?? 0, high ?? 1], true),
   };
   return new uPlot(
     {

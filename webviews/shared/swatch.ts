@@ -3,7 +3,7 @@ import { dashes, type Theme } from "./theme.ts";
 import { toneColor } from "./toneColor.ts";
 
 /** A piece of the line as it is drawn, so that the legend can be read without colour. */
-export function swatch(line: ChartLine, theme: Theme): SVGSVGElement {
+export function swatch(line: Pick<ChartLine, "tone" | "dash" | "style">, theme: Theme): SVGSVGElement {
   const make = (name: string, attributes: Readonly<Record<string, string>>): SVGElement => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);

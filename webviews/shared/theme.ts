@@ -1,4 +1,4 @@
-import { readable } from "./color.ts";
+import { readable, withAlpha } from "./color.ts";
 
 /** Colours and fonts of the editor's theme as the canvas needs them, read again when the theme changes. */
 
@@ -18,6 +18,8 @@ export interface Theme {
   readonly neutral: string;
   /** The colour of text. */
   readonly plain: string;
+  /** Of what is drawn for comparison only. */
+  readonly faint: string;
   readonly font: string;
   readonly reducedMotion: boolean;
   /** Strokes in CSS pixels: thicker where contrast is asked for. */
@@ -76,6 +78,7 @@ export function readTheme(): Theme {
     bad: chart("red"),
     neutral: chart("blue"),
     plain: foreground,
+    faint: withAlpha(foreground, 0.2),
     font: `11px ${style.fontFamily}`,
     reducedMotion:
       document.body.classList.contains("vscode-reduce-motion") ||

@@ -1,5 +1,5 @@
 import type { ChartLine } from "./chartModel.ts";
 import type { Theme } from "./theme.ts";
 
-export const toneColor = (line: ChartLine, theme: Theme): string =>
-  typeof line.tone === "number" ? theme.palette[line.tone % theme.palette.length]! : theme[line.tone];
+export const toneColor = ({ tone }: Pick<ChartLine, "tone">, theme: Theme): string =>
+  typeof tone === "number" ? theme.palette[tone % theme.palette.length]! : theme[tone];

@@ -21,7 +21,7 @@ import {
 } from "../../../shared/editor/comparePanel.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { runsCompare, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import type { Comparison } from "../../../shared/run/comparison.ts";
+import { mostCompared, type Comparison } from "../../../shared/run/comparison.ts";
 import { readSources } from "../../../shared/run/sources.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
@@ -35,7 +35,6 @@ import { answerText, answersOf, taskPairs } from "./tasks.ts";
 
 /** Milliseconds between two comparisons of runs that are live. */
 const again = 5_000;
-const mostRuns = 50;
 /** Points of a line at most: means of some steps each, or every step of most runs. */
 const buckets = { smooth: 48, every: 1_000 } as const;
 
@@ -89,8 +88,8 @@ export class ComparePanels implements Disposable, TextDocumentContentProvider {
     if (runs === undefined) return;
     if (runs.length < 2)
       throw new UserError("There is only one run to compare.", { action: "Select two runs or more." });
-    if (runs.length > mostRuns)
-      throw new UserError(`${runs.length} runs are too many to compare: ${mostRuns} at most.`, {
+    if (runs.length > mostCompared)
+      throw new UserError(`${runs.length} runs are too many to compare: ${mostCompared} at most.`, {
         action: "Filter the runs view first.",
       });
     const stores = new Set(runs.map(({ id }) => this.stores.ofRun(id)));

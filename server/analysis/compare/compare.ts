@@ -150,7 +150,9 @@ function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])
   return [
     ...(without.length === 0
       ? []
-      : [`${names(without)} kept no sources: whether rewards or data differ is not known.`]),
+      : [
+          `${without.length === runs.length && runs.length > mostNamed ? `None of the ${runs.length} runs kept its sources` : `${names(without)} kept no sources`}: whether rewards or data differ is not known.`,
+        ]),
     ...(imported.length === 0
       ? []
       : [
@@ -165,4 +167,7 @@ function notesOf(runs: readonly RunFacts[], groups: readonly (readonly number[])
   ];
 }
 
-const names = (runs: readonly RunFacts[]): string => runs.map(({ id }) => id).join(", ");
+/** Of many only how many they are. */
+const names = (runs: readonly RunFacts[]): string =>
+  runs.length > mostNamed ? `${runs.length} of the runs` : runs.map(({ id }) => id).join(", ");
+const mostNamed = 4;

@@ -3,6 +3,7 @@ import { Option, type Command as Program } from "commander";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { runsCompare, runsList } from "../../../shared/protocol/protocol.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { mostCompared } from "../../../shared/run/comparison.ts";
 import { print, printJson } from "../command.ts";
 import { comparisonLines } from "../text/comparisonText.ts";
 import { findRun, withDaemon } from "./store.ts";
@@ -36,7 +37,8 @@ async function compare(
   { json, metric = [], where }: CompareOptions,
 ): Promise<void> {
   const named = await Promise.all(words.map((word) => findRun(connection, word)));
-  const found = where === undefined ? [] : (await ask(connection, runsList, { limit: 50, where })).runs;
+  const found =
+    where === undefined ? [] : (await ask(connection, runsList, { limit: mostCompared + 1, where })).runs;
   // The oldest first: what came later is compared with it.
   const runs = [...new Set([...named, ...found.toReversed()].map(({ id }) => id))];
   if (runs.length < 2)
@@ -44,8 +46,8 @@ async function compare(
       runs.length === 0 ? "No run is named." : `There is only one run to compare: ${runs[0]}.`,
       { action: "Name two runs, or an expression that holds for several: gradus runs compare A B." },
     );
-  if (runs.length > 50)
-    throw new UserError(`${runs.length} runs are too many to compare: 50 at most.`, {
+  if (runs.length > mostCompared)
+    throw new UserError(`These are too many runs to compare: ${mostCompared} at most.`, {
       action: "Name fewer, or narrow the expression.",
     });
   const answer = await ask(connection, runsCompare, { runs, metrics: [...metric] });
