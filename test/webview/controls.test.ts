@@ -106,7 +106,7 @@ test(
     await panel.page.keyboard.press("ArrowLeft");
     for (const [kind, words] of [
       ["tokens", /^tokens generated\d+k/],
-      ["time", /^training time\d+ s/],
+      ["time", /^training time\d+ (s|min)/],
       ["samples", /^rollouts\d/],
     ] as const) {
       await choose(panel, "x axis", kind);

@@ -123,7 +123,7 @@ export const evaluationsUpTo = (last: number): readonly PanelEvaluation[] =>
       ...evaluated([0.204, 0.293, 0.388, 0.451][i]!, [0.31, 0.37, 0.45, 0.5][i]!),
     }));
 
-const evaluated = (pass: number, greedy: number) => {
+export const evaluated = (pass: number, greedy: number) => {
   const metrics = {
     "eval/pass@1": pass,
     "eval/pass@8": Math.min(1, 0.55 + 0.3 * pass),

@@ -53,8 +53,8 @@ test(
         1,
       );
     const text = (await lanes(panel).textContent())!;
-    assert.match(text, /1,020 groups drawn, \d+ trained \(\d+ %\)/);
-    assert.match(text, /groups all wrong: [\d,]+ tokens, [\d.]+ %/);
+    assert.match(text, /1,020 groups drawn, \d+ trained \(\d+\s%\)/);
+    assert.match(text, /groups all wrong: [\d,]+ tokens, [\d.]+\s%/);
     assert.match(text, /Left out: all \w+, \d+ groups/);
     const colours = await lanes(panel)
       .locator("canvas")

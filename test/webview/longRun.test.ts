@@ -94,7 +94,7 @@ test(
     const legend = await chart(panel, "terms").locator(".legend").textContent();
     assert.match(legend!, /brevity0\.\d+ × 0\.700.*correct0\.\d+ × 1/);
     const constants = panel.page.locator(".constants");
-    assert.match((await constants.textContent())!, /^Constant: .*low 0 %.* · .*drawn 16, trained 16/);
+    assert.match((await constants.textContent())!, /^Constant: .*low 0\s%.* · .*drawn 16, trained 16/);
     assert.equal(await chart(panel, "admission").isVisible(), false);
     await constants.getByRole("button", { name: "Show Constant Charts" }).click();
     assert.equal(await chart(panel, "admission").isVisible(), true);

@@ -1,9 +1,9 @@
-/** Pictures of the run panel, to be looked at: four themes at two widths, and the states a person meets on the way. */
+/** Pictures of the run panel, to be looked at: the states a person meets on the way, in four themes. `looks.ts` has its sizes. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { chosen, helped, judged, played, rolloutsMessage, taught, whyMessage } from "./fakeRollouts.ts";
-import { live, show, verdict, warmUp } from "./fakeRun.ts";
+import { live, show, warmUp } from "./fakeRun.ts";
 import type { RolloutPlace } from "../../shared/editor/runPanel.ts";
 import { launch, screenshots, skip, type Panel, type Rig } from "./harness.ts";
 import { themes } from "./themes.ts";
@@ -32,21 +32,6 @@ async function explain(panel: Panel, { group, index }: RolloutPlace): Promise<vo
     .click();
   await rollouts.getByRole("button", { name: `Rollout ${index}: ` }).click();
 }
-
-for (const { name, size, width } of looks)
-  test(`run panel, ${name}, ${size}`, { skip }, async () => {
-    const panel = await rig.open({ theme: name, width });
-    await panel.send({ ...show(warmUp + 84), verdict });
-    await panel.page.waitForFunction(() =>
-      (window as unknown as { posted: { type: string }[] }).posted.some(({ type }) => type === "rollouts"),
-    );
-    await panel.send(rolloutsMessage(warmUp + 84));
-    await panel.page.screenshot({ path: join(screenshots, `run-${name}-${size}.png`), fullPage: true });
-    const overflow = await panel.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
-    assert.equal(overflow, false, "nothing sticks out at the side");
-    assert.deepEqual(panel.faults, []);
-    await panel.close();
-  });
 
 for (const { name, size, width } of looks)
   test(`why this advantage, ${name}, ${size}`, { skip }, async () => {

@@ -1,6 +1,6 @@
 /** Charts in which nothing moves, as one line of text. */
 import { constantOf, formatValue, type ChartModel } from "../shared/chartModel.ts";
-import { button, element, setShown, setText } from "../shared/dom.ts";
+import { button, element, setShown, setText, unbroken } from "../shared/dom.ts";
 
 /** "Groups drawn and trained: drawn 16, trained 16"; null where something moves or nothing is drawn. */
 export function constants(title: string, { lines, empty, least }: ChartModel): string | null {
@@ -17,7 +17,7 @@ export class Constants {
   #unfolded = false;
 
   constructor(toggled: (shown: boolean) => void) {
-    this.#toggle = button("", { class: "quiet" }, () => toggled(!this.#unfolded));
+    this.#toggle = button("", { class: "quiet edge" }, () => toggled(!this.#unfolded));
     this.root.append(this.#text, this.#toggle);
     setShown(this.root, false);
   }
@@ -26,7 +26,7 @@ export class Constants {
   show(folded: readonly string[], unfolded: boolean): void {
     this.#unfolded = unfolded;
     setShown(this.root, unfolded || folded.length > 0);
-    setText(this.#text, folded.length === 0 ? "" : `Constant: ${folded.join(" · ")}`);
+    setText(this.#text, folded.length === 0 ? "" : unbroken(`Constant: ${folded.join(" · ")}`));
     setText(this.#toggle, unfolded ? "Fold Constant Charts" : "Show Constant Charts");
   }
 }

@@ -4,7 +4,7 @@ import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
 import type { RunSummary } from "../../shared/protocol/protocol.ts";
-import { button, element, setShown, setText, withCode } from "../shared/dom.ts";
+import { button, element, setShown, setText, unbroken, withCode } from "../shared/dom.ts";
 import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";
 import { secondsLeft, tiles, type Tile } from "./tiles.ts";
@@ -240,7 +240,7 @@ function tileElement(tile: Tile): HTMLElement {
   const note = element(
     "dd",
     { class: "note", ...(tile.tone === undefined ? {} : { "data-tone": tile.tone }) },
-    tile.note,
+    unbroken(tile.note),
   );
   return element(
     "div",

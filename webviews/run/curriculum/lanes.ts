@@ -1,7 +1,7 @@
 /** The curriculum's lanes: families, arms or tasks by steps, what they cost, and a brush that chooses rollouts. */
 import type { CurriculumOverview } from "../../../shared/protocol/protocol.ts";
 import type { Brush, CurriculumView, LanesPath, PanelRun } from "../../../shared/editor/runPanel.ts";
-import { button, element, setShown, setText } from "../../shared/dom.ts";
+import { button, element, setShown, setText, unbroken } from "../../shared/dom.ts";
 import type { Mark } from "../../shared/plot.ts";
 import type { Theme } from "../../shared/theme.ts";
 import { Boundaries } from "./boundaries.ts";
@@ -160,7 +160,9 @@ export class LanesView {
     setText(this.#back, backLabel(this.#path));
     setShown(this.#grid, overview.lanes.length > 0 && this.#table.hidden !== false);
     setText(this.#status, statusOf(overview));
-    this.#totals.replaceChildren(...describeTotals(overview).map((text) => element("li", {}, text)));
+    this.#totals.replaceChildren(
+      ...describeTotals(overview).map((text) => element("li", {}, unbroken(text))),
+    );
     setText(this.#reasons, describeReasons(overview));
     this.#area.ariaLabel = `Pass rate by ${overview.by}. ${summarizeLanes(overview)}`;
     this.#fillLabels(overview);

@@ -24,7 +24,9 @@ const rowsAtOnce = 60;
 
 export class AllMetrics {
   readonly root = element("section", { class: "all-metrics", "aria-label": "All metrics" });
-  readonly #toggle = button("All Metrics", { class: "quiet", "aria-expanded": "false" }, () => this.#open());
+  readonly #toggle = button("All Metrics", { class: "quiet edge", "aria-expanded": "false" }, () =>
+    this.#open(),
+  );
   readonly #search = element("input", {
     type: "search",
     class: "search",

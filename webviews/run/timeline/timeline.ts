@@ -55,7 +55,7 @@ export class Timeline {
       this.#unfolded = unfolded;
       callbacks.changed();
     });
-    this.#more = button("", { class: "quiet more", "aria-expanded": "false" }, () => {
+    this.#more = button("", { class: "quiet edge more", "aria-expanded": "false" }, () => {
       this.#opened = !this.#opened;
       callbacks.changed();
     });
