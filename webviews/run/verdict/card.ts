@@ -1,6 +1,12 @@
 /** What the run comes to, on top of the panel: the state, why, what speaks against it, what to do. */
 import { isLive, type RunStatus } from "../../../shared/protocol/runStatus.ts";
-import { isAlarm, plainText, verdictMarks, type Verdict, type VerdictFix } from "../../../shared/run/verdict.ts";
+import {
+  isAlarm,
+  plainText,
+  verdictMarks,
+  type Verdict,
+  type VerdictFix,
+} from "../../../shared/run/verdict.ts";
 import { button, element, setShown, withCode } from "../../shared/dom.ts";
 
 interface VerdictEvents {
