@@ -3,11 +3,13 @@ import axe, { type AxeResults, type RunOptions } from "axe-core";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { Page } from "playwright-core";
+import { judgeVersion } from "../../shared/editor/judgePanel.ts";
 import { panelVersion } from "../../shared/editor/runPanel.ts";
 import { contrast } from "../../webviews/shared/color.ts";
 import { comparison, tasks } from "./fakeComparison.ts";
 import { curriculumMessage } from "./fakeCurriculum.ts";
 import { chosen, rolloutsMessage, whyMessage } from "./fakeRollouts.ts";
+import { drawn, report } from "./fakeJudge.ts";
 import { failedRun } from "./fakeFailures.ts";
 import { show, verdict } from "./fakeRun.ts";
 import { count } from "../support/thorough.ts";
@@ -16,12 +18,15 @@ import { themes } from "./themes.ts";
 
 let run: Rig;
 let compare: Rig;
+let judge: Rig;
 before(async () => {
   if (skip !== false) return;
   run = await launch("run");
   compare = await launch("compare", run.browser);
+  judge = await launch("judge", run.browser);
 });
 after(async () => {
+  await judge?.close();
   await compare?.close();
   await run?.close();
 });
@@ -68,10 +73,23 @@ async function openFailed(options: OpenOptions): Promise<Panel> {
   });
   return panel;
 }
+async function openLabels(options: OpenOptions): Promise<Panel> {
+  const panel = await judge.open(options);
+  await panel.send(drawn());
+  return panel;
+}
+async function openJudged(options: OpenOptions): Promise<Panel> {
+  const panel = await openLabels(options);
+  await panel.send({ ...drawn(20), rollouts: [] });
+  await panel.send({ version: judgeVersion, type: "report", report });
+  return panel;
+}
 const panels = {
   "the run panel": openRun,
   "a run that failed": openFailed,
   "the page that compares": openCompare,
+  "labels for a judge": openLabels,
+  "what a judge is worth": openJudged,
 } as const;
 
 const rules = {
@@ -121,7 +139,8 @@ function focused(): Stop | null {
 }
 /** Runs in the page: what looks as if it could be used, and no key leads to it. */
 function unreached(): string[] {
-  const usable = "button, select, input, a, [role=slider], [tabindex], [data-tip]";
+  // A heading takes the focus when what is below it changes, and is not used.
+  const usable = "button, select, input, a, [role=slider], [tabindex]:not(h2), [data-tip]";
   const pointers = ["pointer", "crosshair", "help", "ew-resize"];
   const isShown = (node: Element): boolean => node.checkVisibility() && node.getClientRects().length > 0;
   const inReach = (node: Element): boolean => {
@@ -145,7 +164,6 @@ async function checkNames({ page }: Panel): Promise<void> {
     .getByRole("slider")
     .filter({ has: page.locator("canvas") })
     .evaluateAll((charts) => charts.map((chart) => chart.ariaLabel ?? ""));
-  assert.ok(names.length > 0);
   for (const name of names) assert.match(name, summary);
 }
 
@@ -202,7 +220,7 @@ for (const [name, open] of Object.entries(panels))
     { skip },
     async () => {
       const panel = await open({ width: widths[0]! });
-      await checkNames(panel);
+      if ((await panel.page.locator("canvas").count()) > 0) await checkNames(panel);
       await checkKeyboard(panel);
       await checkLooks(panel);
       assert.deepEqual(panel.faults, []);
