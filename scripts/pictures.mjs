@@ -1,5 +1,6 @@
 // Pictures of every editor feature in a real workbench, to be looked at, in out/pictures:
-// `node scripts/pictures.mjs [--themes=dark,light] [scene…]`. Without words all scenes in all four themes. It plays what is built: `node esbuild.mjs` first.
+// `node scripts/pictures.mjs [--themes=dark,light] [--media] [scene…]`. Without words all scenes in all four themes.
+// `--media` puts those of the walkthrough into media/. It plays what is built: `node esbuild.mjs` first.
 import { build } from "esbuild";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -71,7 +71,8 @@ export class Editor {
   async hover(): Promise<void> {
     await this.command("Show or Focus Hover");
     await this.seen(".monaco-hover:not(.hidden) .hover-row");
-    await this.page.getByText("Loading...").waitFor({ state: "hidden" });
+    for (const text of ["Loading...", "Checking for quick fixes..."])
+      await this.page.getByText(text).waitFor({ state: "hidden" });
   }
   async actions(): Promise<void> {
     await this.keys("Control+.");

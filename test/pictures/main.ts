@@ -1,9 +1,10 @@
 /** Plays the scenes in a real workbench and takes their pictures: out/pictures/<theme>/<scene>.png. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand, startWorkbench, withoutWorkbench, type WorkbenchOptions } from "../support/workbench.ts";
 import { Editor } from "./editor.ts";
+import { decodePng, palettePng } from "./palettePng.ts";
 import type { Scene } from "./scene.ts";
 import { scenes } from "./scenes.ts";
 import { picturesWorkspace } from "./workspace.ts";
@@ -11,6 +12,7 @@ import { picturesWorkspace } from "./workspace.ts";
 type Theme = NonNullable<WorkbenchOptions["theme"]>;
 const themes: readonly Theme[] = ["dark", "light", "highContrast", "highContrastLight"];
 const folder = "out/pictures";
+const usual = { width: 1440, height: 900 };
 
 async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> {
   const runtime = mkdtempSync(join(tmpdir(), "gradus-p-"));
@@ -21,7 +23,7 @@ async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> 
     reducedMotion: true,
     settings: { "files.autoSave": "off" },
     extensionDevelopmentPath: process.cwd(),
-    viewport: { width: 1440, height: 900 },
+    viewport: usual,
     // The daemon ends by itself once the window is gone.
     env: { XDG_RUNTIME_DIR: runtime, GRADUS_IDLE_MS: "1500" },
   });
@@ -34,6 +36,7 @@ async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> 
     await editor.seen(workbench.page.getByText(/rollouts\sper\sstep/), 60_000);
     for (const scene of wanted) {
       await editor.reset();
+      await workbench.page.setViewportSize(scene.size ?? usual);
       const error = await scene.play(editor).then(
         () => undefined,
         (reason: unknown) => String(reason),
@@ -41,10 +44,12 @@ async function picture(theme: Theme, wanted: readonly Scene[]): Promise<number> 
       if (error !== undefined) failed += 1;
       console.log(`${theme} ${scene.name}${error === undefined ? "" : `: ${error}`}`);
       mkdirSync(join(folder, theme), { recursive: true });
-      await workbench.page.screenshot({
-        path: join(folder, theme, `${scene.name}.png`),
-        animations: "disabled",
-      });
+      const shown = scene.part === "editor" ? workbench.page.locator(".part.editor") : workbench.page;
+      const taken = await shown.screenshot({ animations: "disabled" });
+      const kept = scene.size === undefined ? taken : palettePng(decodePng(taken));
+      writeFileSync(join(folder, theme, `${scene.name}.png`), kept);
+      if (error === undefined && words.includes("--media") && scene.size !== undefined)
+        writeFileSync(join("media", "walkthrough", `${scene.name.replace(/^.*-/, "")}-${theme}.png`), kept);
     }
     await editor.reset();
     await runCommand(workbench.page, "Gradus: Stop Daemon");

@@ -4,6 +4,7 @@ import type { Editor } from "./editor.ts";
 import { experiments } from "./experimentScenes.ts";
 import { rolloutScenes } from "./rolloutScenes.ts";
 import type { Scene } from "./scene.ts";
+import { walkthroughScenes } from "./walkthroughScenes.ts";
 
 const config = "countdown.gradus.yaml";
 const mistakes = "mistakes.gradus.yaml";
@@ -374,4 +375,5 @@ export const scenes: readonly Scene[] = [
   ...rolloutScenes,
   ...views,
   ...experiments,
+  ...walkthroughScenes,
 ];

@@ -2,12 +2,16 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { rewardHash } from "../../server/methods/reward/own/fileHash.ts";
+import { writeCollapsedRun, writeStarter } from "../support/collapsedRun.ts";
 import { makeExperiment } from "../support/experimentRuns.ts";
 import { recordRun } from "../support/storedRun.ts";
 import { writeTraceRun } from "../support/traceRun.ts";
 
 const fixtures = "test/fixtures";
 const config = "countdown.gradus.yaml";
+/** Of the run that went wrong. */
+export const configOfStory = "story/starter.gradus.yaml";
 
 /** Files of other frameworks, by the names under which they are opened. */
 const launches = {
@@ -41,7 +45,16 @@ export async function picturesWorkspace(folder: string): Promise<string> {
     writeTraceRun(join(root, ".gradus"));
     writeFileSync(recorded, text);
   }
+  if (!existsSync(join(root, configOfStory))) await writeStory(root);
   return root;
+}
+
+/** A run that is rewarded for saying nothing, and its reward as it was. */
+async function writeStory(root: string): Promise<void> {
+  const file = join(root, configOfStory);
+  writeStarter(file);
+  const bundles = { brevity: await rewardHash(join(root, "story", "brevity.ts"), "brevity") };
+  writeCollapsedRun(join(root, ".gradus"), file, { bundles });
 }
 
 /** A run of verl, with the reward and the script of the project. */

@@ -47,7 +47,7 @@ function* stepOf(step: number, first: string | undefined): Generator<Written> {
     const equal = rollouts.every(({ reward }) => reward === rollouts[0]!.reward);
     const spread = equal
       ? 0
-      : Math.sqrt(rollouts.reduce((sum, { reward }) => sum + (reward - mean) ** 2, 0) / size);
+      : Math.sqrt(rollouts.reduce((sum, { reward }) => sum + (reward - mean) ** 2, 0) / (size - 1));
     return { group, rollouts, mean, spread };
   });
   const all = groups.flatMap(({ rollouts }) => rollouts);

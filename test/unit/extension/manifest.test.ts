@@ -12,6 +12,7 @@ import {
   views,
 } from "../../../shared/editor/contributions.ts";
 
+const themes = ["dark", "light", "hc", "hcLight"] as const;
 const item = z.object({ command: z.string(), when: z.string().optional(), group: z.string() });
 const manifestShape = z.object({
   activationEvents: z.array(z.string()),
@@ -57,7 +58,7 @@ const manifestShape = z.object({
             id: z.string(),
             description: z.string(),
             completionEvents: z.array(z.string()).min(1),
-            media: z.object({ markdown: z.string() }),
+            media: z.object({ image: z.record(z.enum(themes), z.string()), altText: z.string() }),
           }),
         ),
       }),
@@ -208,7 +209,9 @@ test("files that the manifest names exist", () => {
     ...contributes.grammars.map(({ path }) => path),
     ...contributes.languages.flatMap(({ configuration }) => configuration ?? []),
     ...contributes.viewsContainers.activitybar.map(({ icon }) => icon),
-    ...contributes.walkthroughs.flatMap(({ steps }) => steps.map(({ media }) => media.markdown)),
+    ...contributes.walkthroughs.flatMap(({ steps }) =>
+      steps.flatMap(({ media }) => Object.values(media.image)),
+    ),
   ];
   for (const file of files) assert.ok(existsSync(file), file);
 });
@@ -238,11 +241,34 @@ test("welcome views name an action that exists, and every empty state has one", 
     assert.ok(runs.includes(state), state);
 });
 
-test("walkthrough steps run commands that exist", () => {
+const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+const said = (key: string): string => words[key.slice(1, -1)] ?? assert.fail(`${key} has no words`);
+
+test("walkthrough steps run and link commands that exist, and show no Markdown that the editor leaves as it is", () => {
   const known: readonly string[] = Object.values(commands);
-  for (const { steps } of contributes.walkthroughs)
-    for (const { completionEvents } of steps)
-      for (const event of completionEvents) assert.ok(known.includes(event.replace("onCommand:", "")), event);
+  for (const { completionEvents, description } of steps) {
+    const links = [...said(description).matchAll(/\(command:([\w.]+)\)/g)].map(([, command]) => command!);
+    assert.ok(links.length > 0, description);
+    for (const command of [...links, ...completionEvents.map((event) => event.replace("onCommand:", ""))])
+      assert.ok(known.includes(command), command);
+    assert.doesNotMatch(said(description), /`/);
+  }
+  assert.equal(steps.at(-1)?.id, "compare");
+});
+
+test("walkthrough steps have a picture for each theme, small, of one size, and in words", () => {
+  for (const { media } of steps) {
+    assert.ok(said(media.altText).length > 20, media.altText);
+    const sizes = Object.values(media.image).map((file) => {
+      const png = readFileSync(file);
+      assert.ok(png.length <= 120_000, `${file}: ${png.length} bytes`);
+      return `${png.readUInt32BE(16)} × ${png.readUInt32BE(20)}`;
+    });
+    assert.equal(new Set(sizes).size, 1, `${media.altText}: ${sizes.join(", ")}`);
+  }
+  const named = new Set(steps.flatMap(({ media }) => Object.values(media.image)));
+  const there = readdirSync("media/walkthrough").map((name) => `media/walkthrough/${name}`);
+  assert.deepEqual(sorted(there), sorted(named), "no picture lies there unused");
 });
 
 /** Relative luminance of `#rrggbb`, WCAG 2.1. */
