@@ -80,18 +80,19 @@ function build(context: ExtensionContext): Api {
   const panels = new RunPanels(context.extensionUri, stores);
   const status = new Status(stores, (run) => panels.sees(run));
   panels.looked.on(() => status.update());
-  const forks = new Forks(stores, panels);
+  const naming = new ConfigsNaming();
+  const tests = new RewardTests(stores, naming);
+  const mayStart = async (config: Uri): Promise<boolean> => (await setUp.ensure()) && tests.mayStart(config);
+  const forks = new Forks(stores, panels, mayStart);
   const filter = new RunFilter(stores, context.workspaceState);
   const lenses = new ConfigLenses(stores, forks);
   forks.changed.on(() => lenses.refresh());
   const log = new RunLog(stores);
-  const naming = new ConfigsNaming();
   const hovers = new WhyHovers(stores);
   const rollouts = new Rollouts(stores, hovers);
   const lists: RolloutLists = new RolloutLists(stores, hovers, () => documents);
   const documents: RolloutDocuments = new RolloutDocuments(stores, () => rollouts.current ?? lists.current);
   const heat = new TokenHeat(stores, documents);
-  const tests = new RewardTests(stores, naming);
   const commandLine = () => ({
     node: requireNode(findNode(places, setting("nodePath", ""))).path,
     cli: Uri.joinPath(context.extensionUri, "dist", "cli.mjs").fsPath,
@@ -123,11 +124,10 @@ function build(context: ExtensionContext): Api {
     ...registerRunCommands({
       stores,
       panels,
-      ensureSetUp: () => setUp.ensure(),
-      mayStart: (config) => tests.mayStart(config),
+      mayStart,
     }),
     ...registerCheckpointCommands(stores, commandLine),
-    registerSeedsCommand(stores, async (config) => (await setUp.ensure()) && tests.mayStart(config)),
+    registerSeedsCommand(stores, mayStart),
     register("runFilter", () => filter.ask()),
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),

@@ -5,8 +5,6 @@ import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
-import { plural } from "../../shared/lib/format.ts";
-import { visibleText } from "../../shared/lib/visibleText.ts";
 import { runsStart } from "../../shared/protocol/protocol.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
@@ -21,6 +19,7 @@ import { collect, complainAbout, pathText } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
 import { inQuietChild } from "./text/quietly.ts";
 import { openDaemon, storeOf } from "./runs/store.ts";
+import { warnOfTests } from "./warnOfTests.ts";
 
 interface Options {
   readonly set: string[];
@@ -96,22 +95,6 @@ async function rehearseServed(config: RunConfig, url: string, options: Options):
 async function loaded(config: RunConfig): Promise<void> {
   const { loadRewards } = await import("../analysis/rewardChecks/loadRewards.ts");
   await loadRewards(config);
-}
-
-/** Says which tests of the reward fail: what trains on it is a person's decision. */
-async function warnOfTests(config: RunConfig, file: string): Promise<void> {
-  const [{ runTestsOfConfig }, { AnswerScorer }] = await Promise.all([
-    import("../analysis/rewardChecks/configTests.ts"),
-    import("../analysis/rewardChecks/answers.ts"),
-  ]);
-  const { results, broken } = await runTestsOfConfig(config, () => new AnswerScorer(config));
-  for (const { message } of broken) complain(`warning: ${visibleText(message)}`);
-  const failed = results.filter(({ failure }) => failure !== undefined);
-  if (failed.length === 0) return;
-  const [{ place }] = failed as [(typeof failed)[number]];
-  complain(
-    `warning: ${plural(failed.length, "test")} of the reward ${failed.length === 1 ? "fails" : "fail"}, of ${results.length}. Show them: gradus test ${pathText(place.file)} --config ${pathText(file)}`,
-  );
 }
 
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */

@@ -153,9 +153,9 @@ test("gradus run says which tests of the reward fail, and starts the run", async
   assert.doesNotMatch((await gradus("run", box.file, "--steps", "1", "--json")).err, /test/);
   writeFileSync(tests, `${passes}\n${line("3+4", { at_most: 0 })}\n`);
   const { code, err } = await gradus("run", box.file, "--steps", "1", "--json");
+  const failing =
+    /^warning: 1 test of the reward fails, of 2\. Show them: gradus test \S*mini\.reward\.test\.jsonl --config \S+$/m;
   assert.equal(code, 0, err);
-  assert.match(
-    err,
-    /^warning: 1 test of the reward fails, of 2\. Show them: gradus test \S*mini\.reward\.test\.jsonl --config \S+$/m,
-  );
+  assert.match(err, failing);
+  assert.match((await gradus("runs", "fork", "last", box.file)).err, failing);
 });

@@ -4,7 +4,7 @@
  * recorded, with a checkpoint that a real worker made; the fork trains.
  */
 import assert from "node:assert/strict";
-import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -119,23 +119,43 @@ test(
   },
 );
 
-test("a fork from the step before trains by the changed config", { skip }, async () => {
-  await page.getByRole("tab", { name: /^starter(,|$)/ }).click();
-  await panel()
-    .getByRole("button", { name: /^Fork (Run|from Step)/ })
-    .click();
-  await editor.seen(page.locator(".editor.modified .view-line"), 30_000);
-  await workbench.screenshot("whole-way-5-fork");
-  await page.locator(".monaco-button", { hasText: "Launch Fork" }).click();
-  const state = panel().getByRole("status").first();
-  await until(
-    async () => /^(Starting|Running|Finished)$/.test((await state.textContent()) ?? ""),
-    "the fork",
-    60_000,
-  );
-  await editor.seen(panel().getByText(/^stage rl {2}· {2}step (2[3-9]|[3-6]\d) of 60/), 60_000);
-  await workbench.screenshot("whole-way-6-forked");
-});
+/** A test of the reward that fails, while the window is open: the workbench out of npm cannot search for files. */
+async function pinTest(): Promise<void> {
+  const pinned = {
+    task: { env: "countdown", data: { numbers: [7, 5, 2], target: 33 } },
+    prompt: "7 5 2=33:",
+    response: "7*5-2",
+    expect: { term: "brevity", at_least: 1 },
+  };
+  writeFileSync(join(base, "project", "brevity.reward.test.jsonl"), `${JSON.stringify(pinned)}\n`);
+  await editor.seen(page.getByRole("tab", { name: /^Testing/ }), 30_000);
+}
+
+test(
+  "a fork from the step before asks about a failing test, and trains by the changed config",
+  { skip },
+  async () => {
+    await pinTest();
+    await page.getByRole("tab", { name: /^starter(,|$)/ }).click();
+    await panel()
+      .getByRole("button", { name: /^Fork (Run|from Step)/ })
+      .click();
+    await editor.seen(page.locator(".editor.modified .view-line"), 30_000);
+    await workbench.screenshot("whole-way-5-fork");
+    await page.locator(".monaco-button", { hasText: "Launch Fork" }).click();
+    await (
+      await editor.seen(page.locator(".monaco-dialog-box .monaco-button", { hasText: "Run Anyway" }), 60_000)
+    ).click();
+    const state = panel().getByRole("status").first();
+    await until(
+      async () => /^(Starting|Running|Finished)$/.test((await state.textContent()) ?? ""),
+      "the fork",
+      60_000,
+    );
+    await editor.seen(panel().getByText(/^stage rl {2}· {2}step (2[3-9]|[3-6]\d) of 60/), 60_000);
+    await workbench.screenshot("whole-way-6-forked");
+  },
+);
 
 test("the fork is compared with the run that it comes from", { skip }, async () => {
   const before = panel().getByRole("button", { name: /combine/ });

@@ -21,21 +21,19 @@ import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { pickConfig, pickRun } from "./pick.ts";
 
+/**
+ * Sees to what a run of a config needs, and asks where tests of its reward fail: whatever starts a run asks it first.
+ * false: the person declined, or compute could not be set up.
+ */
+export type MayStart = (config: Uri) => Promise<boolean>;
+
 interface RunCommandParts {
   readonly stores: Stores;
   readonly panels: RunPanels;
-  /** Offers to set up compute where that is missing; false: the person declined, or it failed. */
-  readonly ensureSetUp: () => Promise<boolean>;
-  /** Asks where tests of the config's rewards fail; false: the person declined. */
-  readonly mayStart: (config: Uri) => Promise<boolean>;
+  readonly mayStart: MayStart;
 }
 
-export function registerRunCommands({
-  stores,
-  panels,
-  ensureSetUp,
-  mayStart,
-}: RunCommandParts): readonly Disposable[] {
+export function registerRunCommands({ stores, panels, mayStart }: RunCommandParts): readonly Disposable[] {
   const control =
     (action: "stop" | "pause" | "continue", statuses: readonly RunStatus[], title: string, now = false) =>
     async (word: unknown) => {
@@ -70,7 +68,7 @@ export function registerRunCommands({
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
     if (document?.isDirty === true && !(await document.save()))
       throw new UserError("The config could not be saved, so no run was started.");
-    if (!(await ensureSetUp()) || !(await mayStart(uri))) return;
+    if (!(await mayStart(uri))) return;
     const store = stores.ofFile(uri);
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();

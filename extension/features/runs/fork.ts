@@ -12,6 +12,7 @@ import { Emitter } from "../connection/emitter.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
 import type { RunPanels } from "../panel/host.ts";
+import type { MayStart } from "./commands.ts";
 import { pickRun } from "./pick.ts";
 import { configUri } from "./runFiles.ts";
 
@@ -32,6 +33,7 @@ export class Forks implements Disposable {
   constructor(
     private readonly stores: Stores,
     private readonly panels: RunPanels,
+    private readonly mayStart: MayStart,
   ) {
     this.#disposables = [
       register("runFork", (word, step) => this.#begin(word, step)),
@@ -110,6 +112,8 @@ export class Forks implements Disposable {
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
     if (document?.isDirty === true && !(await document.save()))
       throw new UserError("The config could not be saved, so no run was started.");
+    // Declined, it stays prepared: the config may be edited further.
+    if (!(await this.mayStart(uri))) return;
     const session = await this.stores.session(this.stores.ofRun(run.id));
     const key = randomUUID();
     const asked = { run: run.id, step, file: uri.fsPath, key, python: pythonPath() };

@@ -7,15 +7,12 @@ import { runsStart } from "../../../shared/protocol/protocol.ts";
 import { register } from "../../vscode/commands.ts";
 import { withBar, type Stores } from "../connection/stores.ts";
 import { pythonPath } from "../language/python.ts";
+import type { MayStart } from "./commands.ts";
 import { pickConfig } from "./pick.ts";
 
 const usual = 3;
 
-/** @param mayStart sees to what a run needs, and asks where tests of its reward fail */
-export function registerSeedsCommand(
-  stores: Stores,
-  mayStart: (config: Uri) => Promise<boolean>,
-): Disposable {
+export function registerSeedsCommand(stores: Stores, mayStart: MayStart): Disposable {
   return register("runSeeds", async (word) => {
     const uri = await pickConfig(word, "Start Runs over Seeds");
     if (uri === undefined) return;

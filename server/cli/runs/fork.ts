@@ -3,9 +3,11 @@ import { resolve } from "node:path";
 import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { runsFork, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { shellPython } from "../../methods/reward/own/python/interpreter.ts";
 import { print, printJson } from "../command.ts";
 import { whole } from "../options.ts";
+import { warnOfTests } from "../warnOfTests.ts";
 import { findRun, withDaemon } from "./store.ts";
 
 interface ForkOptions {
@@ -46,6 +48,9 @@ async function fork(
   file: string | undefined,
   { json, step, set = [], steps, seed, fresh = false }: ForkOptions,
 ): Promise<void> {
+  // What is wrong with the file itself, the daemon says.
+  const { config } = file === undefined ? {} : loadFile(file, { set });
+  if (config !== undefined) await warnOfTests(config, config.file);
   const python = shellPython(process.env);
   const answer = await ask(connection, runsFork, {
     run: id,
