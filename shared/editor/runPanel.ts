@@ -282,6 +282,7 @@ export type ChartId =
   | "spent"
   | "entropy"
   | "length"
+  | "versions"
   | "time"
   | "update"
   | "clip"
@@ -298,7 +299,8 @@ const chartsOfMetrics: readonly (readonly [RegExp, ChartId])[] = [
   [/^curriculum\/.+\/(estimate|spread)$/, "estimate"],
   [/^groups\/(drawn|admitted)$/, "admission"],
   [/^policy\/entropy$/, "entropy"],
-  [/^rollout\/(length|truncated)$/, "length"],
+  [/^rollout\/(length(\/p\d+)?|truncated)$/, "length"],
+  [/^rollout\/staleness(\/max)?$/, "versions"],
   [/^time\//, "time"],
   [/^update\/(loss|grad_norm)$/, "update"],
   [/^update\/(clip_\w+|ess)$/, "clip"],

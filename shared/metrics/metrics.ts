@@ -77,6 +77,16 @@ export const metrics: readonly Metric[] = [
   metric("rollout/length/p10", "A tenth of the step's responses are shorter than this.", { unit: "tokens" }),
   metric("rollout/length/p50", "Half of the step's responses are shorter than this.", { unit: "tokens" }),
   metric("rollout/length/p90", "A tenth of the step's responses are longer than this.", { unit: "tokens" }),
+  metric(
+    "rollout/staleness",
+    "Updates of the weights between those that began a rollout and those that it trains, on average. Only of imported runs that say so.",
+    { unit: "count", better: "lower", aliases: { prime_rl: ["off_policy/mean"] } },
+  ),
+  metric("rollout/staleness/max", "The most such updates of a rollout of the step.", {
+    unit: "count",
+    better: "lower",
+    aliases: { prime_rl: ["off_policy/max"] },
+  }),
   fraction("rollout/truncated", "Responses truncated at max_tokens.", {
     better: "lower",
     aliases: {

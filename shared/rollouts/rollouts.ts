@@ -72,6 +72,8 @@ export interface RolloutRow extends RowLists {
     /** Of an attempt: how it ended. */
     readonly finish?: Finish;
   }[];
+  /** Numbers of the weights that were the newest when it was begun, and when it was finished. */
+  readonly policy?: { readonly start: number; readonly end: number };
   /** Attempts that the episode might have, where it might have several. */
   readonly tries?: number;
   readonly steps?: readonly (readonly [number, number])[];

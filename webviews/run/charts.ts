@@ -93,6 +93,22 @@ export const charts: readonly ChartDefinition[] = [
     model: lengthModel,
   },
   {
+    id: "versions",
+    title: "Policy versions",
+    place: "lane",
+    over: "admitted",
+    optional: true,
+    model: together(
+      "policy version",
+      "number",
+      [
+        { metric: "rollout/staleness", name: "updates since a rollout began" },
+        { metric: "rollout/staleness/max", name: "most" },
+      ],
+      1,
+    ),
+  },
+  {
     id: "entropy",
     title: "Entropy",
     place: "lane",

@@ -12,6 +12,7 @@ import {
   type WireReward,
 } from "../../../shared/rollouts/rollouts.ts";
 import { shortest } from "./float32.ts";
+import { textOf } from "./messagesText.ts";
 import { taskId } from "./taskId.ts";
 
 type Placed = Pick<PlacedRecord, "terms" | "group" | "use">;
@@ -82,28 +83,3 @@ const advantageOf = (value: Json | undefined): MaybeNumber =>
 /** Messages are kept as they are next to their text. */
 const conversation = (prompt: Json | undefined): JsonObject =>
   Array.isArray(prompt) ? { messages: prompt } : {};
-
-/** Of a conversation what its messages say; who says it where there are several. */
-function textOf(value: Json | undefined): string {
-  if (typeof value === "string") return value;
-  if (!Array.isArray(value)) return value === undefined || value === null ? "" : JSON.stringify(value);
-  const messages = value.map((message) => ({
-    role: part(message, "role"),
-    content: part(message, "content"),
-  }));
-  const [only] = messages;
-  if (messages.length === 1 && only !== undefined) return only.content;
-  return messages.map(({ role, content }) => `${role}: ${content}`).join("\n\n");
-}
-
-function part(message: Json, key: string): string {
-  const value = isObject(message) ? message[key] : message;
-  return typeof value === "string"
-    ? value
-    : value === undefined || value === null
-      ? ""
-      : JSON.stringify(value);
-}
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

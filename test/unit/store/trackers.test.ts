@@ -4,46 +4,14 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, readdirSync, writeFile
 import { join } from "node:path";
 import { test } from "node:test";
 import { crc32c } from "../../../server/lib/growing/crc32c.ts";
-import { importFeed } from "../../../server/store/imported/feeds/importFeed.ts";
 import { findSource, type Source } from "../../../server/store/imported/findSource.ts";
 import { TensorboardFeed } from "../../../server/store/imported/feeds/tensorboardFeed.ts";
 import { TrackerNames } from "../../../server/store/imported/feeds/trackerNames.ts";
 import { WandbFeed } from "../../../server/store/imported/feeds/wandbFeed.ts";
-import { newStore, values } from "./support.ts";
+import { imported } from "./importedFeed.ts";
+import { newStore } from "./support.ts";
 
 const fixtures = "test/fixtures/trackers";
-
-async function imported(path: string, more: { sourceRun?: string } = {}) {
-  const { folder, store } = newStore();
-  const source = findSource(path);
-  assert.ok(source.kind === "feed");
-  const summary = await importFeed(
-    {
-      store: folder,
-      folder: path,
-      name: undefined,
-      copy: false,
-      config: undefined,
-      version: "0",
-      progress: () => undefined,
-      ...more,
-    },
-    source.feed,
-  );
-  store.ingestAll(summary.run);
-  const [listed] = store.queries.list({ limit: 1 }).runs;
-  const series = (name: string) => {
-    const found = values(store, summary.run, name);
-    return found === undefined ? undefined : { steps: [...found.steps], values: [...found.values] };
-  };
-  return {
-    summary,
-    listed,
-    names: store.queries.names({ run: summary.run }),
-    series,
-    show: store.queries.show({ run: summary.run }),
-  };
-}
 
 test("TensorBoard's scalars in both forms, with the settings that were logged as a text", async () => {
   const v1 = await imported(join(fixtures, "tensorboard", "v1"));

@@ -188,6 +188,26 @@ test("length has a band from p10 to p90 and its median; a run of an earlier vers
   );
 });
 
+test("policy versions have a lane only where the run says which weights began its rollouts", () => {
+  assert.equal(modelOf("versions", warmUp + 60).lines.length, 0);
+  assert.equal(charts.find(({ id }) => id === "versions")!.optional, true, "then there is no lane");
+  const stale = new RunSeries();
+  for (const step of [0, 1])
+    stale.merge({
+      step,
+      attempt: 0,
+      metrics: { "rollout/staleness": 1.5 * step, "rollout/staleness/max": 4 * step },
+    });
+  const { lines } = charts.find(({ id }) => id === "versions")!.model({ ...viewAt(warmUp), series: stale });
+  assert.deepEqual(
+    lines.map(({ name, raw }) => [name, raw]),
+    [
+      ["updates since a rollout began", [0, 1.5]],
+      ["most", [0, 4]],
+    ],
+  );
+});
+
 test("more arms than colours are summed into one", () => {
   const series = new RunSeries();
   const shares = Object.fromEntries(

@@ -8,6 +8,7 @@ import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/impo
 import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { Feed, FeedPart } from "./feed.ts";
+import { rolloutRecord } from "./rolloutRecord.ts";
 import { rowMetrics } from "./rowMetrics.ts";
 
 export interface FeedRunOptions {
@@ -198,11 +199,3 @@ export class FeedRun {
 }
 
 const trains = ({ use = "train" }: RolloutRow): boolean => use === "train";
-
-const rolloutRecord = (row: RolloutRow, index: number): Extract<LogRecord, { kind: "rollout" }> => ({
-  kind: "rollout",
-  step: row.step,
-  index,
-  row,
-  columns: {},
-});

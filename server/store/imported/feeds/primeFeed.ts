@@ -1,6 +1,6 @@
 /**
  * prime-rl's file monitor: `metrics.jsonl`, an object a line with `step`, `time` and the metrics of one producer, of which trainer
- * and orchestrator each write their own for a step.
+ * and orchestrator each write their own for a step; and episodes (primeRollouts.ts).
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -9,6 +9,7 @@ import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
+import { PrimeRollouts } from "./primeRollouts.ts";
 import { StepParts } from "./stepParts.ts";
 
 export const primeMetrics = "metrics.jsonl";
@@ -44,21 +45,30 @@ const perEnvironment: readonly (readonly [RegExp, string])[] = [
 export class PrimeFeed implements Feed {
   readonly trainer = "prime_rl";
   private readonly tail: LineTail;
+  private readonly rollouts: PrimeRollouts;
+  private readonly run: string;
   private unread = 0;
+  private logged = -1;
 
-  constructor(private readonly folder: string) {
+  constructor(folder: string) {
     this.tail = new LineTail(join(folder, primeMetrics));
+    // `RUN/metrics.jsonl` or `RUN/monitors/file/metrics.jsonl`: releases differ.
+    this.run = basename(folder) === "file" ? dirname(dirname(folder)) : folder;
+    this.rollouts = new PrimeRollouts(join(this.run, "rollouts"));
   }
 
   about(): FeedAbout {
-    // `RUN/monitors/file/metrics.jsonl`, in earlier releases `RUN/metrics.jsonl`.
-    const above = basename(this.folder) === "file" ? dirname(dirname(this.folder)) : this.folder;
+    const { unread } = this.rollouts;
+    const recorded = this.rollouts.exists();
     return {
       version: null,
-      groups: "none",
-      copies: false,
-      name: basename(above),
-      notes: this.unread === 0 ? [] : [`${this.unread} lines are no metrics and were left out`],
+      groups: recorded ? "recorded" : "none",
+      copies: recorded,
+      name: basename(this.run),
+      notes: [
+        ...(this.unread === 0 ? [] : [`${this.unread} lines are no metrics and were left out`]),
+        ...(unread === 0 ? [] : [`${unread} lines are no episodes and were left out`]),
+      ],
     };
   }
 
@@ -67,11 +77,16 @@ export class PrimeFeed implements Feed {
     const parts = new StepParts();
     const rest = last && !more ? this.tail.rest() : "";
     for (const line of rest.trimEnd().endsWith("}") ? [...lines, rest] : lines) this.take(line, parts);
-    return { parts: parts.all(), bytes, more };
+    const metrics = parts.all();
+    this.logged = Math.max(this.logged, ...metrics.map(({ step }) => step));
+    // Metrics come first: what the trainer has logged of a step is not computed again from its rollouts.
+    if (more) return { parts: metrics, bytes, more };
+    const episodes = this.rollouts.next(this.logged, last);
+    return { parts: [...metrics, ...episodes.parts], bytes: bytes + episodes.bytes, more: episodes.more };
   }
 
   written(): number {
-    return newestWrite([this.tail.file]);
+    return Math.max(newestWrite([this.tail.file]), this.rollouts.written());
   }
 
   close(): void {
