@@ -5,13 +5,13 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { mean } from "../../../../shared/lib/mean.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { episodeRows } from "../../../analysis/imported/episodeRows.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { newestWrite, sliceBytes, type FeedPart } from "./feed.ts";
 import { isObject } from "./objectOf.ts";
+import { stalenessOf } from "./staleness.ts";
 
 const stepFolder = /^step_(\d+)$/;
 const uses = [
@@ -88,7 +88,8 @@ export class PrimeRollouts {
       rows.push(...episodeRows(found.episodes, step, use));
     }
     if (rows.length === 0) return { part: undefined, bytes };
-    return { part: { step, time, rows, values: staleness(rows) }, bytes };
+    // The weights of step N are number N − 1.
+    return { part: { step, time, rows, values: stalenessOf(rows, step - 1) }, bytes };
   }
 
   private episodes(file: string): { readonly episodes: readonly JsonObject[]; readonly bytes: number } {
@@ -115,14 +116,4 @@ export class PrimeRollouts {
       this.unread++;
     }
   }
-}
-
-/** By how many updates the weights of step N, which are number N − 1, are newer than those that began each rollout. */
-function staleness(rows: readonly RolloutRow[]): Record<string, number> {
-  const updates = rows.flatMap(({ policy, step, use }) =>
-    policy === undefined || use !== "train" ? [] : [Math.max(0, step - 1 - policy.start)],
-  );
-  return updates.length === 0
-    ? {}
-    : { "rollout/staleness": mean(updates), "rollout/staleness/max": Math.max(...updates) };
 }

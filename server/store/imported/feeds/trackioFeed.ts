@@ -1,4 +1,4 @@
-/** A project of trackio: an SQLite file with the metrics and settings of its runs. One of the runs is read: the newest, else the named one. */
+/** A project of trackio: an SQLite file with the metrics, settings and traces of its runs. One of the runs is read: the newest, else the named one. */
 import {
   closeSync,
   copyFileSync,
@@ -21,6 +21,7 @@ import { newestWrite, type Feed, type FeedAbout, type FeedSlice } from "./feed.t
 import { isObject } from "./objectOf.ts";
 import { StepParts } from "./stepParts.ts";
 import { stepOf, TrackerNames } from "./trackerNames.ts";
+import { hasTraces, TrackioTraces } from "./trackioTraces.ts";
 
 /** Rows that are read in one go. */
 const page = 2_000;
@@ -55,6 +56,7 @@ export class TrackioFeed implements Feed {
   private readonly run: string;
   private readonly others: readonly string[];
   private readonly config: JsonObject | undefined;
+  private readonly traces: TrackioTraces;
   private last = 0;
 
   /** @param wanted name of a run @throws UserError where the project has none of that name */
@@ -85,16 +87,18 @@ export class TrackioFeed implements Feed {
         },
       );
     this.run = wanted ?? newest;
+    this.traces = new TrackioTraces(this.run);
     this.others = runs.filter((name) => name !== this.run);
     this.config = config;
   }
 
   about(): FeedAbout {
     const others = this.others.slice(0, 5).join(", ");
+    const recorded = this.read((database) => hasTraces(database, this.run));
     return {
       version: null,
-      groups: "none",
-      copies: false,
+      groups: recorded ? "recorded" : "none",
+      copies: recorded,
       name: this.run,
       notes:
         this.others.length === 0
@@ -106,15 +110,16 @@ export class TrackioFeed implements Feed {
     };
   }
 
-  next(): FeedSlice {
-    const rows = this.read((database) =>
-      database
+  next(last: boolean): FeedSlice {
+    const { rows, traces } = this.read((database) => ({
+      rows: database
         .prepare(
           "SELECT id, timestamp, step, metrics FROM metrics WHERE run_name = ? AND id > ? ORDER BY id LIMIT ?",
         )
         .all(this.run, this.last, page)
         .map((row) => row as MetricsRow),
-    );
+      traces: this.traces.read(database),
+    }));
     const parts = new StepParts();
     let bytes = 0;
     for (const { id, timestamp, step, metrics } of rows) {
@@ -124,7 +129,10 @@ export class TrackioFeed implements Feed {
       if (data !== undefined)
         parts.add(stepOf(data, step), Date.parse(timestamp) / 1000, this.names.values(data));
     }
-    return { parts: parts.all(), bytes, more: rows.length === page };
+    const more = rows.length === page || traces.more;
+    // Metrics come first: what the trainer has logged is not computed again from its rollouts.
+    const rollouts = more ? [] : this.traces.parts(last);
+    return { parts: [...parts.all(), ...rollouts], bytes: bytes + traces.bytes, more };
   }
 
   written(): number {
