@@ -21,6 +21,7 @@ export const commands = {
   runFilter: "gradus.run.filter",
   runClearFilter: "gradus.run.clearFilter",
   runSort: "gradus.run.sort",
+  runMore: "gradus.run.more",
   runTag: "gradus.run.tag",
   runNote: "gradus.run.note",
   runPin: "gradus.run.pin",

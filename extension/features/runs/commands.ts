@@ -8,7 +8,6 @@ import {
   configLens,
   runsControl,
   runsDelete,
-  runsList,
   runsResume,
   runsStart,
 } from "../../../shared/protocol/protocol.ts";
@@ -59,6 +58,7 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     register("runOpenConfig", (word) => openConfig(word)),
     register("runCopyId", (word) => copyId(word)),
     register("runRefresh", () => refresh()),
+    register("runMore", (word) => more(word)),
     register("runImport", (word) => openFolder(stores, panels, word)),
   ];
 
@@ -140,11 +140,21 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     if (run !== undefined) await env.clipboard.writeText(run.id);
   }
 
+  /** @param word a store's path; otherwise of all */
+  async function more(word: unknown): Promise<void> {
+    const asked = stores.all.filter(
+      ({ path, feed }) => !feed.complete && (typeof word !== "string" || word === path),
+    );
+    if (asked.length === 0) throw new UserError("All runs are shown.");
+    await withBar(views.runs, async () => {
+      for (const store of asked) await store.feed.more(await stores.session(store));
+    });
+  }
+
   async function refresh(): Promise<void> {
     await withBar(views.runs, async () => {
       for (const store of stores.all) {
-        const { runs } = await (await stores.session(store)).ask(runsList, {});
-        store.runs.replace(runs);
+        await store.feed.list(await stores.session(store));
       }
     });
   }

@@ -13,6 +13,9 @@ export interface FeedSession extends Asker {
   readonly changes: Emitter<{ readonly cursor: number; readonly changes: readonly Change[] }>;
 }
 
+/** Runs that are listed at once: the newest, and as many more each time that a person asks. */
+export const runsPage = 200;
+
 export class RunFeed {
   /** Every change, in order, each once. */
   readonly changes = new Emitter<readonly Change[]>();
@@ -21,6 +24,8 @@ export class RunFeed {
   #instance = "";
   #cursor: number | undefined;
   #stop: () => void = () => undefined;
+  #most = runsPage;
+  #complete = true;
 
   constructor(private readonly runs: RunsModel) {}
 
@@ -39,13 +44,33 @@ export class RunFeed {
     const since = this.#cursor;
     const answer = await session.ask(subscribe, since === undefined ? {} : { since });
     if (since === undefined || answer.restart) {
-      const { runs } = await session.ask(runsList, {});
-      this.#cursor = answer.cursor;
-      this.runs.replace(runs);
+      await this.list(session, () => (this.#cursor = answer.cursor));
       this.restarted.fire();
     } else this.#take(answer.cursor, answer.changes);
     settled = true;
     for (const batch of early) this.#take(batch.cursor, batch.changes);
+  }
+
+  /** Whether there are no older runs than those that are listed. */
+  get complete(): boolean {
+    return this.#complete;
+  }
+  /** Runs that are listed at most. */
+  get most(): number {
+    return this.#most;
+  }
+
+  /** Lists the runs again. @param listed they are there, but no one has heard of it yet */
+  async list(source: Asker, listed: () => void = () => undefined): Promise<void> {
+    const { runs } = await source.ask(runsList, { limit: this.#most + 1 });
+    this.#complete = runs.length <= this.#most;
+    listed();
+    this.runs.replace(runs.slice(0, this.#most));
+  }
+
+  more(source: Asker): Promise<void> {
+    this.#most += runsPage;
+    return this.list(source);
   }
 
   #take(cursor: number, changes: readonly Change[]): void {

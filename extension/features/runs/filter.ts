@@ -45,13 +45,15 @@ export class RunFilter {
     const { session } = store.machine;
     const plain: Listing = { ids: undefined, sparks: new Map(), archived: false };
     if (session === undefined) return plain;
+    const chosen = this.#where !== "" || this.#sort !== "";
     const { runs } = await session.ask(runsList, {
-      limit: mostRuns,
+      limit: chosen ? mostRuns : store.feed.most,
       sparks: sparkWidth,
       ...(this.#where === "" ? {} : { where: this.#where }),
       ...(this.#sort === "" ? {} : { sort: this.#sort }),
     });
-    const chosen = this.#where !== "" || this.#sort !== "";
+    // What is chosen may be older than the runs that are listed.
+    if (chosen) store.runs.learn(runs);
     return {
       ids: chosen ? runs.map(({ id }) => id) : undefined,
       sparks: new Map(runs.map(({ id, spark = [] }) => [id, spark])),
@@ -101,9 +103,11 @@ export class RunFilter {
     if (chosen !== undefined) await this.#set(this.#where, chosen.sort);
   }
 
-  /** Above the tree: what is left out, and why. */
-  message(shown: number, all: number): string {
-    return this.#where === "" ? "" : `${shown} of ${plural(all, "run")}: ${this.#where}`;
+  /** Above the tree: what is left out, and why. @param all undefined: not known */
+  message(shown: number, all: number | undefined): string {
+    if (this.#where === "") return "";
+    const found = all === undefined ? plural(shown, "run") : `${shown} of ${plural(all, "run")}`;
+    return `${found}: ${this.#where}`;
   }
 
   async #count(where: string): Promise<number | string> {

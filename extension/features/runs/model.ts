@@ -85,6 +85,15 @@ export class RunsModel {
     }
   }
 
+  /** Takes what a list of another kind says of runs that are too old to be known. */
+  learn(runs: readonly RunSummary[]): void {
+    for (const run of runs) {
+      if (this.#runs.has(run.id)) continue;
+      this.#take(run);
+      this.#raises(run);
+    }
+  }
+
   clear(): void {
     this.#runs.clear();
     this.#waiting.clear();

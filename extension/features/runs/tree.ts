@@ -12,6 +12,7 @@ import {
 } from "vscode";
 import { commands } from "../../../shared/editor/contributions.ts";
 import { messageOf } from "../../../shared/lib/errors.ts";
+import { formatCount } from "../../../shared/lib/format.ts";
 import { evaluationsQuery, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
 import { output } from "../../vscode/output.ts";
@@ -25,7 +26,11 @@ import { childrenOf, childrenOfRun, rowOf, runTooltip, type RunNode } from "./tr
 const openFamilies = 3;
 const everything: Listing = { ids: undefined, sparks: new Map(), archived: false };
 
-type TreeNode = RunNode | { readonly kind: "store"; readonly store: Store };
+type TreeNode =
+  | RunNode
+  | { readonly kind: "store"; readonly store: Store }
+  /** There are older runs. */
+  | { readonly kind: "more"; readonly store: Store };
 
 export class RunsTree implements TreeDataProvider<TreeNode> {
   readonly #changed = new EventEmitter<TreeNode | undefined>();
@@ -35,8 +40,8 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
 
   /** By store's path, as the daemon last said it. */
   readonly #listings = new Map<string, Listing>();
-  /** Runs that are shown, and all. */
-  counts = { shown: 0, all: 0 };
+  /** Runs that are shown, and all; undefined: there are more than are known. */
+  counts: { readonly shown: number; readonly all: number | undefined } = { shown: 0, all: 0 };
   /** The counts are others. */
   readonly listed = new Emitter<void>();
 
@@ -75,6 +80,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
 
   getTreeItem(node: TreeNode): TreeItem {
     if (node.kind === "store") return storeItem(node.store);
+    if (node.kind === "more") return moreItem(node.store);
     const row = rowOf(node, Date.now());
     const open = node.kind === "family" ? node.open : node.kind === "run" && node.forks === true;
     const { Collapsed, Expanded, None } = TreeItemCollapsibleState;
@@ -98,6 +104,7 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
     }
     if (node.kind === "store") return this.#rootOf(node.store);
     if (node.kind === "family") return node.family.runs.map((run) => this.#nodeOf(run));
+    if (node.kind === "more") return [];
     if (node.kind !== "run") return [...childrenOf(node)];
     const forks = forksOf(this.#shownOf(this.stores.ofRun(node.run.id)), node.run.id);
     return [...forks.map((run) => this.#nodeOf(run)), ...(await this.#partsOf(node.run.id))];
@@ -113,16 +120,23 @@ export class RunsTree implements TreeDataProvider<TreeNode> {
     }
     const shown = this.#shownOf(store);
     const { shown: before, all } = this.counts;
-    this.counts = { shown: before + shown.length, all: all + store.runs.all.length };
+    const known = store.feed.complete && all !== undefined ? all + store.runs.all.length : undefined;
+    this.counts = { shown: before + shown.length, all: known };
     this.listed.fire();
     const found = families(shown);
-    if (found.length === 1) return found[0]!.runs.map((run) => this.#nodeOf(run));
-    return found.map((family, at) => ({
-      kind: "family",
-      run: family.key,
-      family,
-      open: at < openFamilies || family.runs.some(({ status }) => isLive(status)),
-    }));
+    // A filter and a sort find all runs.
+    const chosen = this.#listings.get(store.path)?.ids !== undefined;
+    const more: TreeNode[] = store.feed.complete || chosen ? [] : [{ kind: "more", store }];
+    if (found.length === 1) return [...found[0]!.runs.map((run) => this.#nodeOf(run)), ...more];
+    return [
+      ...found.map((family, at): TreeNode => ({
+        kind: "family",
+        run: family.key,
+        family,
+        open: at < openFamilies || family.runs.some(({ status }) => isLive(status)),
+      })),
+      ...more,
+    ];
   }
 
   #shownOf(store: Store | undefined): readonly RunSummary[] {
@@ -158,6 +172,15 @@ function storeItem(store: Store): TreeItem {
   item.iconPath = ThemeIcon.Folder;
   item.contextValue = "store";
   item.description = store.machine.state.state === "ready" ? "" : store.machine.state.state;
+  return item;
+}
+
+function moreItem({ path, feed }: Store): TreeItem {
+  const item = new TreeItem("Show More…", TreeItemCollapsibleState.None);
+  item.id = `more/${path}`;
+  item.description = `the newest ${formatCount(feed.most)} are listed`;
+  item.contextValue = "more";
+  item.command = { command: commands.runMore, title: "Show More Runs", arguments: [path] };
   return item;
 }
 

@@ -54,9 +54,9 @@ class FakeDaemon {
   constructor(readonly instance: string) {}
 
   session(): FeedSession {
-    const answer = (method: string, { since }: { since?: number }): unknown => {
+    const answer = (method: string, { since, limit }: { since?: number; limit?: number }): unknown => {
       this.asked.push(method);
-      if (method === "gradus/runs/list") return { runs: this.runs };
+      if (method === "gradus/runs/list") return { runs: this.runs.slice(0, limit) };
       const restart = since !== undefined && since < this.kept;
       return {
         cursor: this.history.length,
@@ -126,6 +126,29 @@ test("another daemon, or one that has forgotten, means asking for everything aga
   await feed.follow(second.session());
   assert.equal(restarts(), 3);
   assert.ok(second.asked.includes("gradus/runs/list"));
+});
+
+test("of many runs the newest 200 are listed, and 200 more each time that they are asked for", async () => {
+  const daemon = new FakeDaemon("one");
+  daemon.runs = Array.from({ length: 450 }, (_, i) => summary(`r${i}`, { status: "finished" }));
+  const { feed, runs } = follow();
+  const listed = (): unknown => [runs.all.length, feed.complete];
+  await feed.follow(daemon.session());
+  assert.deepEqual(listed(), [200, false]);
+  // A filter finds what is older, and keeps it only until the list is read again.
+  runs.learn([summary("r430", { status: "finished" }), summary("r3", { step: 1 })]);
+  assert.deepEqual([runs.all.length, runs.find("r3")?.step], [201, 84]);
+  await feed.more(daemon.session());
+  assert.deepEqual(listed(), [400, false]);
+  await feed.more(daemon.session());
+  assert.deepEqual(listed(), [450, true]);
+  await feed.list(daemon.session());
+  assert.deepEqual(listed(), [450, true], "what was asked for stays");
+  const exact = new FakeDaemon("two");
+  exact.runs = daemon.runs.slice(0, 200);
+  const other = follow();
+  await other.feed.follow(exact.session());
+  assert.equal(other.feed.complete, true, "200 are all there are");
 });
 
 test("an end is reported once, even when it happened while disconnected", () => {
