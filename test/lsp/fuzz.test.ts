@@ -14,7 +14,7 @@ import { shrink } from "../fuzz/shrink.ts";
 import { count } from "../support/thorough.ts";
 
 const seed = Number(process.env["GRADUS_FUZZ_SEED"] ?? 1);
-const edits = Number(process.env["GRADUS_FUZZ_EDITS"] ?? count(400, 2000));
+const edits = Number(process.env["GRADUS_FUZZ_EDITS"] ?? count(200, 2000));
 const editsOfOneFile = 10;
 
 const names = Object.keys(questions);

@@ -1,10 +1,9 @@
-/** What a newcomer does first: `gradus init`, a dry run, `gradus run`. Other seeds are tried in test/long. */
+/** What a newcomer does first: `gradus init` and a dry run. That what it writes learns is tried in test/long. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
-import { assertLearned, trainStarter } from "../support/starter.ts";
 import { Workspace } from "../support/workspace.ts";
 
 const report = z.looseObject({
@@ -71,10 +70,4 @@ test("what TensorFlow says of itself does not reach the terminal", async () => {
     else process.env["TF_CPP_MIN_LOG_LEVEL"] = before;
     await workspace.remove();
   }
-});
-
-test("what `gradus init` writes learns, unchanged", { timeout: 600_000 }, async (t) => {
-  const trained = await trainStarter(1);
-  t.diagnostic(JSON.stringify(trained));
-  assertLearned(trained);
 });

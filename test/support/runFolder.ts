@@ -18,8 +18,10 @@ export interface TestRun {
   remove(): void;
 }
 
-/** The model of most tests: a second layer takes as long again and shows nothing else. */
-const oneLayer = "model.layers=1";
+/** Operations this small take longer on two threads than on one. */
+const oneThread = "engine.threads=1";
+/** What most tests do without: a second layer and more held-out tasks take as long again and show nothing else. */
+const small = ["model.layers=1", "evaluation.prompts=8"];
 
 export function testRun(set: readonly string[] = [], file = minimal): TestRun {
   const folder = mkdtempSync(join(tmpdir(), "gradus-run-"));
@@ -30,7 +32,7 @@ export function testRun(set: readonly string[] = [], file = minimal): TestRun {
       id: "test",
       file,
       name: "test",
-      set: file === minimal ? [oneLayer, ...set] : set,
+      set: [oneThread, ...(file === minimal ? small : []), ...set],
       createdAt: "2026-01-01T00:00:00Z",
     }),
   );

@@ -12,7 +12,7 @@ import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
 
 test("a checkpoint measured by itself gives what the run measured, and every answer", async () => {
-  const run = testRun(["stages.warm-up.steps=150", "stages.practice.steps=2"]);
+  const run = testRun(["stages.warm-up.steps=150", "stages.practice.steps=2", "evaluation.prompts=16"]);
   try {
     assert.equal(await run.work(), 0, run.ending());
     const last = ofKind(run.records(), "evaluation").at(-1)!.metrics;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "node:test";
+import { after, before, test } from "node:test";
 import { essence, ofKind, testRun, type TestRun } from "../../support/runFolder.ts";
 import { some } from "../../support/thorough.ts";
 
@@ -16,6 +16,11 @@ const long = [
   "tasks.0.lengths=[1, 2]",
   "checkpoint={ every: 100, keep: 9 }",
 ];
+
+/** The run that no one asks anything. */
+const straight = testRun(long);
+before(() => straight.work());
+after(() => straight.remove());
 
 const ask = (run: TestRun, ...lines: readonly object[]): void =>
   appendFileSync(
@@ -49,9 +54,8 @@ const hasDone = (run: TestRun, step: number): boolean =>
   ofKind(run.records(), "metrics").some((record) => record.step === step);
 
 test("a pause holds between two tokens and goes on with the same numbers; a checkpoint then is of the boundary", async () => {
-  const [straight, paused] = [testRun(long), testRun(long)];
+  const paused = testRun(long);
   try {
-    await straight.work();
     let waited = 0;
     const code = await watched(
       paused,
@@ -76,49 +80,42 @@ test("a pause holds between two tokens and goes on with the same numbers; a chec
     // Everything drawn for step 1 is forgotten in the checkpoint: a run from it draws it again.
     assert.equal(await paused.work(1), 0, paused.ending(1));
   } finally {
-    straight.remove();
     paused.remove();
   }
 });
 
 test("stopped in the middle of a step, paused or not, a run goes on from the boundary with the same numbers", async () => {
-  const straight = testRun(long);
-  await straight.work();
-  try {
-    for (const pause of some([true, false], 1)) {
-      const stopped = testRun(long);
-      try {
-        const code = await watched(
-          stopped,
-          inTurn(
-            [
-              () => hasDone(stopped, 1),
-              () =>
-                ask(
-                  stopped,
-                  { id: "p", action: pause ? "pause" : "checkpoint" },
-                  ...(pause ? [] : [{ id: "s", action: "stop" }]),
-                ),
-            ],
-            [() => saidTo(stopped, "p") !== undefined, () => ask(stopped, { id: "s", action: "stop" })],
-          ),
-        );
-        assert.equal(code, 0, stopped.ending());
-        assert.equal(ofKind(stopped.records(), "end")[0]!.status, "stopped");
-        assert.equal(saidTo(stopped, "s"), "Stopping after step 1.");
-        assert.equal(await stopped.work(1), 0, stopped.ending(1));
-        assert.equal(ofKind(stopped.records(1), "start")[0]!.resumed_at, 2);
-        assert.equal(
-          essence(stopped.records(), 0).length + essence(stopped.records(1), 2).length,
-          essence(straight.records(), 0).length,
-        );
-        assert.deepEqual(essence(stopped.records(1), 2), essence(straight.records(), 2));
-      } finally {
-        stopped.remove();
-      }
+  for (const pause of some([true, false], 1)) {
+    const stopped = testRun(long);
+    try {
+      const code = await watched(
+        stopped,
+        inTurn(
+          [
+            () => hasDone(stopped, 1),
+            () =>
+              ask(
+                stopped,
+                { id: "p", action: pause ? "pause" : "checkpoint" },
+                ...(pause ? [] : [{ id: "s", action: "stop" }]),
+              ),
+          ],
+          [() => saidTo(stopped, "p") !== undefined, () => ask(stopped, { id: "s", action: "stop" })],
+        ),
+      );
+      assert.equal(code, 0, stopped.ending());
+      assert.equal(ofKind(stopped.records(), "end")[0]!.status, "stopped");
+      assert.equal(saidTo(stopped, "s"), "Stopping after step 1.");
+      assert.equal(await stopped.work(1), 0, stopped.ending(1));
+      assert.equal(ofKind(stopped.records(1), "start")[0]!.resumed_at, 2);
+      assert.equal(
+        essence(stopped.records(), 0).length + essence(stopped.records(1), 2).length,
+        essence(straight.records(), 0).length,
+      );
+      assert.deepEqual(essence(stopped.records(1), 2), essence(straight.records(), 2));
+    } finally {
+      stopped.remove();
     }
-  } finally {
-    straight.remove();
   }
 });
 

@@ -46,16 +46,16 @@ test("a run goes through its stages, records every step and ends finished", asyn
     const evaluated = ofKind(records, "evaluation").map(({ results, metrics }) => ({ results, metrics }));
     assert.equal(new Set(evaluated.map(({ results }) => JSON.stringify(results?.tasks))).size, 1);
     for (const { results, metrics } of evaluated) {
-      assert.equal(results?.tasks.length, 16);
+      assert.equal(results?.tasks.length, 8);
       const rates = results!.right.map((right, i) => right / results!.samples[i]!);
       const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
       assert.ok(Math.abs(mean - metrics["eval/pass@1"]!) < 1e-12);
     }
     const used = ofKind(records, "rollout").map(({ row, step }) => [row.use, step]);
     assert.equal(used.filter(([use]) => use === "train").length, 10 * 16);
-    // Three evaluations of 16 tasks: the greedy answer and the first drawn one of each.
-    assert.equal(used.filter(([use]) => use === "evaluate").length, 3 * 2 * 16);
-    assert.equal(used.filter(([use, step]) => use === "evaluate" && step === 9).length, 2 * 16);
+    // Three evaluations of 8 tasks: the greedy answer and the first drawn one of each.
+    assert.equal(used.filter(([use]) => use === "evaluate").length, 3 * 2 * 8);
+    assert.equal(used.filter(([use, step]) => use === "evaluate" && step === 9).length, 2 * 8);
     assert.equal(ofKind(records, "group").length, 10 * 4);
     assert.equal(ofKind(records, "end")[0]!.status, "finished");
     assert.deepEqual(readdirSync(join(run.folder, "checkpoints")).sort(), ["14", "19"]);
