@@ -8,6 +8,8 @@ export interface Metric {
   readonly better: "higher" | "lower" | null;
   readonly range?: readonly [number, number];
   readonly summary: string;
+  /** Runs of other trainers alone have it: no config can ask for it. */
+  readonly imported?: true;
   readonly aliases?: Readonly<Partial<Record<"trl" | "verl" | "openrlhf" | "prime_rl", readonly string[]>>>;
 }
 

@@ -80,11 +80,12 @@ export const metrics: readonly Metric[] = [
   metric(
     "rollout/staleness",
     "Updates of the weights between those that began a rollout and those that it trains, on average. Only of imported runs that say so.",
-    { unit: "count", better: "lower", aliases: { prime_rl: ["off_policy/mean"] } },
+    { unit: "count", better: "lower", imported: true, aliases: { prime_rl: ["off_policy/mean"] } },
   ),
   metric("rollout/staleness/max", "The most such updates of a rollout of the step.", {
     unit: "count",
     better: "lower",
+    imported: true,
     aliases: { prime_rl: ["off_policy/max"] },
   }),
   fraction("rollout/truncated", "Responses truncated at max_tokens.", {
@@ -208,7 +209,7 @@ export const metricNamed = (name: string): Metric | undefined =>
   metrics.find((metric) => metric.name === name) ??
   patterns.find(({ pattern }) => pattern.test(name))?.metric;
 
-/** The list with its holes filled: each name once for each value of each `<…>` and `@k` in it. */
+/** What a run of a config may record, the list's holes filled: each name once for each value of each `<…>` and `@k` in it. */
 export function expandedMetrics(
   fill: Readonly<Record<string, readonly string[]>>,
 ): { name: string; summary: string }[] {
@@ -218,6 +219,7 @@ export function expandedMetrics(
       ? [name]
       : (fill[hole] ?? []).flatMap((value) => expand(name.replace(hole, value)));
   };
-  const found = metrics.flatMap(({ name, summary }) => expand(name).map((full) => ({ name: full, summary })));
+  const own = metrics.filter(({ imported }) => imported !== true);
+  const found = own.flatMap(({ name, summary }) => expand(name).map((full) => ({ name: full, summary })));
   return found.filter(({ name }) => !/<\w+>/.test(name));
 }
