@@ -110,7 +110,7 @@ export const themes: readonly ThemeFixture[] = [
     bodyClass: "vscode-high-contrast vscode-reduce-motion",
     variables: {
       ...fonts,
-      ...charts("#f48771", "#59a4f9", "#ffd370", "#d18616", "#89d185", "#b180d7"),
+      ...charts("#f48771", "#59a4f9", "#ffd370", "#ab5a00", "#89d185", "#b180d7"),
       "charts-lines": "#ffffff80",
       foreground: "#ffffff",
       descriptionForeground: "#ffffffb3",
@@ -140,10 +140,10 @@ export const themes: readonly ThemeFixture[] = [
   },
   {
     name: "high-contrast-light",
-    bodyClass: "vscode-high-contrast-light",
+    bodyClass: "vscode-high-contrast-light vscode-high-contrast",
     variables: {
       ...fonts,
-      ...charts("#b5200d", "#1a85ff", "#895503", "#a75b00", "#374e06", "#652d90"),
+      ...charts("#b5200d", "#1a85ff", "#895503", "#0f4a85", "#374e06", "#652d90"),
       "charts-lines": "#29292980",
       foreground: "#292929",
       descriptionForeground: "#292929b3",

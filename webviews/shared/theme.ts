@@ -63,6 +63,7 @@ export function readTheme(): Theme {
   const background = read("var(--vscode-editor-background)");
   const chart = (name: string): string =>
     readable(read(`var(--vscode-charts-${name})`), background, foreground);
+  const orange = readable(read("var(--orange)"), background, foreground);
   return {
     kind,
     foreground,
@@ -73,7 +74,7 @@ export function readTheme(): Theme {
     ),
     focus: read("var(--vscode-focusBorder)"),
     // Without red: it means wrong answers and errors, and nothing else.
-    palette: [...["blue", "orange", "purple", "green", "yellow"].map(chart), foreground],
+    palette: [chart("blue"), orange, ...["purple", "green", "yellow"].map(chart), foreground],
     good: chart("green"),
     bad: chart("red"),
     neutral: chart("blue"),

@@ -25,10 +25,11 @@ import type { Heading, Sign, Written } from "./writer.ts";
 
 const dim = new ThemeColor("descriptionForeground");
 const styles = {
-  positive: { color: new ThemeColor("charts.green") },
-  negative: { color: new ThemeColor("charts.red") },
-  // The light themes' own orange cannot be read on white.
-  error: { color: new ThemeColor("charts.orange"), light: { color: "#9a5b00" } },
+  // As in the panel: red is for what is wrong, which a negative number is not. The themes' own blue and orange
+  // cannot be read as text on white, and under high contrast their orange is blue or brown.
+  positive: { color: new ThemeColor("charts.blue"), light: { color: "#0a62b8" } },
+  negative: { color: "#e09a3e", light: { color: "#9a5b00" } },
+  error: { color: new ThemeColor("charts.red") },
   given: { color: dim, fontStyle: "italic" },
   quiet: { color: dim },
   heading: { fontWeight: "bold" },

@@ -1,13 +1,13 @@
 /** Looks of tokens, made once. The ends of a scale differ by more than colour. */
-import { ThemeColor, window, type DecorationRenderOptions, type TextEditorDecorationType } from "vscode";
+import { window, type DecorationRenderOptions, type TextEditorDecorationType } from "vscode";
 import { bucketCount } from "./buckets.ts";
 
 const make = (options: DecorationRenderOptions): TextEditorDecorationType =>
   window.createTextEditorDecorationType(options);
 
-/** Orange is more, blue is less: told apart by everyone, and neither says wrong. */
-const more = "217, 119, 6";
-const less = "37, 120, 220";
+/** Told apart by everyone, and neither says wrong. As everywhere, what is above 0 is blue and what is below is orange. */
+const orange = "217, 119, 6";
+const blue = "37, 120, 220";
 const middle = (bucketCount - 1) / 2;
 
 /** @param strength from 0 to 1. A light page takes more colour before its text is hard to read. */
@@ -24,11 +24,11 @@ const underlined = (colour: string, style: "solid" | "dotted"): DecorationRender
 });
 
 function sequential(bucket: number): DecorationRenderOptions {
-  const colour = filled(more, bucket / (bucketCount - 1));
-  return bucket === bucketCount - 1 ? { ...colour, ...underlined(more, "solid") } : colour;
+  const colour = filled(orange, bucket / (bucketCount - 1));
+  return bucket === bucketCount - 1 ? { ...colour, ...underlined(orange, "solid") } : colour;
 }
 function diverging(bucket: number): DecorationRenderOptions {
-  const colour = bucket < middle ? less : more;
+  const colour = bucket < middle ? orange : blue;
   const fill = filled(colour, Math.abs(bucket - middle) / middle);
   if (bucket === 0) return { ...fill, ...underlined(colour, "dotted") };
   return bucket === bucketCount - 1 ? { ...fill, ...underlined(colour, "solid") } : fill;
@@ -48,7 +48,7 @@ export class TokenStyles {
   readonly signed = Array.from({ length: bucketCount }, (_, bucket) => make(diverging(bucket)));
   /** Everywhere in the document, for the ruler at its side. */
   readonly outlier = make({
-    overviewRulerColor: new ThemeColor("charts.orange"),
+    overviewRulerColor: `rgb(${orange})`,
   });
   readonly unused = {
     observed: make({ opacity: "0.65" }),
