@@ -4,6 +4,7 @@ import { formatSeconds } from "../../shared/lib/format.ts";
 import type { RunStatus } from "../../shared/protocol/runStatus.ts";
 import type { LinkState, PanelAction, PanelFacts } from "../../shared/editor/runPanel.ts";
 import type { RunSummary } from "../../shared/protocol/protocol.ts";
+import { isAlarm, type Verdict } from "../../shared/run/verdict.ts";
 import { button, element, setShown, setText, unbroken, withCode } from "../shared/dom.ts";
 import { FailuresView, type OpenPlace } from "./failures.ts";
 import { stageAt, type RunView } from "./models.ts";
@@ -100,7 +101,7 @@ export class Header {
   }
 
   /** @param cursor the step whose numbers are shown; null: the last ones */
-  update(view: RunView, { errors, failures, before }: PanelFacts, cursor: number | null): void {
+  update(view: RunView, { errors, failures, before, verdict }: PanelFacts, cursor: number | null): void {
     setShown(this.#before, before !== undefined);
     setText(this.#difference, before?.text ?? "Compare");
     const { summary } = view.run;
@@ -108,7 +109,7 @@ export class Header {
     setText(this.#state, stateText(summary));
     this.#state.dataset["status"] = summary.status;
     this.#state.dataset["warned"] = String(summary.warnings !== undefined);
-    this.#showWarnings(summary);
+    this.#showWarnings(summary, verdict ?? null);
     this.#showProgress(view);
     setText(this.#where, whereabouts(view));
     setText(this.#identity, identity(view));
@@ -123,8 +124,12 @@ export class Header {
   }
 
   /** What the run came to, in sentences: rewritten only where they change, so that they are read out once. */
-  #showWarnings({ warnings = [] }: RunSummary): void {
-    const messages = warnings.map(({ message }) => message);
+  #showWarnings({ warnings = [] }: RunSummary, verdict: Verdict | null): void {
+    // An alarm below says what became of held-out results, and why.
+    const said = verdict !== null && isAlarm(verdict.state);
+    const messages = warnings.flatMap(({ reason, message }) =>
+      said && reason === "held-out-worse" ? [] : [message],
+    );
     if (this.#warnings.dataset["messages"] === messages.join("\n")) return;
     this.#warnings.dataset["messages"] = messages.join("\n");
     this.#warnings.replaceChildren(...messages.map((message) => element("li", {}, ...withCode(message))));

@@ -134,19 +134,21 @@ function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: nu
   const course = spark.length < 2 ? "" : `${sparkline(spark, spark.length)} `;
   const whole = runDescription(run, now);
   // A narrow view cuts at the right: next to a course the numbers come without their name.
-  const result = course === "" ? whole : whole.replace(/pass@1 ([\d.]+) % → /, "$1 → ");
+  const short = course === "" ? whole : whole.replace(/pass@1 ([\d.]+) % → /, "$1 → ");
+  // The green tick says it, and the numbers are what a narrow view has room for.
+  const shown = icon === icons.finished.icon && color !== null ? short.replace(/^learning · /, "") : short;
   const marks = [...(run.tags ?? []).map((tag) => `#${tag}`), ...(run.pinned === true ? ["pinned"] : [])];
-  const said = [result, ...marks].filter((part) => part !== "");
+  const said = (result: string): string[] => [result, ...marks].filter((part) => part !== "");
   const finished = run.status === "finished" && run.parent !== undefined && icon === icons.finished.icon;
   return {
     id: `run/${run.id}`,
     label,
-    description: `${course}${said.join(" · ")}`,
+    description: `${course}${said(shown).join(" · ")}`,
     icon: finished ? "git-branch" : icon,
     color,
     context: `run.${run.status}${run.pinned === true ? ".pinned" : ""}${run.archived === true ? ".archived" : ""}`,
     expands: true,
-    spoken: `${run.name}${label === run.name ? "" : `, ${label}`}, ${word}, ${said.join(", ")}`,
+    spoken: `${run.name}${label === run.name ? "" : `, ${label}`}, ${word}, ${said(short).join(", ")}`,
   };
 }
 

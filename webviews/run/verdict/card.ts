@@ -42,27 +42,31 @@ export class VerdictCard {
   }
 
   #title({ state, label, since, headline, dismissed }: Verdict): HTMLElement {
+    const leads = headline.toLowerCase().startsWith(state);
+    const at = `step ${since?.toLocaleString("en-US") ?? ""}`;
     const begin =
       since === null
         ? []
         : [
-            button(`since step ${since.toLocaleString("en-US")}`, { class: "link" }, () =>
+            button(leads && headline.includes(at) ? `Show ${at}` : `since ${at}`, { class: "link" }, () =>
               this.events.pinned(since),
             ),
           ];
     return element(
       "header",
       { role: "status" },
-      element("span", { class: "mark", "aria-hidden": "true" }, verdictMarks[state]),
-      // Most headlines begin with the state: to say it twice helps nobody.
-      element("h2", {}, ...withCode(headline.toLowerCase().startsWith(state) ? headline : label)),
+      element(
+        "div",
+        { class: "state-line" },
+        element("span", { class: "mark", "aria-hidden": "true" }, verdictMarks[state]),
+        // Most headlines begin with the state: to say it twice helps nobody.
+        element("h2", {}, ...withCode(leads ? headline : label)),
+      ),
       ...begin,
       ...(dismissed === undefined
         ? []
         : [element("span", { class: "muted" }, `dismissed: ${dismissed.reason}`)]),
-      ...(headline.toLowerCase().startsWith(state)
-        ? []
-        : [element("p", { class: "headline" }, ...withCode(headline))]),
+      ...(leads ? [] : [element("p", { class: "headline" }, ...withCode(headline))]),
     );
   }
 
