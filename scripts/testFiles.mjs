@@ -21,18 +21,21 @@ export async function buildNodeTests(files) {
   return files.map((name) => join("out", name.replace(/\.ts$/, ".mjs")));
 }
 
-/** What a file says that may not share its process: it changes or measures the process, or is run alone in the tier `long`. */
+/** What a file says that may not share its process: it changes or measures the process, or starts programs. */
 const alone =
-  /\b(process\.(?!cwd\b)|performance\.|mock\.)|(support\/(cli|hubCache|rewardHost|thorough)|largePool)\.ts/;
+  /(?<![/.])\bprocess\.(?!(cwd|platform)\b|env\["\w+"\](?! =))|performance\.|mock\.|(support\/(cli|hubCache|rewardHost)|largePool)\.ts/;
+
+/** The folder below the tier's: `test/unit/methods`. */
+const roomOf = (file) => file.split(sep).slice(0, 3).join(sep);
 
 /**
- * Lists of files that run in one process each, at most `most` of a folder: to start one and to load what is tested takes
+ * Lists of files that run in one process each, at most `most` of a room: to start one and to load what is tested takes
  * longer than most files do.
  */
 export function together(files, most) {
   const groups = new Map();
   for (const file of files) {
-    const key = alone.test(readFileSync(file, "utf8")) ? file : dirname(file);
+    const key = most === 1 || alone.test(readFileSync(file, "utf8")) ? file : roomOf(file);
     const open = groups.get(key)?.at(-1);
     if (open !== undefined && open.length < most) open.push(file);
     else groups.set(key, [...(groups.get(key) ?? []), [file]]);

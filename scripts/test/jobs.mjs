@@ -106,7 +106,7 @@ export async function tierJobs(tier, node, available) {
   const jobs = together(files, tier.together ?? 1).map((group, index) => {
     const [first] = group;
     if (group.length === 1) return fileJob(tier, first, built.get(first), node);
-    const name = `${first} and ${group.length - 1} more of its folder`;
+    const name = `${first} and ${group.length - 1} more of its room`;
     return fileJob(tier, name, joined(`${tier.name}-${index}`, group, built), node);
   });
   return { jobs, skipped: 0, notes: [] };

@@ -28,7 +28,7 @@ export const checks = [
  * `file`: seconds that one file may take, several times what it does on two cores. `needs`: what set-up may not have
  * found. `likes`: what single tests look for themselves, and say why they were skipped. Tiers that `wait` spend about half
  * of their time waiting for other processes, so that their jobs run next to those that compute (pool.mjs). `together`: how
- * many files of a folder one process may run.
+ * many files of a room one process may run.
  */
 export const tiers = [
   { name: "rpc", file: 300, waits: true },
@@ -36,7 +36,7 @@ export const tiers = [
   { name: "workbench", file: 300, waits: true, needs: "workbench" },
   { name: "webview", file: 300, waits: true, needs: "browser" },
   { name: "lsp", file: 300, likes: ["neovim", "preCommit"] },
-  { name: "unit", file: 300, together: 5 },
+  { name: "unit", file: 300, together: 6 },
 ];
 
 /** What takes minutes: runs only where it is named, within `limit` seconds in all. */
