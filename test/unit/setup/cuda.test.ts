@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import type { EngineStatus } from "../../../server/cli/engine.ts";
 
@@ -99,12 +99,13 @@ function makeWheels(folder: string, { libraries, headerFiles }: EngineModule): v
 
 let folder: string;
 const saved = { ...process.env };
-beforeEach(() => {
+before(() => {
   folder = mkdtempSync(join(tmpdir(), "gradus-cuda-"));
   mkdirSync(join(folder, "wheels"));
+  mkdirSync(join(folder, "empty"));
   Object.assign(process.env, { PIP_NO_INDEX: "1", PIP_FIND_LINKS: join(folder, "wheels") });
 });
-afterEach(() => {
+after(() => {
   for (const name of ["PIP_NO_INDEX", "PIP_FIND_LINKS", "GRADUS_DATA"])
     if (saved[name] === undefined) Reflect.deleteProperty(process.env, name);
     else process.env[name] = saved[name];
@@ -113,15 +114,23 @@ afterEach(() => {
 const pip = ["python3", "-m", "pip"];
 const agreed = () => Promise.resolve(true);
 
+let fetched: Promise<{ engine: EngineModule; target: string }> | undefined;
+/** An engine's folder with its library, once for the tests that look into it. */
+const engineFolder = () => (fetched ??= fetchedOnce());
+async function fetchedOnce() {
+  const engine = await load<EngineModule>("engine");
+  makeWheels(join(folder, "wheels"), engine);
+  const target = join(folder, "engine", "tfjs-x-gpu");
+  mkdirSync(target, { recursive: true });
+  await engine.fetchLibrary(pip, target, "gpu", agreed);
+  return { engine, target };
+}
+
 test(
   "the CUDA library and NVIDIA's lie where its search path looks, and nothing else does",
   { skip },
   async () => {
-    const engine = await load<EngineModule>("engine");
-    makeWheels(join(folder, "wheels"), engine);
-    const target = join(folder, "tfjs-x-gpu");
-    mkdirSync(target);
-    await engine.fetchLibrary(pip, target, "gpu", agreed);
+    const { engine, target } = await engineFolder();
     const found = (path: string): string => readFileSync(join(target, "deps", path), "utf8");
     for (const name of engine.libraries) assert.equal(found(`lib/${name}`), `library ${name}`);
     for (const name of engine.headerFiles) assert.equal(found(`include/${name}`), "header");
@@ -145,12 +154,8 @@ test(
 );
 
 test("the status names each engine with its wheels, and a library that was changed", { skip }, async () => {
-  const engine = await load<EngineModule>("engine");
-  makeWheels(join(folder, "wheels"), engine);
+  const { engine, target } = await engineFolder();
   process.env["GRADUS_DATA"] = folder;
-  const target = join(folder, "engine", "tfjs-x-gpu");
-  mkdirSync(target, { recursive: true });
-  await engine.fetchLibrary(pip, target, "gpu", agreed);
   const { engineStatus } = await load<{
     engineStatus(options: { verify: boolean }): Promise<EngineStatus>;
   }>("status");
@@ -194,6 +199,7 @@ test("what PyPI does not have is an error that says so", { skip }, async () => {
   const { fetchLibrary } = await load<EngineModule>("engine");
   const target = join(folder, "none");
   mkdirSync(target);
+  process.env["PIP_FIND_LINKS"] = join(folder, "empty");
   await assert.rejects(fetchLibrary(pip, target, "gpu", agreed), (error: Error & { fix?: string }) => {
     assert.match(error.message, /asking PyPI for tensorflow\[and-cuda\]==2\.21\.0 failed/);
     assert.match(error.fix ?? "", /PyPI can be reached/);
