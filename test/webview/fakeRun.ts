@@ -34,7 +34,7 @@ function trainingMetrics(t: number, noise: () => number): Record<string, number>
   const update = 0.31 + 0.03 * Math.abs(noise());
   const evaluate = t % 40 === 0 ? 0.9 : 0;
   return {
-    "reward/total": 0.22 + 0.45 * skill + 0.035 * noise(),
+    "reward/total": 0.26 + 0.45 * skill + 0.035 * noise(),
     "reward/total/std": 0.34 - 0.12 * skill,
     "reward/total/p10": 0.05 + 0.1 * skill,
     "reward/total/p90": 0.8 + 0.15 * skill,

@@ -64,13 +64,18 @@ export function answered(
   }
 }
 
+const correctAt = (step: number): number => 0.3 + 0.2 * noiseAt(step, 4);
+const brevityAt = (step: number): number => 0.6 + 0.3 * noiseAt(step, 7);
+const weightAt = (step: number): number => 0.7 - (0.5 * step) / 1_000_000;
+
 /** What else a run records, for pictures: terms with their weights, constants, numbers that are rounding. */
 const around: Recorded = {
+  "reward/total": (step) => correctAt(step) + brevityAt(step) * weightAt(step),
   "reward/total/std": () => 0.45,
-  "reward/correct": (step) => 0.3 + 0.2 * noiseAt(step, 4),
+  "reward/correct": correctAt,
   "reward/correct/weight": () => 1,
-  "reward/brevity": (step) => 0.6 + 0.3 * noiseAt(step, 7),
-  "reward/brevity/weight": (step) => 0.7 - (0.5 * step) / 1_000_000,
+  "reward/brevity": brevityAt,
+  "reward/brevity/weight": weightAt,
   "groups/zero_advantage": (step) => 0.2 + 0.1 * noiseAt(step, 8),
   "groups/drawn": () => 16,
   "groups/admitted": () => 16,

@@ -86,6 +86,27 @@ test("reward terms add up with their weights, those that take away downwards", (
   );
 });
 
+test("terms that multiply are not stacked: lines, and the total among them", () => {
+  const { lines } = modelOf(
+    "terms",
+    view({
+      "reward/correct": () => 0.1,
+      "reward/correct/weight": () => 1,
+      "reward/brief": () => 0.8,
+      "reward/brief/weight": () => 1,
+      "reward/total": () => 0.08,
+    }),
+  );
+  assert.deepEqual(
+    lines.map(({ name, style, values }) => [name, style, values[7]]),
+    [
+      ["brief", "line", 0.8],
+      ["correct", "line", 0.1],
+      ["total", "line", 0.08],
+    ],
+  );
+});
+
 test("the timeline's rows: what there is of verdicts, warnings, settings, evaluations, checkpoints and attempts", () => {
   const shown = {
     ...view({}),

@@ -31,7 +31,7 @@ function bandOf(columns: readonly PlotValue[][]): (Spread & { readonly name: str
 
 /**
  * What each term adds to the reward: its mean times the weight that acts, on top of one another, those below 0 downwards.
- * Where a weight is not known, or a term changes its sign, lines of the means.
+ * Where a weight is not known, a term changes its sign, or the reward is not their sum (`combine: product`), lines of the means.
  */
 export function termsModel(view: RunView): ChartModel {
   const terms = termsOf(view);
@@ -51,12 +51,18 @@ export function termsModel(view: RunView): ChartModel {
   const added = parts.map(({ mean, weight }) =>
     mean.map((value, i): PlotValue => (value === null ? null : value * (weight[i] ?? Number.NaN))),
   );
-  if (!parts.every(hasWeights) || !added.every(hasOneSign)) {
+  const total = lineOf(
+    { name: "total", tone: "plain", dash: 0, format: "number" },
+    aligned,
+    2 * terms.length,
+  );
+  const isSum = terms.length === 0 || addUp(added, total.values);
+  if (!parts.every(hasWeights) || !added.every(hasOneSign) || !isSum) {
     const lines = parts.map((part) => ({
       ...lineOf(style(part.name, part.i), aligned, part.i),
       ...factors(part),
     }));
-    return charted(view, "reward term", aligned, lines);
+    return charted(view, "reward term", aligned, isSum ? lines : [...lines, total]);
   }
   const tops = stackBothWays(added);
   const areas = parts.map((part): ChartLine => ({
@@ -65,11 +71,6 @@ export function termsModel(view: RunView): ChartModel {
   }));
   // An area reaches down to the one before it: those of one side come together.
   areas.sort((one, other) => Number(isBelow(other.values)) - Number(isBelow(one.values)));
-  const total = lineOf(
-    { name: "total", tone: "plain", dash: 0, format: "number" },
-    aligned,
-    2 * terms.length,
-  );
   return charted(view, "reward term", aligned, terms.length > 1 ? [...areas, total] : areas);
 }
 
@@ -81,6 +82,19 @@ const hasWeights = ({ mean, weight }: Term): boolean =>
   mean.every((value, i) => value === null || Number.isNaN(value) || (weight[i] ?? null) !== null);
 const hasOneSign = (values: readonly PlotValue[]): boolean =>
   !isBelow(values) || values.every((value) => value === null || !(value > 0));
+
+/** How far the sums may be from the total, as a share of both: a weight that moves within a bucket is not that of each step. */
+const slack = 0.05;
+const addUp = (columns: readonly (readonly PlotValue[])[], total: readonly PlotValue[]): boolean => {
+  let [apart, size] = [0, 0];
+  total.forEach((whole, i) => {
+    const sum = columns.reduce((before, column) => before + (column[i] ?? 0), 0);
+    if (whole === null || Number.isNaN(whole) || Number.isNaN(sum)) return;
+    apart += Math.abs(sum - whole);
+    size += Math.max(Math.abs(sum), Math.abs(whole));
+  });
+  return apart <= slack * size;
+};
 
 /** Each column on top of those before it of the same sign; a term that a step lacks adds nothing there. */
 function stackBothWays(columns: readonly (readonly PlotValue[])[]): PlotValue[][] {
