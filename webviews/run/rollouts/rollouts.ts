@@ -143,7 +143,7 @@ export class RolloutsView {
   #list({ step, groups, more }: Extract<ToPanel, { type: "rollouts" }>): void {
     if (step !== this.#step) return;
     const left = more > 0 ? `${plural(more, "more rollout")} of the step: open them as a document.` : "";
-    this.#listed(groups, groups.length === 0 ? "No rollout of this step could train." : left);
+    this.#listed(groups, groups.length === 0 ? "No rollouts that train are recorded for this step." : left);
   }
   #listBrush({ id, groups, more }: Extract<ToPanel, { type: "brushed" }>): void {
     if (id !== this.#brush) return;
