@@ -86,7 +86,7 @@ test("the config says what its last run came to, and leads to the verdict", { sk
 
 test("a rollout that the verdict names is shown, and why it was reinforced", { skip }, async () => {
   await panel()
-    .getByRole("button", { name: /^Rollout \d+\/\d+: / })
+    .getByRole("button", { name: /^#\d+ of step [\d,]+: / })
     .first()
     .click();
   const why = panel().getByRole("article", { name: "Why this advantage" });
