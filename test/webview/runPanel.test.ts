@@ -117,7 +117,7 @@ test(
     const names = seriesUpTo(warmUp)
       .filter(({ metric }) => !metric.startsWith("tokens/trained"))
       .map(({ metric }) => metric);
-    const many = [...names, ...Array.from({ length: 50 - names.length }, (_, i) => `reward/term${i}`)];
+    const many = [...names, ...Array.from({ length: 50 }, (_, i) => `reward/term${i}`)].slice(0, 50);
     const series = many.map((metric, m) => ({
       metric,
       steps,
@@ -136,7 +136,6 @@ test(
     await panel.send({ version: panelVersion, type: "show", run, series, evaluations: [], errors: 0 });
     await panel.page.waitForFunction(() => document.querySelectorAll("canvas").length >= 6);
     const taken = (await worked()) - before;
-    assert.equal(series.length, 50);
     assert.ok(taken < 1, `${taken.toFixed(2)} s`);
     await plot(panel, "reward").focus();
     const [still, moves] = [await worked(), 20];
