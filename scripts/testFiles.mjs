@@ -21,9 +21,12 @@ export async function buildNodeTests(files) {
   return files.map((name) => join("out", name.replace(/\.ts$/, ".mjs")));
 }
 
-/** What a file says that may not share its process: it changes or measures the process, or starts programs. */
+/**
+ * What a file says that may not share its process: it changes or measures the process, or starts programs; or all of it
+ * may be skipped, and no hook hears of that.
+ */
 const alone =
-  /(?<![/.])\bprocess\.(?!(cwd|platform)\b|env\["\w+"\](?! =))|performance\.|mock\.|(support\/(cli|hubCache|rewardHost)|largePool)\.ts/;
+  /\{ skip\b|\bskip: |(?<![/.])\bprocess\.(?!(cwd|platform)\b|env\["\w+"\](?! =))|performance\.|mock\.|(support\/(cli|hubCache|pythonPackages|rewardHost|shippedRewards)|largePool)\.ts/;
 
 /** The folder below the tier's: `test/unit/methods`. */
 const roomOf = (file) => file.split(sep).slice(0, 3).join(sep);
