@@ -26,11 +26,14 @@ export function formatFraction(value: number | null | undefined, least = 0): str
   return `${signed(percent.toFixed(digits))} %`;
 }
 
+/** Of differences of numbers of ordinary size, less is what floating point leaves. */
+const rounding = 1e-12;
+
 /** A difference with its sign: +0.12, −0.03, ±0. */
 export function formatChange(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return "–";
   const text = formatNumber(value);
-  if (value === 0) return "±0";
+  if (Math.abs(value) < rounding) return "±0";
   return value > 0 ? `+${text}` : text;
 }
 

@@ -54,7 +54,7 @@ function seedsText(seeds: readonly number[]): string {
 
 /** "3 runs, seeds 1, 2, 3". */
 export function groupText({ runs }: ComparedGroup, all: Comparison["runs"]): string {
-  const seeds = runs.flatMap((at) => all[at]?.seed ?? []);
+  const seeds = [...new Set(runs.flatMap((at) => all[at]?.seed ?? []))];
   const said = seeds.length === 0 ? "" : `, ${seeds.length === 1 ? "seed" : "seeds"} ${seedsText(seeds)}`;
   return `${runs.length === 1 ? "1 run" : `${runs.length} runs`}${said}`;
 }

@@ -199,6 +199,40 @@ test("the verdict leads: its step, its rollouts and its fixes can be pressed", {
   await panel.close();
 });
 
+test("what a verdict says is said once: its step, what is in a banner otherwise", { skip }, async () => {
+  const panel = await rig.open();
+  const { page } = panel;
+  const warnings = [
+    { reason: "held-out-worse", label: "held-out got worse", message: "It got worse." },
+  ] as const;
+  const collapsed = {
+    ...verdict,
+    state: "collapsed",
+    headline: "Collapsed at step 352 because of `brevity`.",
+    fixes: [{ ...verdict.fixes[0]!, title: "Leave `brevity` out" }],
+  } as const;
+  await panel.send({ ...show(last, { warnings }), verdict: null });
+  assert.equal(await page.getByText("It got worse.").isVisible(), true);
+  await panel.send({ ...show(last, { warnings }), verdict: collapsed });
+  assert.equal(await page.getByText("It got worse.").isVisible(), false);
+  const card = page.getByRole("region", { name: "Verdict" });
+  assert.equal(await card.getByRole("button", { name: "Leave brevity out" }).count(), 1);
+  await card.getByRole("button", { name: "Show Step 352" }).click();
+  assert.equal(await plot(panel, "entropy").getAttribute("aria-valuenow"), "352");
+  const failed = { status: "failed", message: "The reward file has a syntax error." } as const;
+  const alert = page.getByRole("alert");
+  await panel.send({ ...show(last, failed), verdict: null });
+  assert.equal(await alert.isVisible(), true);
+  const headline = `The run failed at step 352: ${failed.message}`;
+  await panel.send({
+    ...show(last, failed),
+    verdict: { ...verdict, state: "failing", label: "failed", headline },
+  });
+  assert.equal(await alert.isVisible(), false);
+  assert.deepEqual(panel.faults, []);
+  await panel.close();
+});
+
 test(
   "marks of the timeline, groups and siblings are one Tab stop each, and arrow keys lead on",
   { skip },

@@ -120,7 +120,7 @@ export class Header {
     setText(this.#fork, cursor === null ? "Fork Run" : `Fork from Step ${cursor}`);
     this.#tiles.replaceChildren(...tiles(view, errors, failures, cursor).map(tileElement));
     this.#failures.update(failures);
-    this.#showMessage(view);
+    this.#showMessage(view, verdict ?? null);
   }
 
   /** What the run came to, in sentences: rewritten only where they change, so that they are read out once. */
@@ -160,11 +160,13 @@ export class Header {
     setShown(this.#notice, true);
   }
 
-  #showMessage({ run: { summary } }: RunView): void {
+  #showMessage({ run: { summary } }: RunView, verdict: Verdict | null): void {
     const announces =
       ["failed", "interrupted"].includes(summary.status) &&
       summary.message !== null &&
-      summary.message !== "";
+      summary.message !== "" &&
+      // The verdict's own headline says it.
+      verdict?.headline.includes(summary.message) !== true;
     if (announces) this.#notify("run", summary.message ?? "", []);
     else if (this.#notice.dataset["about"] === "run") setShown(this.#notice, false);
   }

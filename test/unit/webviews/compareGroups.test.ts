@@ -60,5 +60,6 @@ test("seeds of a group: each, or the first and the last where none between them 
     groupText({ label: "", runs: seeds.map((_, at) => at) }, seeds.map(run));
   assert.equal(said(1, 2, 3), "3 runs, seeds 1, 2, 3");
   assert.equal(said(4, 1, 3, 2), "4 runs, seeds 1 to 4");
+  assert.equal(said(1, 1, 2, 2), "4 runs, seeds 1, 2");
   assert.equal(said(1, 2, 3, 5), "4 runs, seeds 1, 2, 3, 5");
 });

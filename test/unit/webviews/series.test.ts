@@ -305,7 +305,7 @@ test("numbers are written the way a person reads them", () => {
     ["0 %", "0.4 %", "50 %", "100 %"],
   );
   assert.equal(formatFraction(0.388, 1), "38.8 %");
-  assert.deepEqual([0.12, -0.03, 0].map(formatChange), ["+0.120", "−0.030", "±0"]);
+  assert.deepEqual([0.12, -0.03, 0, -1.7e-16].map(formatChange), ["+0.120", "−0.030", "±0", "±0"]);
   assert.deepEqual([0.85, 4.2, 59, 200, 900, 7_500].map(formatSeconds), [
     "850 ms",
     "4.2 s",

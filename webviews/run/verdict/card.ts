@@ -43,12 +43,11 @@ export class VerdictCard {
 
   #title({ state, label, since, headline, dismissed }: Verdict): HTMLElement {
     const leads = headline.toLowerCase().startsWith(state);
-    const at = `step ${since?.toLocaleString("en-US") ?? ""}`;
     const begin =
       since === null
         ? []
         : [
-            button(leads && headline.includes(at) ? `Show ${at}` : `since ${at}`, { class: "link" }, () =>
+            button(beginText(since, leads ? headline : ""), { class: "link" }, () =>
               this.events.pinned(since),
             ),
           ];
@@ -154,3 +153,9 @@ export class VerdictCard {
 
 const editsOf = ({ set }: VerdictFix): string =>
   set.map(({ path, value }) => `${path}: ${JSON.stringify(value)}`).join("\n");
+
+/** Where the headline has the step, the button says what it does with it. */
+function beginText(since: number, headline: string): string {
+  const step = since.toLocaleString("en-US");
+  return headline.includes(`step ${step}`) ? `Show Step ${step}` : `since step ${step}`;
+}
