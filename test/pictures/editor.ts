@@ -36,7 +36,11 @@ export class Editor {
     const name = basename(path);
     await this.keys("Control+p");
     await this.answer(join(this.workbench.folder!, path), name);
-    await this.seen(this.page.getByRole("tab", { name: new RegExp(`^${name.replaceAll(".", "\\.")}`) }));
+    await this.seen(
+      this.page.getByRole("tab", {
+        name: new RegExp(`^${name.replaceAll(".", "\\.")}`),
+      }),
+    );
     await this.seen(".editor-instance .view-line");
   }
   /** Puts the cursor after the first occurrence of `text` in a file as it is on disk, less `back` characters. */
@@ -51,7 +55,11 @@ export class Editor {
   private async answer(text: string, row?: string): Promise<void> {
     await (await this.seen(".quick-input-widget input")).fill(text);
     if (row !== undefined)
-      await this.seen(this.page.locator(".quick-input-list .monaco-list-row", { hasText: row }));
+      await this.seen(
+        this.page.locator(".quick-input-list .monaco-list-row", {
+          hasText: row,
+        }),
+      );
     await this.keys("Enter");
     await this.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
   }
@@ -65,12 +73,25 @@ export class Editor {
     const shown = details.waitFor({ state: "visible", timeout: 2_000 });
     await shown.catch(() => this.keys("Control+Space"));
     // Names that say everything have none.
-    await details.waitFor({ state: "visible", timeout: 2_000 }).catch(() => undefined);
+    await details
+      .waitFor({ state: "visible", timeout: 2_000 })
+      .catch(() => undefined);
   }
-  /** The hover at the cursor, asked for again until it is no longer being loaded. */
+  /** The hover at the cursor, asked for again where the first answer took too long, until it is no longer being loaded. */
   async hover(): Promise<void> {
-    await this.command("Show or Focus Hover");
-    await this.seen(".monaco-hover:not(.hidden) .hover-row");
+    const row = this.page.locator(".monaco-hover:not(.hidden) .hover-row");
+    for (
+      let attempt = 0;
+      attempt < 3 && !(await row.first().isVisible());
+      attempt++
+    ) {
+      await this.command("Show or Focus Hover");
+      await row
+        .first()
+        .waitFor({ timeout: 15_000 })
+        .catch(() => undefined);
+    }
+    await this.seen(row);
     for (const text of ["Loading...", "Checking for quick fixes..."])
       await this.page.getByText(text).waitFor({ state: "hidden" });
   }
@@ -81,11 +102,18 @@ export class Editor {
   async choose(action: RegExp): Promise<void> {
     const rows = this.page.locator(".action-widget .monaco-list-row.action");
     const titles = await rows.allTextContents();
-    const index = titles.findIndex((title) => action.test(title.replaceAll("\u00a0", " ")));
+    const index = titles.findIndex((title) =>
+      action.test(title.replaceAll("\u00a0", " ")),
+    );
     if (index < 0) throw new Error(`no such action among ${titles.join(", ")}`);
     // The first is chosen when the menu opens. A click would hit what keeps the page from clicks.
-    await this.keys(...Array.from({ length: index }, () => "ArrowDown"), "Enter");
-    await this.page.locator(".context-view-pointerBlock").waitFor({ state: "hidden" });
+    await this.keys(
+      ...Array.from({ length: index }, () => "ArrowDown"),
+      "Enter",
+    );
+    await this.page
+      .locator(".context-view-pointerBlock")
+      .waitFor({ state: "hidden" });
   }
   /** Lets the mouse rest on something until its hover appears. */
   async point(at: Locator): Promise<void> {
@@ -101,7 +129,9 @@ export class Editor {
     await this.command("View: Close All Editors");
     const refused = this.page.getByRole("button", { name: "Don't Save" });
     if (await refused.isVisible()) await refused.click();
-    if (await this.page.locator(".part.sidebar").isVisible()) await this.keys("Control+b");
-    if (await this.page.locator(".part.panel").isVisible()) await this.keys("Control+j");
+    if (await this.page.locator(".part.sidebar").isVisible())
+      await this.keys("Control+b");
+    if (await this.page.locator(".part.panel").isVisible())
+      await this.keys("Control+j");
   }
 }

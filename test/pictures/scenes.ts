@@ -3,7 +3,8 @@ import type { Locator } from "playwright-core";
 import type { Editor } from "./editor.ts";
 import { experiments } from "./experimentScenes.ts";
 import { rolloutScenes } from "./rolloutScenes.ts";
-import type { Scene } from "./scene.ts";
+import { boxOf, type Scene } from "./scene.ts";
+import { views } from "./viewScenes.ts";
 import { walkthroughScenes } from "./walkthroughScenes.ts";
 
 const config = "countdown.gradus.yaml";
@@ -190,6 +191,13 @@ const rescoring: readonly Scene[] = [
   },
   {
     name: "rescore-diff",
+    doc: {
+      file: "rescore.png",
+      area: async ({ page }) => ({
+        ...(await boxOf(page.locator(".monaco-diff-editor"))),
+        height: 480,
+      }),
+    },
     play: async (editor) => {
       await edit(editor);
       await editor.keys("Escape");
@@ -205,7 +213,11 @@ const rescoring: readonly Scene[] = [
       await editor.goTo("rewards/brevity.ts", "numbers.length - 1");
       await editor.keys("Backspace");
       await editor.type("2");
-      await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
+      await editor.seen(
+        editor.page
+          .locator(".view-line span", { hasText: /sign\S*\sflip/ })
+          .last(),
+      );
     },
   },
 ];
@@ -222,7 +234,9 @@ const makeHole = async (editor: Editor): Promise<void> => {
   await editor.type("-0.5");
   await editor.keys("Control+s");
   await editor.seen(".squiggly-warning, .squiggly-error", 60_000);
-  await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
+  await editor.seen(
+    editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last(),
+  );
 };
 const checks: readonly Scene[] = [
   {
@@ -254,76 +268,6 @@ const checks: readonly Scene[] = [
   },
 ];
 
-/** The panel of a run with all of the window to itself. */
-async function openAlone(editor: Editor, run: string): Promise<void> {
-  await editor.command("Gradus: Open Run");
-  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
-  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: run }), 60_000);
-  await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
-}
-
-const views: readonly Scene[] = [
-  {
-    name: "side-bar",
-    play: async (editor) => {
-      await editor.open(config);
-      await editor.page.getByRole("tab", { name: "Gradus" }).first().click();
-      const run = editor.page.getByRole("treeitem", { name: /^countdown, finished/ });
-      await (await editor.seen(run)).click();
-      await editor.keys("ArrowRight");
-      await editor.seen(editor.page.getByRole("treeitem", { name: /step/i }));
-      // A click on a run opens its panel too.
-      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'), 60_000);
-      await run.hover();
-    },
-  },
-  {
-    name: "run-panel",
-    play: async (editor) => {
-      await editor.open(config);
-      await editor.page
-        .locator(".codelens-decoration a", { hasText: /Last run/ })
-        .first()
-        .click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }), 60_000);
-      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
-    },
-  },
-  {
-    name: "run-story",
-    play: async (editor) => {
-      await openAlone(editor, "countdown");
-      await editor.seen(editor.panel.locator(".chip"), 60_000);
-      await editor.panel.locator(".chip").first().click();
-      await editor.seen(editor.panel.locator(".why table"), 60_000);
-    },
-  },
-  {
-    name: "run-story-below",
-    play: async (editor) => {
-      await openAlone(editor, "countdown");
-      await editor.seen(editor.panel.locator(".chip"), 60_000);
-      await editor.panel.getByRole("button", { name: "All Metrics" }).click();
-      await editor.panel.getByRole("searchbox").fill("kl");
-      await editor.panel.locator(".metric").first().click();
-    },
-  },
-  {
-    // Last: keys go to the panel from then on.
-    name: "imported-panel",
-    play: async (editor) => {
-      await editor.command("Gradus: Open Run");
-      await editor.page
-        .locator(".quick-input-list .monaco-list-row", { hasText: "gsm-grpo" })
-        .first()
-        .click();
-      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }), 60_000);
-      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
-    },
-  },
-];
-
-/** The runs of the config `sums`: seeds, another learning rate, an edited reward, a fork. */
 export const scenes: readonly Scene[] = [
   { name: "config", play: (editor) => editor.open(config) },
   completion("key", "group: 8, "),

@@ -243,3 +243,27 @@ export function makeExperiment(project: string, store = join(project, ".gradus")
   for (const run of runs) makeRun(store, project, run);
   return store;
 }
+
+/** Runs of three configs, days apart: seeds of learning rates, most of them finished. */
+export function makeSweep(project: string, count: number, store = join(project, ".gradus")): string {
+  mkdirSync(project, { recursive: true });
+  const names = ["words", "maths", "sums", "sums", "sums"] as const;
+  for (const name of new Set(names))
+    writeFileSync(join(project, `${name}.gradus.yaml`), authored({ id: "", name }));
+  const rates = [1e-5, 3e-6, 3e-5, 1e-4] as const;
+  for (let at = 0; at < count; at++) {
+    const own = Math.floor(at / names.length);
+    const lr = rates[own % rates.length]!;
+    makeRun(store, project, {
+      id: `${names[at % names.length]}-${String(at).padStart(3, "0")}`,
+      name: names[at % names.length]!,
+      lr,
+      seed: 1 + Math.floor(own / rates.length),
+      gain: 0.3 - 0.1 * Math.abs(Math.log10(lr) + 4.7),
+      startedAt: new Date(Date.UTC(2026, 0, 1) + at * 3 * 3_600_000).toISOString(),
+      ...(at % 17 === 5 ? { status: "failed", steps: 30 } : {}),
+      ...(at % 23 === 7 ? { status: "stopped", steps: 80 } : {}),
+    });
+  }
+  return store;
+}

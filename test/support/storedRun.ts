@@ -13,16 +13,17 @@ export interface StoredRun {
   remove(): void;
 }
 
-/** Makes the run `one` of a config's file in a store's folder; no one has read it yet. */
+/** Makes a run of a config's file in a store's folder; no one has read it yet. */
 export async function recordRun(
   store: string,
   file: string,
   set: readonly string[] = [],
   name = "seen",
+  id = "one",
 ): Promise<void> {
-  const folder = runFolder(store, "one");
+  const folder = runFolder(store, id);
   mkdirSync(folder, { recursive: true });
-  const run = { id: "one", file, name, set, createdAt: "2026-01-01T00:00:00Z" };
+  const run = { id, file, name, set, createdAt: "2026-01-01T00:00:00Z" };
   writeFileSync(join(folder, "run.json"), JSON.stringify(run));
   await work({ folder, attempt: 0, version: "0.0.0" });
   // It names this process: whoever ends what a store's runs have left would end the test.
