@@ -73,18 +73,12 @@ export class Editor {
     const shown = details.waitFor({ state: "visible", timeout: 2_000 });
     await shown.catch(() => this.keys("Control+Space"));
     // Names that say everything have none.
-    await details
-      .waitFor({ state: "visible", timeout: 2_000 })
-      .catch(() => undefined);
+    await details.waitFor({ state: "visible", timeout: 2_000 }).catch(() => undefined);
   }
   /** The hover at the cursor, asked for again where the first answer took too long, until it is no longer being loaded. */
   async hover(): Promise<void> {
     const row = this.page.locator(".monaco-hover:not(.hidden) .hover-row");
-    for (
-      let attempt = 0;
-      attempt < 3 && !(await row.first().isVisible());
-      attempt++
-    ) {
+    for (let attempt = 0; attempt < 3 && !(await row.first().isVisible()); attempt++) {
       await this.command("Show or Focus Hover");
       await row
         .first()
@@ -102,18 +96,11 @@ export class Editor {
   async choose(action: RegExp): Promise<void> {
     const rows = this.page.locator(".action-widget .monaco-list-row.action");
     const titles = await rows.allTextContents();
-    const index = titles.findIndex((title) =>
-      action.test(title.replaceAll("\u00a0", " ")),
-    );
+    const index = titles.findIndex((title) => action.test(title.replaceAll("\u00a0", " ")));
     if (index < 0) throw new Error(`no such action among ${titles.join(", ")}`);
     // The first is chosen when the menu opens. A click would hit what keeps the page from clicks.
-    await this.keys(
-      ...Array.from({ length: index }, () => "ArrowDown"),
-      "Enter",
-    );
-    await this.page
-      .locator(".context-view-pointerBlock")
-      .waitFor({ state: "hidden" });
+    await this.keys(...Array.from({ length: index }, () => "ArrowDown"), "Enter");
+    await this.page.locator(".context-view-pointerBlock").waitFor({ state: "hidden" });
   }
   /** Lets the mouse rest on something until its hover appears. */
   async point(at: Locator): Promise<void> {
@@ -129,9 +116,7 @@ export class Editor {
     await this.command("View: Close All Editors");
     const refused = this.page.getByRole("button", { name: "Don't Save" });
     if (await refused.isVisible()) await refused.click();
-    if (await this.page.locator(".part.sidebar").isVisible())
-      await this.keys("Control+b");
-    if (await this.page.locator(".part.panel").isVisible())
-      await this.keys("Control+j");
+    if (await this.page.locator(".part.sidebar").isVisible()) await this.keys("Control+b");
+    if (await this.page.locator(".part.panel").isVisible()) await this.keys("Control+j");
   }
 }

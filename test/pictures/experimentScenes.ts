@@ -5,41 +5,24 @@ import type { Scene } from "./scene.ts";
 const showRuns = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Focus on Runs View");
   // Only the latest families are open.
-  const family = await editor.seen(
-    editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }),
-  );
-  if ((await family.getAttribute("aria-expanded")) === "false")
-    await family.click();
-  await editor.seen(
-    editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }),
-  );
+  const family = await editor.seen(editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }));
+  if ((await family.getAttribute("aria-expanded")) === "false") await family.click();
+  await editor.seen(editor.page.getByRole("treeitem", { name: /lr 3e-6, finished|, lr 3e-6/ }));
 };
 const compare = async (editor: Editor): Promise<void> => {
   await showRuns(editor);
-  await editor.page
-    .getByRole("treeitem", { name: /^sums, 8 runs/ })
-    .click({ button: "right" });
-  await (
-    await editor.seen(
-      editor.page.getByRole("menuitem", { name: "Compare Runs" }),
-    )
-  ).hover();
+  await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
+  await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
   await editor.keys("Enter");
   await editor.page.mouse.move(720, 880);
-  await editor.seen(
-    editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }),
-    60_000,
-  );
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
   await editor.seen(editor.panel.locator("table.tasks"), 60_000);
 };
 /** Two hundred runs. */
 const showMany = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Focus on Runs View");
   await editor.command("Gradus: Clear Filter of Runs");
-  await editor.seen(
-    editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }),
-    60_000,
-  );
+  await editor.seen(editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }), 60_000);
 };
 const many: readonly Scene[] = [
   { name: "many-tree", workspace: "many", play: showMany },
@@ -48,19 +31,10 @@ const many: readonly Scene[] = [
     workspace: "many",
     play: async (editor) => {
       await showMany(editor);
-      await editor.page
-        .getByRole("treeitem", { name: /^sums, 120 runs/ })
-        .click({ button: "right" });
-      await (
-        await editor.seen(
-          editor.page.getByRole("menuitem", { name: "Compare Runs" }),
-        )
-      ).hover();
+      await editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }).click({ button: "right" });
+      await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
       await editor.keys("Enter");
-      await editor.seen(
-        editor.panel.getByRole("heading", { level: 1, name: /120 runs in/ }),
-        60_000,
-      );
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /120 runs in/ }), 60_000);
       await editor.seen(editor.panel.locator("table.tasks"), 60_000);
       await editor.page.mouse.move(720, 880);
     },
@@ -73,13 +47,9 @@ const many: readonly Scene[] = [
       await editor.command("Gradus: Filter Runs…");
       await editor.seen(".quick-input-widget input");
       await editor.type("reward/mean@last > 0.35 and seed <= 3");
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "of" }),
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
       await editor.keys("Enter");
-      await editor.page
-        .locator(".quick-input-widget")
-        .waitFor({ state: "hidden" });
+      await editor.page.locator(".quick-input-widget").waitFor({ state: "hidden" });
     },
   },
 ];
@@ -133,9 +103,7 @@ export const experiments: readonly Scene[] = [
         }),
       );
       await editor.keys("Enter");
-      await editor.seen(
-        editor.page.getByRole("button", { name: "Launch Fork" }),
-      );
+      await editor.seen(editor.page.getByRole("button", { name: "Launch Fork" }));
       await editor.seen(".editor.modified .view-line");
       await editor.page.mouse.move(720, 880);
     },

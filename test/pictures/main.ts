@@ -2,12 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  runCommand,
-  startWorkbench,
-  withoutWorkbench,
-  type WorkbenchOptions,
-} from "../support/workbench.ts";
+import { runCommand, startWorkbench, withoutWorkbench, type WorkbenchOptions } from "../support/workbench.ts";
 import { Editor } from "./editor.ts";
 import { decodePng, palettePng } from "./palettePng.ts";
 import type { Scene } from "./scene.ts";
@@ -15,37 +10,24 @@ import { scenes } from "./scenes.ts";
 import { workspaces, type WorkspaceName } from "./workspace.ts";
 
 type Theme = NonNullable<WorkbenchOptions["theme"]>;
-const themes: readonly Theme[] = [
-  "dark",
-  "light",
-  "highContrast",
-  "highContrastLight",
-];
+const themes: readonly Theme[] = ["dark", "light", "highContrast", "highContrastLight"];
 const folder = "out/pictures";
 const usual = { width: 1440, height: 900 };
 
 /** Bytes of a picture that a page of the documentation loads. */
 const mostBytes = 200_000;
 
-async function document(
-  editor: Editor,
-  { file, area }: NonNullable<Scene["doc"]>,
-): Promise<void> {
+async function document(editor: Editor, { file, area }: NonNullable<Scene["doc"]>): Promise<void> {
   const path = join("docs", "images", file);
   const made = await editor.page.screenshot({
     path,
     clip: await area(editor),
     animations: "disabled",
   });
-  if (made.length > mostBytes)
-    throw new Error(`${path} has ${made.length} bytes, ${mostBytes} at most`);
+  if (made.length > mostBytes) throw new Error(`${path} has ${made.length} bytes, ${mostBytes} at most`);
 }
 
-async function picture(
-  theme: Theme,
-  name: WorkspaceName,
-  wanted: readonly Scene[],
-): Promise<number> {
+async function picture(theme: Theme, name: WorkspaceName, wanted: readonly Scene[]): Promise<number> {
   const { make, file } = workspaces[name];
   const runtime = mkdtempSync(join(tmpdir(), "gradus-p-"));
   const workbench = await startWorkbench({
@@ -62,15 +44,9 @@ async function picture(
   const editor = new Editor(workbench);
   let failed = 0;
   try {
-    await editor.seen(
-      workbench.page.getByRole("treeitem", { name: file }),
-      60_000,
-    );
+    await editor.seen(workbench.page.getByRole("treeitem", { name: file }), 60_000);
     await editor.open(file);
-    await editor.seen(
-      workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }),
-      60_000,
-    );
+    await editor.seen(workbench.page.locator(".codelens-decoration a", { hasText: /Last run/ }), 60_000);
     await editor.seen(workbench.page.getByText(/rollouts\sper\sstep/), 60_000);
     for (const scene of wanted) {
       await editor.reset();
@@ -80,33 +56,15 @@ async function picture(
         (reason: unknown) => String(reason),
       );
       if (error !== undefined) failed += 1;
-      console.log(
-        `${theme} ${scene.name}${error === undefined ? "" : `: ${error}`}`,
-      );
+      console.log(`${theme} ${scene.name}${error === undefined ? "" : `: ${error}`}`);
       mkdirSync(join(folder, theme), { recursive: true });
-      const shown =
-        scene.part === "editor"
-          ? workbench.page.locator(".part.editor")
-          : workbench.page;
+      const shown = scene.part === "editor" ? workbench.page.locator(".part.editor") : workbench.page;
       const taken = await shown.screenshot({ animations: "disabled" });
-      const kept =
-        scene.size === undefined ? taken : palettePng(decodePng(taken));
+      const kept = scene.size === undefined ? taken : palettePng(decodePng(taken));
       writeFileSync(join(folder, theme, `${scene.name}.png`), kept);
-      if (
-        error === undefined &&
-        words.includes("--media") &&
-        scene.size !== undefined
-      )
-        writeFileSync(
-          join(
-            "media",
-            "walkthrough",
-            `${scene.name.replace(/^.*-/, "")}-${theme}.png`,
-          ),
-          kept,
-        );
-      if (forDocs && scene.doc !== undefined && error === undefined)
-        await document(editor, scene.doc);
+      if (error === undefined && words.includes("--media") && scene.size !== undefined)
+        writeFileSync(join("media", "walkthrough", `${scene.name.replace(/^.*-/, "")}-${theme}.png`), kept);
+      if (forDocs && scene.doc !== undefined && error === undefined) await document(editor, scene.doc);
     }
     await editor.reset();
     await runCommand(workbench.page, "Gradus: Stop Daemon");
@@ -130,10 +88,7 @@ const named = words
 const asked = words.filter((word) => !word.startsWith("--"));
 const wanted = scenes
   .filter(({ doc }) => !forDocs || doc !== undefined)
-  .filter(
-    ({ name }) =>
-      asked.length === 0 || asked.some((word) => name.includes(word)),
-  );
+  .filter(({ name }) => asked.length === 0 || asked.some((word) => name.includes(word)));
 const reason = withoutWorkbench();
 if (reason !== false) console.error(reason);
 if (reason !== false || wanted.length === 0) process.exit(1);
@@ -142,9 +97,7 @@ for (const theme of themes.filter((one) =>
   forDocs ? one === "dark" : named === undefined || named.includes(one),
 ))
   for (const name of ["project", "many"] as const) {
-    const own = wanted.filter(
-      ({ workspace = "project" }) => workspace === name,
-    );
+    const own = wanted.filter(({ workspace = "project" }) => workspace === name);
     if (own.length > 0) failed += await picture(theme, name, own);
   }
 process.exit(failed === 0 ? 0 : 1);

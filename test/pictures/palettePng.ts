@@ -22,20 +22,14 @@ export function decodePng(png: Buffer): Pixels {
     if (kind === "IHDR") {
       [width, height] = [data.readUInt32BE(0), data.readUInt32BE(4)];
       channels = { 2: 3, 6: 4 }[data[9]!] ?? 0;
-      if (channels === 0 || data[8] !== 8 || data[12] !== 0)
-        throw new Error("not a screenshot's PNG");
+      if (channels === 0 || data[8] !== 8 || data[12] !== 0) throw new Error("not a screenshot's PNG");
     }
     if (kind === "IDAT") parts.push(data);
     at += 12 + length;
   }
-  const bytes = unfiltered(
-    inflateSync(Buffer.concat(parts)),
-    width * channels,
-    channels,
-  );
+  const bytes = unfiltered(inflateSync(Buffer.concat(parts)), width * channels, channels);
   const rgb = new Uint8Array(width * height * 3);
-  for (let i = 0; i < width * height; i++)
-    rgb.set(bytes.subarray(i * channels, i * channels + 3), i * 3);
+  for (let i = 0; i < width * height; i++) rgb.set(bytes.subarray(i * channels, i * channels + 3), i * 3);
   return { width, height, rgb };
 }
 
@@ -49,10 +43,8 @@ function unfiltered(raw: Buffer, stride: number, channels: number): Uint8Array {
       const at = row * stride + x;
       const left = x < channels ? 0 : out[at - channels]!;
       const up = row === 0 ? 0 : out[at - stride]!;
-      const corner =
-        row === 0 || x < channels ? 0 : out[at - stride - channels]!;
-      const guess =
-        [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
+      const corner = row === 0 || x < channels ? 0 : out[at - stride - channels]!;
+      const guess = [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter] ?? 0;
       out[at] = raw[row * (stride + 1) + 1 + x]! + guess;
     }
   }
@@ -61,11 +53,7 @@ function unfiltered(raw: Buffer, stride: number, channels: number): Uint8Array {
 
 function paeth(left: number, up: number, corner: number): number {
   const guess = left + up - corner;
-  const [a, b, c] = [
-    Math.abs(guess - left),
-    Math.abs(guess - up),
-    Math.abs(guess - corner),
-  ];
+  const [a, b, c] = [Math.abs(guess - left), Math.abs(guess - up), Math.abs(guess - corner)];
   return a <= b && a <= c ? left : b <= c ? up : corner;
 }
 
@@ -74,8 +62,7 @@ export function palettePng({ width, height, rgb }: Pixels): Buffer {
   const colours = new Uint32Array(width * height);
   const counts = new Map<number, number>();
   for (let i = 0; i < colours.length; i++) {
-    const colour =
-      (rgb[i * 3]! << 16) | (rgb[i * 3 + 1]! << 8) | rgb[i * 3 + 2]!;
+    const colour = (rgb[i * 3]! << 16) | (rgb[i * 3 + 1]! << 8) | rgb[i * 3 + 2]!;
     colours[i] = colour;
     counts.set(colour, (counts.get(colour) ?? 0) + 1);
   }
@@ -95,13 +82,7 @@ export function palettePng({ width, height, rgb }: Pixels): Buffer {
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head.set([8, 3, 0, 0, 0], 8);
-  const plte = Buffer.from(
-    palette.flatMap((colour) => [
-      colour >> 16,
-      (colour >> 8) & 255,
-      colour & 255,
-    ]),
-  );
+  const plte = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
   return Buffer.concat([
     signature,
     chunk("IHDR", head),
@@ -113,14 +94,9 @@ export function palettePng({ width, height, rgb }: Pixels): Buffer {
 
 function nearest(palette: readonly number[], colour: number): number {
   const apart = (other: number): number =>
-    [16, 8, 0].reduce(
-      (sum, shift) =>
-        sum + (((other >> shift) & 255) - ((colour >> shift) & 255)) ** 2,
-      0,
-    );
+    [16, 8, 0].reduce((sum, shift) => sum + (((other >> shift) & 255) - ((colour >> shift) & 255)) ** 2, 0);
   let best = 0;
-  for (let at = 1; at < palette.length; at++)
-    if (apart(palette[at]!) < apart(palette[best]!)) best = at;
+  for (let at = 1; at < palette.length; at++) if (apart(palette[at]!) < apart(palette[best]!)) best = at;
   return best;
 }
 

@@ -7,67 +7,35 @@ const config = "countdown.gradus.yaml";
 /** The last step's rollouts of a run. */
 const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
   await editor.command("Gradus: Open Rollouts");
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: run })
-    .first()
-    .click();
-  await editor.seen(
-    editor.page.locator(".view-line", { hasText: "reward" }),
-    60_000,
-  );
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
   await editor.keys("Control+Home");
 };
 /** One of them: Enter opens the one that the cursor is in. */
-const openRollout = async (
-  editor: Editor,
-  run: string,
-  number: number,
-): Promise<void> => {
+const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
   await rolloutsOf(editor, run);
   await editor.keys("Control+f");
   await editor.type(`● ${number}`);
   await editor.keys("Enter", "Escape", "Enter");
-  await editor.seen(
-    editor.page.locator(".view-line", { hasText: /■\sresponse/ }),
-    60_000,
-  );
+  await editor.seen(editor.page.locator(".view-line", { hasText: /■\sresponse/ }), 60_000);
   await editor.keys("Control+Home");
 };
 const chooseHeat = async (editor: Editor, channel: string): Promise<void> => {
   await editor.command("Gradus: Choose Token Heat");
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: channel })
-    .first()
-    .click();
-  await editor.seen(
-    '.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]',
-  );
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: channel }).first().click();
+  await editor.seen('.cdr[class*="TextEditorDecorationType"], .cdr[class*="ced-"]');
 };
 const findRollouts = async (editor: Editor, where: string): Promise<void> => {
   await editor.command("Gradus: Find Rollouts");
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: "countdown" })
-    .first()
-    .click();
-  await editor.seen(
-    editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }),
-  );
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
+  await editor.seen(editor.page.locator(".quick-input-title", { hasText: "Find Rollouts of" }));
   await editor.type(where);
 };
 /** The page in which rollouts of the run are labelled for a term of it. */
-const labelFor = async (
-  editor: Editor,
-  term: string,
-): Promise<Editor["panel"]> => {
+const labelFor = async (editor: Editor, term: string): Promise<Editor["panel"]> => {
   await editor.command("Gradus: Label Rollouts for a Judge");
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: "countdown" })
-    .first()
-    .click();
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: term })
-    .first()
-    .click();
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "countdown" }).first().click();
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: term }).first().click();
   const page = editor.panel;
   await editor.seen(page.getByRole("button", { name: "Good" }), 60_000);
   return page;
@@ -79,11 +47,7 @@ export const rolloutScenes: readonly Scene[] = [
     play: async (editor) => {
       await rolloutsOf(editor, "countdown");
       await editor.point(
-        editor.page
-          .locator(".view-line", { hasText: "│" })
-          .first()
-          .locator("span span")
-          .last(),
+        editor.page.locator(".view-line", { hasText: "│" }).first().locator("span span").last(),
       );
       await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
     },
@@ -111,60 +75,39 @@ export const rolloutScenes: readonly Scene[] = [
     name: "rollouts-find",
     play: async (editor) => {
       await findRollouts(editor, "rewards.correct == 1 && stp > 400");
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "unknown" }),
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "unknown" }));
     },
   },
   {
     name: "rollouts-found",
     play: async (editor) => {
       await findRollouts(editor, "rewards.correct == 1 && step > 450");
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "of" }),
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
       await editor.keys("Enter");
-      await editor.seen(
-        editor.page.locator(".view-line", { hasText: "Sorted" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
     },
   },
   {
     name: "rollouts-search",
     play: async (editor) => {
       await findRollouts(editor, "/10.11/");
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "answers" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "answers" }), 60_000);
       await editor.keys("Enter");
-      await editor.seen(
-        editor.page.locator(".view-line", { hasText: "newest" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".view-line", { hasText: "newest" }), 60_000);
     },
   },
   {
     name: "rollouts-task",
     play: async (editor) => {
       await findRollouts(editor, 'rewards.correct == 1 && use == "evaluate"');
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "of" }),
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "of" }));
       await editor.keys("Enter");
-      await editor.seen(
-        editor.page.locator(".view-line", { hasText: "Sorted" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".view-line", { hasText: "Sorted" }), 60_000);
       await editor.keys("Control+g");
       await editor.type(":5");
       await editor.keys("Enter");
       await editor.command("Gradus: Follow Task");
-      await editor.seen(
-        editor.page.locator(".view-line", { hasText: "■" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".view-line", { hasText: "■" }), 60_000);
     },
   },
   {
@@ -183,24 +126,12 @@ export const rolloutScenes: readonly Scene[] = [
           hasText: "tidy",
         }),
       );
-      await editor.page
-        .locator(".quick-input-list .monaco-list-row", { hasText: "tidy" })
-        .first()
-        .click();
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "it was" }),
-      );
+      await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: "tidy" }).first().click();
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "it was" }));
       await editor.keys("Enter");
-      await editor.seen(
-        editor.page.locator(".notification-toast", { hasText: "Pinned" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".notification-toast", { hasText: "Pinned" }), 60_000);
       await editor.command("Testing: Focus on Test Explorer View");
-      await (
-        await editor.seen(
-          editor.page.locator(".test-explorer .monaco-list-row"),
-        )
-      ).click();
+      await (await editor.seen(editor.page.locator(".test-explorer .monaco-list-row"))).click();
       await editor.keys("ArrowRight");
       await editor.seen(
         editor.page.locator(".test-explorer .monaco-list-row", {
@@ -226,9 +157,7 @@ export const rolloutScenes: readonly Scene[] = [
         hasText: "brevity",
       });
       await (await editor.seen(row)).click();
-      await editor.seen(
-        editor.page.locator(".quick-input-message", { hasText: "it was" }),
-      );
+      await editor.seen(editor.page.locator(".quick-input-message", { hasText: "it was" }));
       await editor.keys("Enter");
       await editor.seen(
         editor.page.locator(".notification-toast", {
@@ -253,10 +182,7 @@ export const rolloutScenes: readonly Scene[] = [
     play: async (editor) => {
       await editor.open(config);
       await editor.command("Gradus: Start Run");
-      await editor.seen(
-        editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".monaco-dialog-box", { hasText: "of the reward" }), 60_000);
     },
   },
   {

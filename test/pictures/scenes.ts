@@ -213,11 +213,7 @@ const rescoring: readonly Scene[] = [
       await editor.goTo("rewards/brevity.ts", "numbers.length - 1");
       await editor.keys("Backspace");
       await editor.type("2");
-      await editor.seen(
-        editor.page
-          .locator(".view-line span", { hasText: /sign\S*\sflip/ })
-          .last(),
-      );
+      await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
     },
   },
 ];
@@ -234,9 +230,7 @@ const makeHole = async (editor: Editor): Promise<void> => {
   await editor.type("-0.5");
   await editor.keys("Control+s");
   await editor.seen(".squiggly-warning, .squiggly-error", 60_000);
-  await editor.seen(
-    editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last(),
-  );
+  await editor.seen(editor.page.locator(".view-line span", { hasText: /sign\S*\sflip/ }).last());
 };
 const checks: readonly Scene[] = [
   {

@@ -7,14 +7,8 @@ const config = "countdown.gradus.yaml";
 /** The panel of a run with all of the window to itself. */
 async function openAlone(editor: Editor, run: string): Promise<void> {
   await editor.command("Gradus: Open Run");
-  await editor.page
-    .locator(".quick-input-list .monaco-list-row", { hasText: run })
-    .first()
-    .click();
-  await editor.seen(
-    editor.panel.getByRole("heading", { level: 1, name: run }),
-    60_000,
-  );
+  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  await editor.seen(editor.panel.getByRole("heading", { level: 1, name: run }), 60_000);
   await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
 }
 
@@ -38,10 +32,7 @@ export const views: readonly Scene[] = [
     },
     play: async (editor) => {
       await openAlone(editor, "terse");
-      await editor.seen(
-        editor.panel.locator(".card .fixes", { hasText: "re-scored" }),
-        60_000,
-      );
+      await editor.seen(editor.panel.locator(".card .fixes", { hasText: "re-scored" }), 60_000);
       await editor.page.mouse.move(720, 880);
     },
   },
@@ -68,19 +59,13 @@ export const views: readonly Scene[] = [
         .locator(".quick-input-list .monaco-list-row", { hasText: "countdown" })
         .first()
         .click();
-      await editor.seen(
-        editor.page.locator(".view-line", { hasText: "reward" }),
-        60_000,
-      );
+      await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
       await editor.keys("Control+Home", "Control+f");
       await editor.type("in training");
       // The first is the count in the head; the next a group's.
       await editor.keys("Enter", "Escape", "Home");
       // Five more rollouts down is the one that was right.
-      await editor.keys(
-        ...Array.from({ length: 17 }, () => "ArrowDown"),
-        "End",
-      );
+      await editor.keys(...Array.from({ length: 17 }, () => "ArrowDown"), "End");
       await editor.hover();
       await editor.seen(editor.page.locator(".monaco-hover table"), 60_000);
     },
@@ -97,10 +82,7 @@ export const views: readonly Scene[] = [
       await editor.keys("ArrowRight");
       await editor.seen(editor.page.getByRole("treeitem", { name: /step/i }));
       // A click on a run opens its panel too.
-      await editor.seen(
-        editor.panel.locator('[data-chart="reward"] canvas'),
-        60_000,
-      );
+      await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'), 60_000);
       await run.hover();
     },
   },
@@ -112,10 +94,7 @@ export const views: readonly Scene[] = [
         .locator(".codelens-decoration a", { hasText: /Last run/ })
         .first()
         .click();
-      await editor.seen(
-        editor.panel.getByRole("heading", { level: 1, name: "countdown" }),
-        60_000,
-      );
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "countdown" }), 60_000);
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },
@@ -147,10 +126,7 @@ export const views: readonly Scene[] = [
         .locator(".quick-input-list .monaco-list-row", { hasText: "gsm-grpo" })
         .first()
         .click();
-      await editor.seen(
-        editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }),
-        60_000,
-      );
+      await editor.seen(editor.panel.getByRole("heading", { level: 1, name: "gsm-grpo" }), 60_000);
       await editor.seen(editor.panel.locator('[data-chart="reward"] canvas'));
     },
   },

@@ -5,11 +5,7 @@ import type { Scene } from "./scene.ts";
 
 const config = "countdown.gradus.yaml";
 const size = { width: 960, height: 600 };
-const scene = (
-  name: string,
-  play: Scene["play"],
-  part: Scene["part"] = "editor",
-): Scene => ({
+const scene = (name: string, play: Scene["play"], part: Scene["part"] = "editor"): Scene => ({
   name: `walkthrough-${name}`,
   size,
   part,
@@ -20,14 +16,8 @@ const openStory = async (editor: Editor): Promise<void> => {
   await editor.command("Gradus: Open Run");
   await editor.type("starter");
   await editor.keys("Enter");
-  await editor.seen(
-    editor.panel.getByRole("heading", { name: /^Collapsed at step/ }),
-    60_000,
-  );
-  await editor.seen(
-    editor.panel.getByRole("button", { name: /reinforced most/ }),
-    60_000,
-  );
+  await editor.seen(editor.panel.getByRole("heading", { name: /^Collapsed at step/ }), 60_000);
+  await editor.seen(editor.panel.getByRole("button", { name: /reinforced most/ }), 60_000);
 };
 
 export const walkthroughScenes: readonly Scene[] = [
@@ -35,9 +25,7 @@ export const walkthroughScenes: readonly Scene[] = [
     name: "tour",
     play: async (editor) => {
       await editor.command("Gradus: Open Walkthrough");
-      await (
-        await editor.seen(editor.page.getByText("Is it learning?"))
-      ).click();
+      await (await editor.seen(editor.page.getByText("Is it learning?"))).click();
       await editor.seen(editor.page.locator(".getting-started-media img"));
     },
   },
@@ -75,9 +63,7 @@ export const walkthroughScenes: readonly Scene[] = [
     await editor.keys("Backspace");
     await editor.type("-0.1");
     await editor.keys("Escape", "Alt+z");
-    const change = editor.page
-      .locator(".view-line span", { hasText: "flipped" })
-      .last();
+    const change = editor.page.locator(".view-line span", { hasText: "flipped" }).last();
     await editor.seen(change);
     await editor.point(change);
   }),
@@ -86,13 +72,8 @@ export const walkthroughScenes: readonly Scene[] = [
     async (editor) => {
       await editor.open(configOfStory);
       await editor.command("Gradus: Focus on Runs View");
-      await editor.seen(
-        editor.page.getByRole("treeitem", { name: /^starter/ }),
-      );
-      await editor.page
-        .locator(".codelens-decoration a", { hasText: "Run" })
-        .first()
-        .hover();
+      await editor.seen(editor.page.getByRole("treeitem", { name: /^starter/ }));
+      await editor.page.locator(".codelens-decoration a", { hasText: "Run" }).first().hover();
     },
     "window",
   ),
@@ -102,25 +83,14 @@ export const walkthroughScenes: readonly Scene[] = [
     await openStory(editor);
     await editor.panel.getByRole("button", { name: /reinforced most/ }).click();
     await editor.seen(editor.panel.locator(".why table"), 60_000);
-    await editor.panel
-      .locator(".answer")
-      .evaluate((answer) => answer.scrollIntoView({ block: "start" }));
+    await editor.panel.locator(".answer").evaluate((answer) => answer.scrollIntoView({ block: "start" }));
   }),
   scene("compare", async (editor) => {
     await editor.command("Gradus: Focus on Runs View");
-    await editor.page
-      .getByRole("treeitem", { name: /^sums, 8 runs/ })
-      .click({ button: "right" });
-    await (
-      await editor.seen(
-        editor.page.getByRole("menuitem", { name: "Compare Runs" }),
-      )
-    ).hover();
+    await editor.page.getByRole("treeitem", { name: /^sums, 8 runs/ }).click({ button: "right" });
+    await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
     await editor.keys("Enter");
-    await editor.seen(
-      editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }),
-      60_000,
-    );
+    await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /8 runs in/ }), 60_000);
     await editor.seen(editor.panel.locator("canvas").first(), 60_000);
     await editor.keys("Control+b");
   }),

@@ -1,13 +1,6 @@
 /** The folder that the pictures are taken of: the examples of people who post-train, and a run that has been recorded. */
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rewardHash } from "../../server/methods/reward/own/fileHash.ts";
 import { writeCollapsedRun, writeStarter } from "../support/collapsedRun.ts";
@@ -49,12 +42,9 @@ async function makeMany(folder: string): Promise<string> {
  */
 async function makeProject(folder: string): Promise<string> {
   const root = resolve(folder);
-  const text = [config, terse]
-    .map((name) => readFileSync(join(fixtures, "pictures", name), "utf8"))
-    .join("");
+  const text = [config, terse].map((name) => readFileSync(join(fixtures, "pictures", name), "utf8")).join("");
   const recorded = join(root, ".gradus", "recorded.yaml");
-  const fresh =
-    !existsSync(recorded) || readFileSync(recorded, "utf8") !== text;
+  const fresh = !existsSync(recorded) || readFileSync(recorded, "utf8") !== text;
   if (fresh) rmSync(root, { recursive: true, force: true });
   cpSync(join(fixtures, "pictures"), root, { recursive: true });
   // What a scene before has labelled is not drawn again.
@@ -62,8 +52,7 @@ async function makeProject(folder: string): Promise<string> {
   cpSync("examples/countdown/rewards", join(root, "rewards"), {
     recursive: true,
   });
-  for (const [name, from] of Object.entries(launches))
-    cpSync(join(fixtures, from), join(root, name));
+  for (const [name, from] of Object.entries(launches)) cpSync(join(fixtures, from), join(root, name));
   cpSync(join(fixtures, "projects", "gsm"), join(root, "gsm"), {
     recursive: true,
   });
@@ -71,13 +60,7 @@ async function makeProject(folder: string): Promise<string> {
   if (fresh) {
     console.log("recording two runs (once)");
     await recordRun(join(root, ".gradus"), join(root, config), [], "countdown");
-    await recordRun(
-      join(root, ".gradus"),
-      join(root, terse),
-      [],
-      "terse",
-      "terse",
-    );
+    await recordRun(join(root, ".gradus"), join(root, terse), [], "terse", "terse");
     importRun(join(root, "gsm"));
     makeExperiment(join(root, "experiment"), join(root, ".gradus"));
     writeTraceRun(join(root, ".gradus"));
@@ -102,14 +85,7 @@ function importRun(project: string): void {
   cpSync(join(fixtures, "imported", "verl"), join(project, "out"), {
     recursive: true,
   });
-  const words = [
-    resolve("dist", "cli.mjs"),
-    "runs",
-    "import",
-    "out",
-    "--config",
-    "run.sh",
-  ];
+  const words = [resolve("dist", "cli.mjs"), "runs", "import", "out", "--config", "run.sh"];
   execFileSync(process.execPath, words, {
     cwd: project,
     stdio: ["ignore", "ignore", "inherit"],
