@@ -34,9 +34,9 @@ const many: readonly Scene[] = [
       await editor.page.getByRole("treeitem", { name: /^sums, 120 runs/ }).click({ button: "right" });
       await (await editor.seen(editor.page.getByRole("menuitem", { name: "Compare Runs" }))).hover();
       await editor.keys("Enter");
+      await editor.page.mouse.move(720, 880);
       await editor.seen(editor.panel.getByRole("heading", { level: 1, name: /120 runs in/ }), 60_000);
       await editor.seen(editor.panel.locator("table.tasks"), 60_000);
-      await editor.page.mouse.move(720, 880);
     },
   },
   {
