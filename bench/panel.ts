@@ -10,7 +10,7 @@ import { Sandbox, kill, until } from "../test/rpc/daemon.ts";
 import { end, metrics } from "../test/unit/log/sample.ts";
 import { chart, launch, plot, skip, type Panel } from "../test/webview/harness.ts";
 import { answered, longRun, longShow } from "../test/webview/longRun.ts";
-import { measured, median, option, quantile, skipped } from "./report.ts";
+import { measured, median, option, skipped } from "./report.ts";
 import { ingested, writtenRun } from "./store.ts";
 
 const compared = option("runs", 50);
@@ -137,14 +137,12 @@ async function story(length: number): Promise<void> {
   }
 }
 
-/** Runs in the page: milliseconds from the next release of the button until all that it asked for at once has been done. */
+/** Runs in the page: milliseconds that the panel works at the next release of the button, the browser's painting apart. */
 const time = (): void => {
   (window as unknown as { spent: Promise<number> }).spent = new Promise((done) => {
-    const began = (): void => {
-      const start = performance.now();
-      setTimeout(() => done(performance.now() - start));
-    };
-    window.addEventListener("mouseup", began, { capture: true, once: true });
+    let start = 0;
+    window.addEventListener("mouseup", () => (start = performance.now()), { capture: true, once: true });
+    window.addEventListener("mouseup", () => done(performance.now() - start), { once: true });
   });
 };
 
@@ -176,10 +174,11 @@ async function zooms(
       await busy(session, () => panel.send({ version: panelVersion, type: "range", id: asked.id, series })),
     );
   }
-  measured({ what: "run panel: a zoom", value: quantile(at, 0.95), unit: "ms", goal: 16, setting });
+  measured({ what: "run panel: a zoom, median", value: median(at), unit: "ms", goal: 16, setting });
+  measured({ what: "run panel: the slowest zoom", value: Math.max(...at), unit: "ms", goal: 16, setting });
   measured({
     what: "run panel: the finer answer, drawn",
-    value: quantile(refined, 0.95),
+    value: median(refined),
     unit: "ms",
     setting,
   });
@@ -214,9 +213,9 @@ async function list(): Promise<void> {
   }
 }
 
-if (!process.argv.includes("--zoom")) await list();
+await list();
 if (skip === false) {
-  if (!process.argv.includes("--zoom")) await compare();
+  await compare();
   await story(20_000);
   await story(1_000_000);
 } else skipped("panels", skip);
