@@ -117,7 +117,7 @@ async function story(length: number): Promise<void> {
     const shown: number[] = [];
     for (let round = 0; round < 5; round++) {
       const panel = await rig.open();
-      shown.push(await panel.page.evaluate(untilDrawn, message));
+      shown.push(await panel.page.evaluate(untilDrawn, message as object));
       await panel.close();
     }
     const setting = `${length} steps`;
