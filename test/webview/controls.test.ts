@@ -85,7 +85,7 @@ test(
     assert.match((await entropy())!, /0\.25\d$/);
     assert.match(
       (await panel.page.locator(".tile").first().textContent())!,
-      /0\.5\d\d/,
+      /0\.6\d\d/,
       "numbers are those of the run, not of its average",
     );
     await choose(panel, "smoothing", "off");
