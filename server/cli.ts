@@ -1,6 +1,6 @@
 /** `gradus …`: also the entry of the daemon (`serve`), the language server (`lsp`) and a run's worker (`worker`). */
 import { Command as Program, CommanderError, Help, type Option } from "commander";
-import { UserError, messageOf } from "../shared/lib/errors.ts";
+import { UserError, errorPlace, messageOf } from "../shared/lib/errors.ts";
 import { visibleText } from "../shared/lib/visibleText.ts";
 import { complain, exit, type Command } from "./cli/command.ts";
 import summaries from "./cli/summaries.json" with { type: "json" };
@@ -81,14 +81,10 @@ main(process.argv.slice(2)).catch((error: unknown) => {
   }
   process.exitCode = error instanceof UserError && error.detail.code === "usage" ? exit.usage : exit.failed;
   if (error instanceof UserError) {
-    const { file, line, character, code, action } = error.detail;
-    const place =
-      file === undefined
-        ? ""
-        : line === undefined
-          ? `${file}: `
-          : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
-    complain(`${place}error: ${visibleText(error.message)}${code === undefined ? "" : ` [${code}]`}`);
+    const { code, action } = error.detail;
+    complain(
+      `${errorPlace(error.detail)}error: ${visibleText(error.message)}${code === undefined ? "" : ` [${code}]`}`,
+    );
     if (action !== undefined) complain(`  ${action}`);
     return;
   }

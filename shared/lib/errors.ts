@@ -18,6 +18,12 @@ export class UserError extends Error {
   }
 }
 
+/** "FILE: " or "FILE:LINE:COLUMN: ", counted from 1, for the front of a message; empty where an error names no file. */
+export function errorPlace({ file, line, character }: UserError["detail"]): string {
+  if (file === undefined) return "";
+  return line === undefined ? `${file}: ` : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
+}
+
 /** Why a file could not be read, in words: "there is no such file". */
 export function readFailure(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,6 +1,6 @@
 /** What the tools share: where they look, what they may do, how they answer and how they fail. */
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { UserError, errorPlace, messageOf } from "../../../shared/lib/errors.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 
 export interface Place {
@@ -35,13 +35,7 @@ const textsOf = (parts: readonly string[]): CallToolResult["content"] =>
 function failureText(error: unknown): string {
   if (!(error instanceof UserError))
     return `The tool failed: ${visibleText(messageOf(error))}. Look into the daemon's log: gradus daemon logs.`;
-  const { file, line, character, action } = error.detail;
-  const place =
-    file === undefined
-      ? ""
-      : line === undefined
-        ? `${file}: `
-        : `${file}:${line + 1}:${(character ?? 0) + 1}: `;
+  const { action } = error.detail;
   const message = error.message.replace(/([^.!?])$/, "$1.");
-  return visibleText(`${place}${message}${action === undefined ? "" : ` ${action}`}`);
+  return visibleText(`${errorPlace(error.detail)}${message}${action === undefined ? "" : ` ${action}`}`);
 }
