@@ -4,7 +4,7 @@
  */
 import { UserError, messageOf } from "../lib/errors.ts";
 import type { TermDetails } from "./criteria.ts";
-import type { JsonObject } from "../lib/json.ts";
+import type { Json, JsonObject } from "../lib/json.ts";
 import { tokenKeys, type Column, type ColumnWith, type TokenKey } from "./columns.ts";
 import {
   origins,
@@ -140,6 +140,14 @@ export const toWire = (value: number): WireNumber =>
 
 /** The number that a wire value means; null becomes NaN. */
 export const fromWire = (value: MaybeNumber): number => (value === null ? Number.NaN : Number(value));
+
+/** A number as another writer has it in JSON: what is not finite as a word, and null what is no number. */
+export const wireOf = (value: Json | undefined): MaybeNumber =>
+  typeof value === "number"
+    ? toWire(value)
+    : value === "NaN" || value === "Infinity" || value === "-Infinity"
+      ? value
+      : null;
 
 /** Where a row is, for messages. `line` is 0-based. */
 export interface RowPlace {

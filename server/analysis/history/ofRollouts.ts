@@ -1,5 +1,5 @@
 /** The history that a run's rollouts tell: the groups that its curriculum saw. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import { fromWire, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { recordSchema, type CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 
@@ -29,9 +29,6 @@ const scored = ({ reward }: RolloutRow): boolean => reward !== undefined && Numb
 /** What was said to the policy in the middle of a rollout has no length. */
 const lengthOf = ({ tokens = [], origin }: RolloutRow): number =>
   tokens.length - (origin?.filter((kind) => kind === "observed").length ?? 0);
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const short = 64;
 /** Numbers, and texts that are no longer than a name, wherever they are in a task's data. */

@@ -2,7 +2,7 @@
  * Episodes of prime-rl (`vf.Episode` of verifiers 0.4, as its `to_record` writes them): an object with the task, the group, the
  * step and the weights of an episode, and a trace for each agent. A trace is a graph of messages; its last branch is the rollout.
  */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, objectOf, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { saidIn, textOf } from "./messagesText.ts";
 
@@ -194,9 +194,6 @@ const spread = (nodes: readonly Node[], of: (node: Node) => readonly number[]): 
     });
   });
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 const numbersOf = (value: Json | undefined): number[] =>
   listOf(value).map((one) => (typeof one === "number" ? one : Number.NaN));

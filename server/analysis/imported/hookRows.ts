@@ -2,10 +2,11 @@
  * Lines that `gradus_hook.py` wrote, one a call of a reward function about one rollout, as rollouts: several functions judge
  * the same one, and several processes number the members of one group each for itself.
  */
-import type { JsonObject, Json } from "../../../shared/lib/json.ts";
+import { isObject, objectOf, type JsonObject, type Json } from "../../../shared/lib/json.ts";
 import {
   fromWire,
   toWire,
+  wireOf,
   type MaybeNumber,
   type RolloutRow,
   type WireNumber,
@@ -37,10 +38,6 @@ export function hookLine(value: unknown, file: number): HookLine | undefined {
   if (!Number.isInteger(index) || !Number.isInteger(call) || !isObject(value["rewards"])) return undefined;
   return { step: Number(step), time, stepless: value["stepless"] === true, file, fields: value };
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 interface Merged {
   readonly first: JsonObject;
@@ -87,31 +84,24 @@ const emptyOf = (first: JsonObject): Merged => ({
 
 function add(merged: Merged, fields: JsonObject, names: HookTerms["names"]): void {
   const named = (term: string): string => names[term] ?? term;
-  for (const [term, value] of Object.entries(asObject(fields["rewards"])))
-    merged.rewards[named(term)] = wire(value);
-  for (const [term, value] of Object.entries(asObject(fields["errors"])))
+  for (const [term, value] of Object.entries(objectOf(fields["rewards"])))
+    merged.rewards[named(term)] = wireOf(value);
+  for (const [term, value] of Object.entries(objectOf(fields["errors"])))
     merged.errors[named(term)] = typeof value === "string" ? value : JSON.stringify(value);
-  for (const [term, value] of Object.entries(asObject(fields["weights"]))) {
-    const weight = wire(value);
+  for (const [term, value] of Object.entries(objectOf(fields["weights"]))) {
+    const weight = wireOf(value);
     if (weight !== null) merged.weights[named(term)] = weight;
   }
-  for (const [term, value] of Object.entries(asObject(fields["components"])))
-    merged.components[named(term)] = numbersOf(asObject(value));
+  for (const [term, value] of Object.entries(objectOf(fields["components"])))
+    merged.components[named(term)] = numbersOf(objectOf(value));
   const milliseconds = fields["ms"];
   if (typeof milliseconds === "number") merged.milliseconds += milliseconds;
 }
 
-const wire = (value: Json | undefined): MaybeNumber =>
-  typeof value === "number"
-    ? toWire(value)
-    : value === "NaN" || value === "Infinity" || value === "-Infinity"
-      ? value
-      : null;
-
 const numbersOf = (values: JsonObject): Record<string, WireNumber> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => {
-      const number = wire(value);
+      const number = wireOf(value);
       return number === null ? [] : [[name, number] as const];
     }),
   );
@@ -123,7 +113,7 @@ function rowOf(
 ): RolloutRow {
   const { first, rewards, errors, components } = merged;
   const { prompt, response, use } = first;
-  const task = asObject(first["task"]);
+  const task = objectOf(first["task"]);
   const own = { ...knownOf(weights, rewards, errors), ...merged.weights };
   return {
     ...place,
@@ -131,7 +121,7 @@ function rowOf(
       env: textOf(task["env"]) ?? "hook",
       arm: textOf(task["arm"]) ?? "hook",
       id: textOf(task["id"]) ?? place.group,
-      data: asObject(task["data"]),
+      data: objectOf(task["data"]),
     },
     ...(typeof prompt === "string" ? { prompt } : {}),
     response: textOf(response) ?? "",

@@ -1,5 +1,5 @@
 /** What a conversation says, as text. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 
 /** Of a conversation what its messages say; who says it where there are several. */
 export function textOf(value: Json | undefined): string {
@@ -41,6 +41,3 @@ function callText(call: Json): string {
   const own = isObject(call) && isObject(call["function"] ?? null) ? call["function"]! : call;
   return `${part(own, "name")}(${part(own, "arguments")})`;
 }
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

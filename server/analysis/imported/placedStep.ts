@@ -2,7 +2,7 @@
 import { closeSync, existsSync, fstatSync, readSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import type { JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type JsonObject } from "../../../shared/lib/json.ts";
 import { crc32 } from "../../../shared/log/crc32.ts";
 import type { PlacedRecord } from "../../../shared/log/records.ts";
 import type { GroupedBy } from "../../../shared/run/origin.ts";
@@ -74,13 +74,9 @@ function ofParquet(file: string, record: PlacedRecord): PlacedStep {
 
 function objectOf(text: string): JsonObject {
   const value = parseJson(text);
-  if (isJsonObject(value)) return value;
+  if (isObject(value)) return value;
   throw new TypeError("a line must be a JSON object");
 }
-
-/** What JSON.parse gives an object literal. */
-const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function wholeFile(file: string, record: PlacedRecord): Buffer {
   let descriptor: number;

@@ -2,8 +2,8 @@
  * Traces of trackio: messages in OpenAI's form, and what their writer says of them. TRL's asynchronous GRPO writes the reward, its
  * functions (`rewards/…`), the advantage, the group and the number of the weights (`log_rollout_traces`, TRL 1.16).
  */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { toWire, type MaybeNumber, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
+import { wireOf, type RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { saidIn, textOf } from "./messagesText.ts";
 import { taskId } from "./taskId.ts";
 
@@ -46,7 +46,7 @@ function rowOf(
   const rewards = Object.fromEntries(
     entries.flatMap(([name, value]) => {
       const found = term.exec(name)?.[1];
-      return found === undefined ? [] : [[found, wire(value)] as const];
+      return found === undefined ? [] : [[found, wireOf(value)] as const];
     }),
   );
   const version = metadata["model_version"];
@@ -62,19 +62,8 @@ function rowOf(
     response: messages.slice(from).map(saidIn).join("\n"),
     use: /^(eval|val|test)/i.test(key) ? "evaluate" : "train",
     rewards,
-    reward: wire(metadata["reward"]),
-    advantage: wire(metadata["advantage"]),
+    reward: wireOf(metadata["reward"]),
+    advantage: wireOf(metadata["advantage"]),
     ...(Number.isInteger(version) ? { policy: { start: Number(version), end: Number(version) } } : {}),
   };
 }
-
-/** trackio writes what is not finite as a word. */
-const wire = (value: Json | undefined): MaybeNumber =>
-  typeof value === "number"
-    ? toWire(value)
-    : value === "NaN" || value === "Infinity" || value === "-Infinity"
-      ? value
-      : null;
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

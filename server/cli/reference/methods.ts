@@ -1,5 +1,5 @@
 /** One page a slot: every method with its formula, parameters and sources, as its declaration has it. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type JsonObject } from "../../../shared/lib/json.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { paramsSchema } from "../../config/grammar/jsonSchema.ts";
 import type { Fields } from "../../core/blocks/field.ts";
@@ -143,9 +143,6 @@ function propertyOf(method: Declaration, key: string): JsonObject {
   if (!isObject(property)) throw new Error(`${method.slot} ${method.name} has no schema for ${key}`);
   return property;
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function isRequired(method: Declaration, key: string): boolean {
   const required = paramsSchema(method)["required"];

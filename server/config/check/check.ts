@@ -1,6 +1,6 @@
 /** Walks a merged config along the grammar: diagnostics, plain data with every default, origins, and chosen methods. */
 import { resolve } from "node:path";
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import { methodOf, methods } from "../../methods/index.ts";
 import type { Declaration, SlotName, Choice } from "../../core/declaration.ts";
 import { merge, nullable } from "../merge.ts";
@@ -362,9 +362,6 @@ export class Checker {
 /** Keys that may name a slot's method. */
 const useKeys = (slot: SlotName): readonly string[] =>
   slot === "task" ? ["use", "env", ...taskFileKeys] : ["use"];
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const slotWords = (slot: SlotName): string =>
   slot === "task" ? "environment" : slot === "reward" ? "reward" : slot.replaceAll("_", " ");

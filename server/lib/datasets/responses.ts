@@ -2,7 +2,7 @@
  * Rows in the format of OpenAI's Responses API, as NeMo-Gym's data have them: `input` is a text or a list of items,
  * `instructions` is what the system says, and both may lie in `responses_create_params`.
  */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 
 /** The row with its conversation as `prompt`, in messages, where it has none and is in this format; else as it is. */
 export function withPrompt(row: JsonObject): JsonObject {
@@ -16,9 +16,6 @@ export function withPrompt(row: JsonObject): JsonObject {
     typeof instructions === "string" && instructions !== "" ? [says("system", instructions)] : [];
   return { ...row, prompt: [...system, ...messages] };
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const says = (role: string, content: string): JsonObject => ({ role, content });
 

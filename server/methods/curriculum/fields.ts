@@ -1,9 +1,6 @@
 /** Numbers in the data of tasks. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json } from "../../../shared/lib/json.ts";
 import type { Task } from "../../core/task.ts";
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The value at `field` or `field.inner` of the task's data. */
 export const fieldOf = ({ data }: Task, field: string): Json | undefined =>

@@ -9,7 +9,7 @@ import { fingerprint } from "../../core/fingerprint.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { madeTasks } from "../../algorithm/curriculum/openTasks.ts";
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 
 /** Slots whose state a step that is given up puts back. */
 export const boundarySlots = ["generated", "curriculum", "algorithm", "start", "guidance"] as const;
@@ -149,8 +149,6 @@ export function unshared(before: Json, now: Json): number {
   }, 0);
 }
 
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 function itemName(item: Json): string | undefined {
   const name = isObject(item) ? item["name"] : undefined;
   return typeof name === "string" ? name : undefined;

@@ -2,6 +2,7 @@
  * Rollouts and metrics of verl or TRL while they train. A file of rollouts is placed when it is complete: the newest first, then
  * the first, then the others from the newest on, so that a large folder shows something at once.
  */
+import { isObject } from "../../../../shared/lib/json.ts";
 import { readdirSync, statSync } from "node:fs";
 import type { DumpTrainer, GroupedBy } from "../../../../shared/run/origin.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
@@ -22,7 +23,6 @@ import {
   type FeedPart,
   type FeedSlice,
 } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { StepParts } from "./stepParts.ts";
 
 /** A file of rollouts that has not changed for so long is complete; before, a later one says so. */

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { plural } from "../../../../shared/lib/format.ts";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, objectOf, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { hookLine, hookRows, type HookLine, type HookTerms } from "../../../analysis/imported/hookRows.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
@@ -14,7 +14,6 @@ import { named } from "../metricNames.ts";
 import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { newestLines } from "./newestLines.ts";
-import { isObject, objectOf } from "./objectOf.ts";
 import {
   newestWrite,
   sliceBytes,

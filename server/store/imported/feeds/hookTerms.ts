@@ -1,6 +1,5 @@
 /** How the functions that a hook has seen are called in the run's config, and what they weigh. */
-import { objectOf } from "./objectOf.ts";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { objectOf, type JsonObject } from "../../../../shared/lib/json.ts";
 import type { HookTerms } from "../../../analysis/imported/hookRows.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { valueAt } from "../../../core/schedule.ts";

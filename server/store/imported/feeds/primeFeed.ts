@@ -2,13 +2,13 @@
  * prime-rl's file monitor: `metrics.jsonl`, an object a line with `step`, `time` and the metrics of one producer, of which trainer
  * and orchestrator each write their own for a step; and episodes (primeRollouts.ts).
  */
+import { isObject } from "../../../../shared/lib/json.ts";
 import { closeSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseJson, type WireNumber } from "../../../../shared/rollouts/rollouts.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { PrimeRollouts } from "./primeRollouts.ts";
 import { StepParts } from "./stepParts.ts";
 

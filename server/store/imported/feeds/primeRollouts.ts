@@ -5,12 +5,11 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson, type RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { episodeRows } from "../../../analysis/imported/episodeRows.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { newestWrite, sliceBytes, type FeedPart } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { stalenessOf } from "./staleness.ts";
 
 const stepFolder = /^step_(\d+)$/;

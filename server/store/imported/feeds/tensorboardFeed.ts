@@ -1,11 +1,10 @@
 /** A folder with TensorBoard's event files: one run, however many files its writers have begun. */
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { eventValues, tfRecord } from "./eventFile.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
 import { StepParts } from "./stepParts.ts";
 import { TrackerNames } from "./trackerNames.ts";

@@ -12,13 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { sqliteDriver } from "../../../lib/natives.ts";
 import type { Database } from "../../drivers/database.ts";
 import { openDatabase } from "../../drivers/driver.ts";
 import { newestWrite, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { StepParts } from "./stepParts.ts";
 import { stepOf, TrackerNames } from "./trackerNames.ts";
 import { hasTraces, TrackioTraces } from "./trackioTraces.ts";

@@ -1,10 +1,9 @@
 /** The traces of a run of a trackio project: rollouts, a step when a later one has begun. */
 import type { Database } from "../../drivers/database.ts";
-import type { Json } from "../../../../shared/lib/json.ts";
+import { objectOf, type Json } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { traceRows, type Trace } from "../../../analysis/imported/traceRows.ts";
 import type { FeedPart } from "./feed.ts";
-import { objectOf } from "./objectOf.ts";
 import { stalenessOf } from "./staleness.ts";
 
 /** Rows that are read in one go: their texts may be long. */

@@ -6,7 +6,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse as parseYaml } from "yaml";
-import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { limits, readText } from "../../../lib/inputFile.ts";
 import {
@@ -18,7 +18,6 @@ import {
   zigzagOf,
 } from "../../../lib/growing/protobuf.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
-import { isObject } from "./objectOf.ts";
 import { pieceOf, Pieces } from "./wandbLog.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
 import { StepParts } from "./stepParts.ts";
