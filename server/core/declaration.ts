@@ -36,6 +36,8 @@ import type { AdvantageBaseline, AdvantageScale } from "./slots/advantage.ts";
 import type { AnswerSource, Author, Gate, Selector, Transform } from "./slots/generation.ts";
 import type { Branching } from "./slots/branching.ts";
 import type { EpisodeShape } from "./slots/episodes.ts";
+import type { Environments } from "./slots/environment.ts";
+import type { Tools } from "./slots/tool.ts";
 
 /** What each slot's `create` returns: the slot's function. The keys are the closed set of slots. */
 export interface SlotMethods {
@@ -50,6 +52,8 @@ export interface SlotMethods {
   start: Start;
   branching: Branching;
   episode_shape: EpisodeShape;
+  environment: Environments;
+  tool: Tools;
   guidance_trigger: GuidanceTrigger;
   guidance_source: GuidanceSource;
   guidance_amount: GuidanceAmount;
@@ -216,6 +220,8 @@ export const budget = declare("budget");
 export const start = declare("start");
 export const branching = declare("branching");
 export const episodeShape = declare("episode_shape");
+export const environment = declare("environment");
+export const tool = declare("tool");
 export const guidanceTrigger = declare("guidance_trigger");
 export const guidanceSource = declare("guidance_source");
 export const guidanceAmount = declare("guidance_amount");

@@ -1,10 +1,12 @@
 /** The models that a run drives, and all that is asked of one. Nobody outside engine/ sees a tensor. */
+import type { JsonObject } from "../../shared/lib/json.ts";
 import type { ColumnWith } from "../../shared/rollouts/columns.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Finish, Model } from "./basics.ts";
 import type { Random } from "../lib/random.ts";
 import type { States } from "./states.ts";
 import type { OptimizerChoice } from "./slots/optimizer.ts";
+import type { ToolSpec } from "./slots/tool.ts";
 
 export type Channel =
   | "logp"
@@ -38,7 +40,33 @@ export interface Prompt {
   /** Longest response to this prompt, where it is to be shorter than what decoding allows. */
   readonly max_tokens?: number;
   readonly key: readonly (string | number)[];
+  /**
+   * Of a prompt that came while others were written: the sample whose prompt and response this one begins with, by its
+   * index. What is known of those tokens may be used again; the result is the same.
+   */
+  readonly after?: number;
+  /** Replaces the decoding's own for this prompt. */
+  readonly temperature?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
 }
+
+/**
+ * Prompts that come while others are written: the turns of episodes, the requests of a server. A sample's index is the
+ * prompt's place among all that were taken.
+ */
+export interface PromptFeed {
+  /** Prompts that have come since this was last called; never waits. */
+  take(): readonly Prompt[];
+  /** Whether more may come. */
+  readonly open: boolean;
+  /** Resolves when a prompt has come, or none will. */
+  next(): Promise<void>;
+  /** Most prompts that are written at once, where that is known. */
+  readonly most?: number;
+}
+
+export const isFeed = (prompts: readonly Prompt[] | PromptFeed): prompts is PromptFeed => "take" in prompts;
 
 export interface DecodeOptions {
   readonly max_tokens: number;
@@ -123,6 +151,21 @@ export interface Sample {
 /** A generation that was paused: its tokens so far (perhaps none), each with the weights' version that wrote it. */
 export type PartialSample = Omit<Sample, "finish">;
 
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string;
+  /** Of a tool's result: the tool. */
+  readonly name?: string;
+}
+export interface ChatOptions {
+  /** Ends with the header of the assistant's turn. Default true. */
+  readonly add_generation_prompt?: boolean;
+  /** Further variables of the template, e.g. `enable_thinking` (Qwen3). */
+  readonly variables?: JsonObject;
+  /** What the assistant may call, which the template describes. */
+  readonly tools?: readonly ToolSpec[];
+}
+
 export interface Tokenizer {
   readonly size: number;
   readonly eos: number;
@@ -136,7 +179,7 @@ export interface Tokenizer {
   encode(text: string): Int32Array;
   decode(tokens: ArrayLike<number>): string;
   /** A conversation, up to where the assistant speaks, by the model's own template; undefined where it has none. */
-  chat?(messages: readonly { readonly role: string; readonly content: string }[]): string | undefined;
+  chat?(messages: readonly ChatMessage[], options?: ChatOptions): string | undefined;
 }
 
 /** How an update goes about its batch: a mini-batch never splits a `unit`. */
@@ -182,7 +225,7 @@ export interface Policy extends States {
   readonly context: number;
   /** Which of the weights' versions is current: grows by one with every update. */
   readonly version: number;
-  generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample>;
+  generate(prompts: readonly Prompt[] | PromptFeed, decode: DecodeOptions): AsyncIterable<Sample>;
   /** No gradient. */
   score(batch: Batch, ask: { readonly model: Model; readonly channels: readonly Channel[] }): Promise<Stats>;
   /** One optimiser step. `weigh` is called once, with the whole mini-batch. */

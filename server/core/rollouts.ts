@@ -26,6 +26,10 @@ export interface RolloutRecord extends GuidedRecord {
   readonly turns?: readonly Turn[];
   /** Attempts that the episode might have, where it might have several. */
   readonly tries?: number;
+  /** Why the episode could not be played to its end: every reward term is an error of this row. */
+  readonly failed?: string;
+  /** Numbers that its environment gave, by name, the last of each. */
+  readonly components?: Readonly<Record<string, number>>;
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */

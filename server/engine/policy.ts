@@ -2,10 +2,20 @@
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { Model } from "../core/basics.ts";
 import type { Batch } from "../core/rollouts.ts";
-import type { DecodeOptions, Prompt, Sample, Stats, UpdatePlan, UpdateStats, Weigh } from "../core/policy.ts";
+import {
+  isFeed,
+  type DecodeOptions,
+  type Prompt,
+  type PromptFeed,
+  type Sample,
+  type Stats,
+  type UpdatePlan,
+  type UpdateStats,
+  type Weigh,
+} from "../core/policy.ts";
 import type { States } from "../core/states.ts";
 import { readCheckpointOf } from "./weights/checkpoint.ts";
-import { generate } from "./generation/generate.ts";
+import { generate, generateFed } from "./generation/generate.ts";
 import type { OptimizerState } from "./weights/optimizer.ts";
 import { Optimizers } from "./weights/optimizers.ts";
 import { otherAdapter } from "./weights/otherAdapter.ts";
@@ -78,7 +88,7 @@ export class LanguageModel implements TrainablePolicy {
     return this.weights.names;
   }
 
-  async *generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncGenerator<Sample> {
+  async *generate(prompts: readonly Prompt[] | PromptFeed, decode: DecodeOptions): AsyncGenerator<Sample> {
     for (const head of decode.perturb?.heads ?? []) checkChannel(headLogpChannel(head), this.parts);
     const weights = this.passes.weightsOf(decode.model ?? "policy").share();
     try {
@@ -86,7 +96,8 @@ export class LanguageModel implements TrainablePolicy {
       const { bos } = tokenizer;
       const { cache_bytes } = setup;
       const generator = { programs, rotary, tokenizer, bos, context, version, cache_bytes };
-      yield* generate({ ...generator, weights: weights.folded }, prompts, decode);
+      const writer = { ...generator, weights: weights.folded };
+      yield* isFeed(prompts) ? generateFed(writer, prompts, decode) : generate(writer, prompts, decode);
     } finally {
       weights.close();
     }

@@ -6,6 +6,7 @@ import { corrections } from "./correction/index.ts";
 import { admissions, arms, budgets, estimators, refills, samplers, signals } from "./curriculum/index.ts";
 import { taskAnswers, taskAuthors, taskGates, taskSelectors, taskTransforms } from "./generation/index.ts";
 import { guidanceAmounts, guidanceRatios, guidanceSources, guidanceTriggers } from "./guidance/index.ts";
+import { environments } from "./environment/index.ts";
 import { klEstimators } from "./kl/index.ts";
 import { masks } from "./mask/index.ts";
 import { aggregates, objectives } from "./objective/index.ts";
@@ -16,6 +17,7 @@ import { branchings } from "./rollout/branching/index.ts";
 import { episodeShapes } from "./rollout/shapes/index.ts";
 import { starts } from "./curriculum/start/index.ts";
 import { taskSources } from "./tasks/index.ts";
+import { tools } from "./tool/index.ts";
 
 export const methods: readonly Declaration[] = [
   ...taskSources,
@@ -34,6 +36,8 @@ export const methods: readonly Declaration[] = [
   ...starts,
   ...branchings,
   ...episodeShapes,
+  ...environments,
+  ...tools,
   ...guidanceTriggers,
   ...guidanceSources,
   ...guidanceAmounts,

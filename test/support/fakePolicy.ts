@@ -7,18 +7,20 @@ import { randomStream } from "../../server/lib/random.ts";
 import type { Angles, Pooling, Questioned } from "../../server/core/states.ts";
 import type { Model } from "../../server/core/basics.ts";
 import type { Batch } from "../../server/core/rollouts.ts";
-import type {
-  Channel,
-  DecodeOptions,
-  Models,
-  Policy,
-  Prompt,
-  Sample,
-  Stats,
-  Tokenizer,
-  UpdatePlan,
-  UpdateStats,
-  Weigh,
+import {
+  isFeed,
+  type Channel,
+  type DecodeOptions,
+  type Models,
+  type Policy,
+  type Prompt,
+  type PromptFeed,
+  type Sample,
+  type Stats,
+  type Tokenizer,
+  type UpdatePlan,
+  type UpdateStats,
+  type Weigh,
 } from "../../server/core/policy.ts";
 
 /** Logits `[state][token]`; heads named `q…` have a value for each (state, token), other heads one for each state. */
@@ -130,11 +132,24 @@ export class FakePolicy implements Policy {
     return weights.logits.subarray(state * this.models.size, (state + 1) * this.models.size);
   }
 
-  async *generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample> {
+  async *generate(prompts: readonly Prompt[] | PromptFeed, decode: DecodeOptions): AsyncIterable<Sample> {
+    if (isFeed(prompts)) return yield* this.generateFed(prompts, decode);
     for (const [index, prompt] of prompts.entries()) {
       decode.signal?.throwIfAborted();
       yield await Promise.resolve(this.write(prompt, index, decode));
       await decode.between?.();
+    }
+  }
+
+  private async *generateFed(feed: PromptFeed, decode: DecodeOptions): AsyncIterable<Sample> {
+    for (let taken = 0; ;) {
+      const prompts = feed.take();
+      for await (const sample of this.generate(prompts, decode))
+        yield { ...sample, index: taken + sample.index };
+      taken += prompts.length;
+      if (prompts.length > 0) continue;
+      if (!feed.open) return;
+      await feed.next();
     }
   }
 

@@ -41,9 +41,12 @@ export function fileReference(text: string): FileReference | undefined {
   return undefined;
 }
 
+/** Slots whose method may be a file of the user's. */
+const fileSlots: readonly SlotName[] = ["reward", "environment", "tool"];
+
 const methodOfText = (slot: SlotName, text: string): string => {
   const known = methodOf(slot, text)?.name;
-  if (slot !== "reward" || known !== undefined) return known ?? text;
+  if (known !== undefined || !fileSlots.includes(slot)) return known ?? text;
   const reference = fileReference(text);
   if (reference === undefined) return text;
   return reference.language === "python" ? "python" : "user";

@@ -4,7 +4,7 @@ import { param } from "../declaration.ts";
 import { isPattern } from "../../lib/textSpans.ts";
 import { schedulable, valueAt } from "../schedule.ts";
 import { refers } from "../references.ts";
-import { choice, fraction, map, moving, scheduled, value, whole } from "./kinds.ts";
+import { choice, choiceItem, fraction, list, map, moving, scheduled, value, whole } from "./kinds.ts";
 import type { Clock } from "../basics.ts";
 
 const grammarSchema = z.union([
@@ -106,6 +106,11 @@ export const rollout = map(
       "episode_shape",
       "Whether a rollout is one response, or several attempts with a message between them.",
       { default: "single" },
+    ),
+    tools: list(
+      "tool",
+      choiceItem("tool"),
+      "What the policy may call, with `rollout.shape: environment`. The results are observed: they never train.",
     ),
     branch: choice("branching", "Whether some rollouts of a group branch off within others, and where.", {
       default: "none",

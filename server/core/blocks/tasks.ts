@@ -69,6 +69,10 @@ const task = method("task", "source", {
     "Share of the tasks drawn, relative to other sources. A sampler over arms ignores it.",
     { default: 1 },
   ),
+  play: choice(
+    "environment",
+    "What answers the policy's turns at these tasks, with `rollout.shape: environment`: a file of yours, or a server.",
+  ),
   generate: whereWritten(
     generate,
     "Makes new tasks from other tasks during the run. They are an arm of their own, empty at first.",

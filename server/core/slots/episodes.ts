@@ -13,6 +13,8 @@ interface EndedAttempt {
 
 /** How an episode goes: how many attempts it may have, and what is said between two of them. */
 export interface EpisodeShape {
+  /** Who answers an attempt: the shape itself (absent), or the task's environment and the run's tools. */
+  readonly plays?: "environment";
   /** Most attempts of any episode. */
   readonly most: number;
   /** attempt: each may have `rollout.max_tokens`; episode: all of an episode share them. */

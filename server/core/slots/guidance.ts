@@ -1,4 +1,5 @@
 /** What guidance is made of. */
+import type { Json } from "../../../shared/lib/json.ts";
 import type { HelpCurve, StepMixture, HelpRecord } from "../help.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Task } from "../task.ts";
@@ -230,7 +231,11 @@ export interface EpisodeState {
     readonly text: string;
     readonly tokens: Int32Array;
     readonly finish?: Finish;
+    readonly reward?: number;
+    readonly name?: string;
   }[];
+  /** Where the environment stood, where one answers. */
+  readonly state?: Json;
   /** Attempts that the whole episode may have, those of the turns included. */
   readonly tries: number;
 }

@@ -3,6 +3,7 @@ import type { Task } from "../task.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Clock, Stateful } from "../basics.ts";
 import type { Group } from "../rollouts.ts";
+import type { Environments } from "./environment.ts";
 
 /** A task that a file holds. */
 export interface ListedTask {
@@ -48,6 +49,8 @@ export interface TaskSource extends Stateful {
   observe?(groups: readonly Group[], clock: Clock): void;
   /** Numbers that its tasks are made from and that may vary, the difficulty first; absent: none. */
   readonly box?: readonly Knob[];
+  /** What answers the policy's turns at its tasks, where `rollout.shape` asks for it. */
+  readonly play?: Environments;
   /** Draws one task made from these numbers, by name; null when it finds none of that split. */
   drawAt?(at: Readonly<Record<string, number>>, split: "train" | "evaluate", random: Random): Task | null;
 }

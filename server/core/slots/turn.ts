@@ -1,4 +1,5 @@
 /** A part of a rollout that one side said. */
+import type { Json } from "../../../shared/lib/json.ts";
 import type { Finish } from "../basics.ts";
 
 /** One turn of a conversation: tokens [start, end) of the row. */
@@ -11,4 +12,10 @@ export interface Turn {
   readonly text?: string;
   /** Of an attempt: how it ended. */
   readonly finish?: Finish;
+  /** Of an attempt: what the environment paid for it; absent: nothing. */
+  readonly reward?: number;
+  /** Of a reply: the tool that answered. */
+  readonly name?: string;
+  /** Of a reply: where the environment stood after it, where it can tell. In memory only. */
+  readonly state?: Json;
 }

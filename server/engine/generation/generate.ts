@@ -2,7 +2,7 @@
  * Generation: lanes with a KV cache, one session run a token. Prompts are prefilled once each; a lane whose response is
  * finished is taken by the next prompt that waits, and when none does the live lanes move into smaller caches.
  */
-import type { DecodeOptions, Prompt, Sample } from "../../core/policy.ts";
+import type { DecodeOptions, Prompt, PromptFeed, Sample } from "../../core/policy.ts";
 import { Adjustments, isAdjusted } from "./adjustments.ts";
 import { Chooser, type LaneFeeds } from "./chooser.ts";
 import { advance, jobsOf, positionOf, sampleOf, type Ending, type Job } from "./jobs.ts";
@@ -212,5 +212,28 @@ export async function* generate(
     }
   } finally {
     decoder.free();
+  }
+}
+
+/**
+ * Samples of prompts that come while others are written. Those that have come are written to their ends before newer ones
+ * begin.
+ */
+export async function* generateFed(
+  generator: Generator,
+  feed: PromptFeed,
+  decode: DecodeOptions,
+): AsyncGenerator<Sample> {
+  for (let taken = 0; ;) {
+    decode.signal?.throwIfAborted();
+    const prompts = feed.take();
+    if (prompts.length === 0) {
+      if (!feed.open) return;
+      await feed.next();
+      continue;
+    }
+    for await (const sample of generate(generator, prompts, decode))
+      yield { ...sample, index: taken + sample.index };
+    taken += prompts.length;
   }
 }

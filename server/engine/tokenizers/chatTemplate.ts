@@ -1,19 +1,8 @@
 /** A model's chat template: Jinja as transformers' `apply_chat_template` renders it. */
 import type { Template } from "@huggingface/jinja";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
-import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { ChatMessage, ChatOptions } from "../../core/policy.ts";
 import { patchedTemplate } from "./patchedJinja.ts";
-
-export interface ChatMessage {
-  readonly role: string;
-  readonly content: string;
-}
-export interface ChatOptions {
-  /** Ends with the header of the assistant's turn. Default true. */
-  readonly add_generation_prompt?: boolean;
-  /** Further variables of the template, e.g. `enable_thinking` (Qwen3). */
-  readonly variables?: JsonObject;
-}
 
 export class ChatTemplate {
   private readonly template: Template;
@@ -43,13 +32,14 @@ export class ChatTemplate {
   /** @throws UserError with the template's own message where it refuses these messages (e.g. a second system message). */
   render(
     messages: readonly ChatMessage[],
-    { add_generation_prompt = true, variables = {} }: ChatOptions = {},
+    { add_generation_prompt = true, variables = {}, tools = [] }: ChatOptions = {},
   ): string {
     try {
       return this.template.render({
         ...this.tokens,
         messages,
         add_generation_prompt,
+        ...(tools.length > 0 && { tools: tools.map((tool) => ({ type: "function", function: tool })) }),
         ...variables,
       });
     } catch (error) {

@@ -3,7 +3,8 @@ import type { Tokenizer as Pipeline } from "@huggingface/tokenizers";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
-import { ChatTemplate, type ChatMessage, type ChatOptions } from "./chatTemplate.ts";
+import type { ChatMessage, ChatOptions } from "../../core/policy.ts";
+import { ChatTemplate } from "./chatTemplate.ts";
 import type { PolicyTokenizer } from "./types.ts";
 import { alike } from "./alike.ts";
 

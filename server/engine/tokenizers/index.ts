@@ -11,7 +11,7 @@ import { HuggingFaceTokenizer } from "./huggingFace.ts";
 export { HuggingFaceTokenizer, type TokenizerParts } from "./huggingFace.ts";
 export { checkSameTokens, checkStoredTokens, sameTokens, tokenDifference } from "./same.ts";
 export { TextStream } from "./textStream.ts";
-export type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
+export type { ChatMessage, ChatOptions } from "../../core/policy.ts";
 
 function tokenizerByName(name: string, file: string): PolicyTokenizer {
   if (name === "characters") return new CharacterTokenizer();

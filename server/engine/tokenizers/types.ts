@@ -1,7 +1,6 @@
 /** A tokenizer as a policy needs it. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
-import type { Tokenizer } from "../../core/policy.ts";
-import type { ChatMessage, ChatOptions } from "./chatTemplate.ts";
+import type { ChatMessage, ChatOptions, Tokenizer } from "../../core/policy.ts";
 
 /** What the engine, the formats and the command line ask of a tokenizer, in addition to encoding and decoding. */
 export interface PolicyTokenizer extends Tokenizer {

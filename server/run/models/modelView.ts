@@ -14,6 +14,7 @@ import type {
   Models,
   Policy,
   Prompt,
+  PromptFeed,
   Sample,
   Stats,
   Tokenizer,
@@ -54,7 +55,7 @@ export class ModelView implements Policy {
     return this.setup.engine.snapshots.includes(model) ? model : undefined;
   }
 
-  generate(prompts: readonly Prompt[], decode: DecodeOptions): AsyncIterable<Sample> {
+  generate(prompts: readonly Prompt[] | PromptFeed, decode: DecodeOptions): AsyncIterable<Sample> {
     const { name, engine, models } = this.setup;
     const model = decode.model ?? name;
     const held = this.held(model);

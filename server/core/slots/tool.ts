@@ -1,0 +1,32 @@
+/** What the policy may call while it answers. */
+import type { JsonObject } from "../../../shared/lib/json.ts";
+
+/** As chat templates and function-calling APIs describe a tool: `parameters` is a JSON Schema of an object. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: JsonObject;
+}
+
+export interface ToolContext {
+  /** Of the rollout that calls: what has state keeps it by this name. */
+  readonly episode: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Tool extends ToolSpec {
+  /**
+   * The text that the policy reads as the result. A mistake of the policy (a wrong argument, a program that fails) is a text
+   * too; what is thrown is an error of the rollout.
+   */
+  call(args: JsonObject, context: ToolContext): Promise<string>;
+}
+
+/** The tool slot: one choice may give several tools, as a server does. */
+export interface Tools {
+  /** Loads or connects, once, before the first call; throws a UserError a person can act on. */
+  open(): Promise<readonly Tool[]>;
+  /** What it keeps for an episode may go. */
+  ended?(episode: string): void;
+  close?(): Promise<void>;
+}
