@@ -49,6 +49,8 @@ export interface Prompt {
   readonly temperature?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
+  /** Ends this prompt's response between two tokens, as its length would: nobody waits for it any more. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -103,8 +105,8 @@ export interface DecodeOptions {
   readonly model?: Model;
   /** Most responses written at once: bounds memory, changes no result. Default: what the caches' bytes allow. */
   readonly lanes?: number;
-  /** Called with every token as it is written, end tokens included: what a person watches. */
-  readonly on_token?: (index: number, token: number) => void;
+  /** Called with every token as it is written, end tokens included, and its log-prob at T = 1: what a person watches. */
+  readonly on_token?: (index: number, token: number, logp: number) => void;
   /** Gives up between two tokens: `generate` throws the signal's reason. */
   readonly signal?: AbortSignal;
   /**

@@ -3,7 +3,6 @@ import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { Model } from "../core/basics.ts";
 import type { Batch } from "../core/rollouts.ts";
 import {
-  isFeed,
   type DecodeOptions,
   type Prompt,
   type PromptFeed,
@@ -15,7 +14,7 @@ import {
 } from "../core/policy.ts";
 import type { States } from "../core/states.ts";
 import { readCheckpointOf } from "./weights/checkpoint.ts";
-import { generate, generateFed } from "./generation/generate.ts";
+import { generate } from "./generation/generate.ts";
 import type { OptimizerState } from "./weights/optimizer.ts";
 import { Optimizers } from "./weights/optimizers.ts";
 import { otherAdapter } from "./weights/otherAdapter.ts";
@@ -97,7 +96,7 @@ export class LanguageModel implements TrainablePolicy {
       const { cache_bytes } = setup;
       const generator = { programs, rotary, tokenizer, bos, context, version, cache_bytes };
       const writer = { ...generator, weights: weights.folded };
-      yield* isFeed(prompts) ? generateFed(writer, prompts, decode) : generate(writer, prompts, decode);
+      yield* generate(writer, prompts, decode);
     } finally {
       weights.close();
     }

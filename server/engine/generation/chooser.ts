@@ -38,10 +38,11 @@ export class Chooser {
   constructor(
     private readonly programs: Programs,
     decode: DecodeOptions,
+    varied = false,
   ) {
     const { runtime, shape } = programs;
     const { top_k, top_p, min_p } = filtersOf(decode);
-    this.choosing = choosingOf(decode);
+    this.choosing = choosingOf(decode, varied);
     this.candidates = Math.min(shape.vocabulary, top_k > 0 ? top_k : FIRST_CANDIDATES);
     if (this.choosing.top !== "none") {
       this.settings["topP"] = this.scalar(top_p < 1 ? top_p : ALL);

@@ -4,6 +4,7 @@ import type { Finish } from "../../core/basics.ts";
 import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from "../../core/policy.ts";
 import type { Generator } from "./generator.ts";
 import { Stream } from "../random.ts";
+import { checkTemperature } from "./sampling.ts";
 import type { StopTexts } from "./stopTexts.ts";
 import { ResponseColumns, type Chosen } from "./written.ts";
 import type { Tensors } from "../devices/runtime.ts";
@@ -21,12 +22,32 @@ export interface Job {
   /** Its own numbers, one a token, whatever else is generated. */
   readonly random: Stream;
   readonly written: ResponseColumns;
+  /** Its own, in place of the decoding's. */
+  readonly temperature: number | undefined;
+  readonly stop: StopTexts;
+  /** The sample before it, whose lane it may go on in. */
+  readonly after: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** Positions that its lane's caches hold. */
+  cached: number;
+  /** Steps since it finished, while its lane is kept. */
+  parked: number;
   grammar: GrammarState | undefined;
   finish: Finish | undefined;
 }
 
-/** Where a job's next input goes: the position of its last token. */
-export const positionOf = (job: Job): number => job.base + job.written.count - 1;
+export const isLive = (job: Job | undefined): job is Job & { finish: undefined } => job !== undefined && job.finish === undefined;
+/** Tokens of prompt and response, so far. */
+export const tokensOf = (job: Job): number => job.base + job.written.count;
+/** Where its next input goes: the first position that its caches lack, at most that of its last token. */
+export const positionOf = (job: Job): number => Math.min(job.cached, tokensOf(job) - 1);
+/** Its next input. Before its last token come those it was given that its lane has not read yet. */
+export function inputOf(job: Job): number {
+  const position = positionOf(job);
+  return position < job.given.length ? job.given[position]! : job.written.last!;
+}
+/** Tokens that its lane reads before the response goes on. */
+export const unreadOf = (job: Job): number => Math.max(0, job.given.length - 1 - job.cached);
 /** Tokens of prompt and response when the response is as long as it may be. */
 export const longestOf = (job: Job): number => job.base + job.limit;
 
@@ -44,14 +65,32 @@ function grammarAfter(start: GrammarState | undefined, partial: PartialSample | 
     : partial.tokens.reduce<GrammarState | undefined>((state, token) => state?.after(token), start);
 }
 
-/** @throws UserError where a prompt leaves no room in the context. */
-function jobOf(
+/**
+ * Tokens of a prompt that begins as an earlier job went on, as far as the job's lane holds them. The last one is left, for
+ * the response begins with what comes out of it.
+ */
+export function heldOf(earlier: Job, { given }: Job): number {
+  const most = Math.min(earlier.cached, given.length - 1);
+  const written = earlier.written.tail(earlier.written.count);
+  let held = 0;
+  while (
+    held < most &&
+    given[held] === (held < earlier.base ? earlier.given[held] : written[held - earlier.base])
+  )
+    held += 1;
+  return held;
+}
+
+/** @throws UserError where a prompt leaves no room in the context, or its temperature makes no sense */
+export function jobOf(
   { context, bos }: Generator,
   prompt: Prompt,
   index: number,
   decode: DecodeOptions,
+  stop: StopTexts,
   partial: PartialSample | undefined,
 ): Job {
+  checkTemperature(prompt.temperature ?? 0);
   const start = prompt.tokens.length === 0 ? [bos] : prompt.tokens;
   const base = start.length + (prompt.prefix?.length ?? 0);
   const given = new Int32Array(base + (partial?.tokens.length ?? 0));
@@ -67,28 +106,28 @@ function jobOf(
     key: given.join(),
     base,
     limit,
-    random: new Stream(decode.seed, "token", ...prompt.key),
+    random: new Stream(prompt.seed ?? decode.seed, "token", ...prompt.key),
     written,
+    temperature: prompt.temperature,
+    stop,
+    after: prompt.after,
+    signal: prompt.signal,
+    cached: 0,
+    parked: 0,
     grammar: grammarAfter(decode.grammar, partial),
     finish: written.count >= limit ? "length" : undefined,
   };
 }
 
-export function jobsOf(generator: Generator, prompts: readonly Prompt[], decode: DecodeOptions): Job[] {
-  const partials = new Map(decode.resume?.map((partial) => [partial.index, partial]));
-  return prompts.map((prompt, index) => jobOf(generator, prompt, index, decode, partials.get(index)));
-}
-
 /** What ends a response. */
 export interface Ending {
   readonly ends: readonly number[];
-  readonly stop: StopTexts;
   readonly min_tokens: number;
 }
 
 /** Takes a job one token on. */
-export function advance(job: Job, chosen: Chosen, version: number, { ends, stop, min_tokens }: Ending): void {
-  const { written } = job;
+export function advance(job: Job, chosen: Chosen, version: number, { ends, min_tokens }: Ending): void {
+  const { written, stop } = job;
   written.push(chosen, version);
   if (!Number.isFinite(chosen.logp)) job.finish = "error";
   else if (ends.includes(chosen.token)) job.finish = "stop";

@@ -1,6 +1,6 @@
 /** Lanes of generation and the KV caches they lie in: seating prompts, dropping what is finished, making room. */
 import type { Generator } from "./generator.ts";
-import { positionOf, longestOf, type Job, type Prefilled } from "./jobs.ts";
+import { isLive, positionOf, longestOf, tokensOf, type Job, type Prefilled } from "./jobs.ts";
 import { CAPACITY_STEP, MOST_LANES, positionBytes } from "../memory.ts";
 import { ROUND, roundSize, roundUp } from "../passes/layout.ts";
 import { emptyMarks, markBytes, moveMarks, seatMarks, type Marks } from "./marks.ts";
@@ -10,7 +10,10 @@ import { moveSpec, seatSpec } from "../transformer/decode.ts";
 import type { Mark } from "../transformer/penalties.ts";
 import { parameterCount } from "../transformer/weights.ts";
 
-/** The lanes of one stream and their caches. A lane without a job goes on over its own cache, and it is not read. */
+/**
+ * The lanes of one stream and their caches. A lane without a job goes on over its own cache, and it is not read. One whose job
+ * has finished is parked: what its caches hold stays as it is for a prompt that goes on from there.
+ */
 export interface StreamLanes {
   lanes: (Job | undefined)[];
   /** Empty until the first prompts are seated. */
@@ -20,7 +23,7 @@ export interface StreamLanes {
   /** Positions that a lane has. */
   capacity: number;
   /** Positions that any job may come to need. */
-  readonly most: number;
+  most: number;
   /** Steps of lanes that smaller caches would have spared, since the last move. */
   wasted: number;
 }
@@ -28,55 +31,107 @@ export interface StreamLanes {
 /** Multiplications that take as long as copying a byte of a cache. An estimate: the time is flat around it. */
 const PRODUCTS_PER_BYTE = 3;
 
+/** The positions that jobs may come to need, and what is kept of each. */
+export interface Demand {
+  readonly longest: number;
+  readonly marks: readonly Mark[];
+}
+export const longestOfAll = (jobs: readonly Job[]): number =>
+  jobs.reduce((most, job) => Math.max(most, longestOf(job)), 1);
+
 /** As many lanes as their caches, at full length, leave room for. */
 export function lanesAtOnce(
   { programs: { shape }, cache_bytes }: Generator,
-  jobs: readonly Job[],
+  { longest, marks }: Demand,
   wanted = MOST_LANES,
-  marks: readonly Mark[] = [],
 ): number {
-  const longest = roundUp(
-    jobs.reduce((most, job) => Math.max(most, longestOf(job)), 1),
-    CAPACITY_STEP,
-  );
-  const bytes = positionBytes(shape) * longest + markBytes(marks, shape.vocabulary);
+  const bytes = positionBytes(shape) * roundUp(longest, CAPACITY_STEP) + markBytes(marks, shape.vocabulary);
   const room = Math.floor(cache_bytes / bytes);
   return Math.max(1, Math.min(MOST_LANES, wanted, room));
 }
 
-/** Empty parts, one a stream, with `lanes` lanes together; none without a lane. */
-export function emptyParts(
-  { programs }: Generator,
-  lanes: number,
-  jobs: readonly Job[],
-  marks: readonly Mark[],
-): StreamLanes[] {
-  const { streams } = programs.runtime;
-  const most = roundUp(
-    jobs.reduce((longest, job) => Math.max(longest, longestOf(job)), 1),
-    ROUND,
-  );
+/** Of so many lanes, those of one stream; every stream has one. */
+function shareOf(lanes: number, stream: number, streams: number): number {
   const each = Math.ceil(lanes / streams);
-  return Array.from({ length: streams }, (_, stream) => {
-    const own = Math.max(1, Math.min(each, lanes - stream * each));
-    return {
-      lanes: new Array<Job | undefined>(own).fill(undefined),
-      caches: {},
-      marks: emptyMarks(programs, marks, own),
-      capacity: 0,
-      most,
-      wasted: 0,
-    };
-  });
+  return Math.max(1, Math.min(each, lanes - stream * each));
 }
+
+/** Parts without a job, one a stream. */
+export const emptyParts = ({ programs }: Generator, marks: readonly Mark[]): StreamLanes[] =>
+  Array.from({ length: programs.runtime.streams }, () => ({
+    lanes: [undefined],
+    caches: {},
+    marks: emptyMarks(programs, marks, 1),
+    capacity: 0,
+    most: 0,
+    wasted: 0,
+  }));
 export const isOpen = (part: StreamLanes): boolean => part.capacity > 0;
 
 export const liveLanes = (part: StreamLanes): number =>
+  part.lanes.reduce((count, job) => count + (isLive(job) ? 1 : 0), 0);
+/** Live and parked. */
+export const takenLanes = (part: StreamLanes): number =>
   part.lanes.reduce((count, job) => count + (job === undefined ? 0 : 1), 0);
 
-/** The positions that a part's next step needs. */
+/** The parked lane of a sample, if it is kept. */
+export function parkedLane(
+  parts: readonly StreamLanes[],
+  sample: number,
+): { readonly part: StreamLanes; readonly lane: number; readonly job: Job } | undefined {
+  for (const part of parts) {
+    const lane = part.lanes.findIndex((job) => job?.index === sample && job.finish !== undefined);
+    if (lane >= 0) return { part, lane, job: part.lanes[lane]! };
+  }
+  return undefined;
+}
+/** Gives up parked lanes, of all or of those that have cost more steps than reading their tokens again would. */
+export function releaseParked(part: StreamLanes, all: boolean): void {
+  part.lanes.forEach((job, lane) => {
+    if (job === undefined || isLive(job)) return;
+    if (all || job.parked > tokensOf(job)) part.lanes[lane] = undefined;
+  });
+}
+/** Gives up so many parked lanes, the longest parked first. */
+function releaseOldest(parts: readonly StreamLanes[], count: number): void {
+  const parked = parts
+    .flatMap(({ lanes }) => lanes.map((job, lane) => ({ lanes, lane, job })))
+    .flatMap(({ lanes, lane, job }) => (job === undefined || isLive(job) ? [] : [{ lanes, lane, job }]))
+    .sort((a, b) => b.job.parked - a.job.parked || a.job.index - b.job.index);
+  for (const { lanes, lane } of parked.slice(0, count)) lanes[lane] = undefined;
+}
+
+/**
+ * Makes free lanes for `wanted` jobs, with `most` lanes in all: further ones, then those of parked jobs. A part with more
+ * than it may have drops them.
+ */
+export function makeRoom(
+  generator: Generator,
+  parts: readonly StreamLanes[],
+  wanted: number,
+  most: number,
+): void {
+  const lanes = Math.min(most, wanted + parts.reduce((sum, part) => sum + takenLanes(part), 0));
+  parts.forEach((part, stream) => {
+    const bound = shareOf(most, stream, parts.length);
+    const size = Math.min(bound, roundSize(shareOf(lanes, stream, parts.length)));
+    if (part.lanes.length > bound) {
+      releaseParked(part, true);
+      resize(generator, part, Math.max(bound, liveLanes(part)), part.capacity);
+    } else if (part.lanes.length < size) resize(generator, part, size, part.capacity);
+  });
+  const free = parts.reduce((sum, part) => sum + part.lanes.length - takenLanes(part), 0);
+  if (wanted > free) releaseOldest(parts, wanted - free);
+}
+/** Lets the caches of a part without any job go. */
+export const close = (part: StreamLanes): void => replaceCaches(part, {}, 0);
+
+/** The positions that a part's next step needs, and those that its jobs still have to read. */
 const neededBy = (jobs: readonly (Job | undefined)[]): number =>
-  jobs.reduce((most, job) => Math.max(most, job === undefined ? 0 : positionOf(job) + 1), 1);
+  jobs.reduce((most, job) => {
+    if (job === undefined) return most;
+    return Math.max(most, positionOf(job) + 1, job.given.length);
+  }, 1);
 
 /** A capacity that holds `needed` positions, grown by a quarter at least so that few moves happen, if as much may be used. */
 function roomFor(needed: number, { capacity, most }: StreamLanes): number {
@@ -146,6 +201,7 @@ export function seat(
     return slot;
   });
   const rows = Int32Array.from(jobs, (job) => prefilled.rows.get(job.key)!);
+  for (const job of jobs) job.cached = job.given.length - 1;
   seatMarks(generator.programs, part.marks, slots, jobs);
   const capacity = roomFor(Math.max(neededBy(jobs), prefilled.length), part);
   if (!isOpen(part)) {
@@ -208,23 +264,28 @@ export function settle(generator: Generator, part: StreamLanes, waiting: boolean
   const capacity = roomFor(neededBy(part.lanes), part);
   const grows = capacity > part.capacity;
   // Every new size costs the preparation of its kernels, so lanes shrink over few sizes.
-  const size = Math.min(part.lanes.length, roundSize(liveLanes(part)));
+  const size = Math.min(part.lanes.length, roundSize(takenLanes(part)));
   part.wasted += part.lanes.length - size;
   const shrinks =
     !waiting &&
     size < part.lanes.length &&
     (grows || part.wasted >= size * moveCost(generator, part.capacity));
-  if (shrinks) shrink(generator, part, size, capacity);
+  if (shrinks) resize(generator, part, size, capacity);
   else if (grows) grow(generator, part, capacity);
 }
-function shrink(generator: Generator, part: StreamLanes, size: number, capacity: number): void {
+/** So many lanes: those with a job, then free ones. */
+function resize(generator: Generator, part: StreamLanes, size: number, capacity: number): void {
   const slots = Array.from(part.lanes.keys());
-  const live = slots.filter((slot) => part.lanes[slot] !== undefined);
+  const taken = slots.filter((slot) => part.lanes[slot] !== undefined);
   const free = slots.filter((slot) => part.lanes[slot] === undefined);
-  const chosen = Int32Array.from([...live, ...free.slice(0, size - live.length)]);
+  const kept = [...taken, ...free].slice(0, size);
+  // What further lanes hold is not read: copies of the first.
+  const chosen = Int32Array.from({ length: size }, (_, lane) => kept[lane] ?? 0);
   const from = { caches: part.caches, count: part.lanes.length, capacity: part.capacity };
-  const caches = moved(generator, from, chosen, capacity);
+  const caches = isOpen(part) ? moved(generator, from, chosen, capacity) : {};
   moveMarks(generator.programs, part.marks, chosen);
-  part.lanes = Array.from(chosen, (slot) => part.lanes[slot]);
+  part.lanes = Array.from({ length: size }, (_, lane) =>
+    lane < kept.length ? part.lanes[kept[lane]!] : undefined,
+  );
   replaceCaches(part, caches, capacity);
 }

@@ -21,15 +21,15 @@ export const emptyMarks = ({ runtime, shape }: Programs, names: readonly Mark[],
   );
 
 /**
- * A job's marks as it begins, by token. Its first step reads the last token it was given and marks it like any other, so
- * the count of that one begins one short.
+ * A job's marks as it begins, by token. Its lane marks every token that it reads, so the counts of those it was given and
+ * has not read yet (the last one at least) begin one short.
  */
-function beginning(mark: Mark, { given, base }: Job): Map<number, number> {
+function beginning(mark: Mark, { given, base, cached }: Job): Map<number, number> {
   if (mark === "seen") return new Map(Array.from(given, (token) => [token, 1]));
   const counts = new Map<number, number>();
   const add = (token: number, by: number): void => void counts.set(token, (counts.get(token) ?? 0) + by);
   for (const token of given.subarray(base)) add(token, 1);
-  add(given.at(-1)!, -1);
+  for (const token of given.subarray(cached)) add(token, -1);
   return counts;
 }
 

@@ -23,16 +23,24 @@ const cachedTokens = (job: Job): number => Math.max(1, job.given.length - 1);
 
 /** Jobs that wait for a lane, in order. */
 export class Waiting {
+  private jobs: Job[] = [];
   private next = 0;
   /** How many wait with each key. */
   private readonly wanted = new Map<string, number>();
   private kept: Prefilled[] = [];
 
-  constructor(
-    private readonly generator: Generator,
-    private readonly jobs: readonly Job[],
-  ) {
+  constructor(private readonly generator: Generator) {}
+
+  add(jobs: readonly Job[]): void {
+    this.jobs = [...this.rest(), ...jobs];
+    this.next = 0;
     for (const { key } of jobs) this.wanted.set(key, (this.wanted.get(key) ?? 0) + 1);
+  }
+  drop(jobs: readonly Job[]): void {
+    const left = this.rest().filter((job) => !jobs.includes(job));
+    this.take(this.rest().filter((job) => jobs.includes(job)));
+    this.jobs = left;
+    this.next = 0;
   }
   get count(): number {
     return this.jobs.length - this.next;
@@ -50,7 +58,11 @@ export class Waiting {
     this.forget();
   }
   private take(jobs: readonly Job[]): void {
-    for (const { key } of jobs) this.wanted.set(key, this.wanted.get(key)! - 1);
+    for (const { key } of jobs) {
+      const left = this.wanted.get(key)! - 1;
+      if (left > 0) this.wanted.set(key, left);
+      else this.wanted.delete(key);
+    }
   }
   /** The next jobs as far as one kept set of prompts has them all. */
   private seatKnown(parts: readonly StreamLanes[]): void {
@@ -123,7 +135,7 @@ export class Waiting {
   private forget(): void {
     const bytes = ({ count, length }: Prefilled): number =>
       count * length * positionBytes(this.generator.programs.shape);
-    const wanted = this.kept.filter(({ rows }) => [...rows.keys()].some((key) => this.wanted.get(key)! > 0));
+    const wanted = this.kept.filter(({ rows }) => [...rows.keys()].some((key) => this.wanted.has(key)));
     let held = wanted.reduce((sum, prefilled) => sum + bytes(prefilled), 0);
     while (held > KEPT_SHARE * this.generator.cache_bytes && wanted.length > 0)
       held -= bytes(wanted.shift()!);

@@ -74,12 +74,16 @@ export function checkDecodeOptions(decode: DecodeOptions): void {
     throw new UserError(`${name} is ${String(value)}.`, { code: name.replaceAll("_", "-"), action });
   }
 }
+/** @throws UserError where a prompt's own temperature makes no sense */
+export const checkTemperature = (temperature: number): void =>
+  checkDecodeOptions({ temperature, max_tokens: 1, seed: 0 });
 
-export function choosingOf(decode: DecodeOptions): Choosing {
+/** @param varied prompts have temperatures of their own */
+export function choosingOf(decode: DecodeOptions, varied = false): Choosing {
   const { temperature, top_k, top_p, min_p } = filtersOf(decode);
   const adjusted = isAdjusted(decode);
   const perturbed = decode.perturb?.heads ?? [];
-  const scheduled = decode.temperature_at !== undefined;
+  const scheduled = varied || decode.temperature_at !== undefined;
   const penalised = penalisedBy(penaltiesOf(decode));
   if (temperature === 0 && !scheduled)
     return { draw: "greedy", top: "none", floor: false, perturbed, adjusted, penalised };

@@ -13,15 +13,16 @@ import { before, rms } from "./norm.ts";
 import { masks, turns } from "./positions.ts";
 import { headWidth, type Shape } from "./weights.ts";
 
-const float = (rank: number) => ({ dtype: "float" as const, rank });
-const int = (rank: number) => ({ dtype: "int" as const, rank });
-const weightFeeds = (shape: Shape) =>
+export const float = (rank: number) => ({ dtype: "float" as const, rank });
+export const int = (rank: number) => ({ dtype: "int" as const, rank });
+export const weightFeeds = (shape: Shape) =>
   prefixed("w/", Object.fromEntries(foldedNames(shape).map((name) => [name, float(2)])));
 
 /** Names of a lane set's caches. A cache is `[lanes · key heads · capacity, head width]`. */
 export const cacheNames = (shape: Shape): string[] =>
   Array.from({ length: shape.layers }, (_, layer) => [`k${layer}`, `v${layer}`]).flat();
-const cacheFeeds = (shape: Shape) => Object.fromEntries(cacheNames(shape).map((name) => [name, float(2)]));
+export const cacheFeeds = (shape: Shape) =>
+  Object.fromEntries(cacheNames(shape).map((name) => [name, float(2)]));
 
 /** ids `[prompts, length]` → caches of that capacity. */
 export const prefillSpec = (shape: Shape, streams: number): ProgramSpec => ({
@@ -124,6 +125,41 @@ export const seatSpec = (shape: Shape): ProgramSpec => ({
   },
 });
 
+/** Tokens, one after the other, and where each is in its row. */
+interface Places<T> {
+  readonly current: T;
+  readonly position: T;
+}
+/**
+ * Tokens through all layers: hidden states before the head. `attend` is given their queries, keys and values, `[tokens, heads,
+ * width]`, and returns what they attend to, `[tokens, heads · width]`.
+ */
+export function throughLayers<T>(
+  ops: Ops<T>,
+  shape: Shape,
+  folded: Named<T>,
+  rotary: T,
+  { current, position }: Places<T>,
+  attend: (layer: number, q: T, k: T, v: T) => T,
+): T {
+  const width = headWidth(shape);
+  const tokens = ops.size(current, 0, "int");
+  const table = turns(ops, shape, rotary, position, (angles) =>
+    ops.reshape(angles, [tokens, 1, width / 2, 2]),
+  );
+  let x = embedLanes(ops, shape, folded, current, position);
+  for (let layer = 0; layer < shape.layers; layer++) {
+    const y1 = before(ops, shape, folded, `${layer}.norm1`, x).y;
+    const { q, k, v } = projectLanes(ops, shape, folded, layer, y1, tokens, table(layer));
+    const out = linear(ops, folded, `${layer}.out`, attend(layer, q, k, v));
+    x = ops.add(x, residual(ops, shape, folded, layer, 1, out).result);
+    const y2 = before(ops, shape, folded, `${layer}.norm2`, x).y;
+    const { result } = feedForward(ops, shape, folded, layer, y2);
+    x = ops.add(x, residual(ops, shape, folded, layer, 2, result).result);
+  }
+  return before(ops, shape, folded, "norm", x).y;
+}
+
 /** One token more in every lane: hidden state before the head, and the caches as they are after it. */
 function stepLanes<T>(
   ops: Ops<T>,
@@ -137,9 +173,6 @@ function stepLanes<T>(
   const group = heads / kv_heads;
   const [current, position, rows] = [take(own, "current"), take(own, "position"), take(own, "rows")];
   const lanes = ops.size(current, 0, "int");
-  const table = turns(ops, shape, rotary, position, (angles) =>
-    ops.reshape(angles, [lanes, 1, width / 2, 2]),
-  );
   const caches: Record<string, T> = {};
   let mask: ((layer: number) => T) | undefined;
   // Spread over the heads once: adding values of equal extents is several times as fast as broadcasting in every layer.
@@ -147,28 +180,20 @@ function stepLanes<T>(
     masks(ops, shape, position, capacity, (row) =>
       ops.add(ops.zeros([lanes, kv_heads, group, capacity]), ops.reshape(row, [lanes, 1, 1, capacity])),
     );
-  let x = embedLanes(ops, shape, folded, current, position);
   const write = (name: string, value: T): T => {
     const written = ops.writeRows(take(own, name), rows, ops.reshape(value, [-1, width]));
     caches[name] = written;
     return ops.reshape(written, [lanes, kv_heads, -1, width]);
   };
-  for (let layer = 0; layer < shape.layers; layer++) {
-    const y1 = before(ops, shape, folded, `${layer}.norm1`, x).y;
-    const { q, k, v } = projectLanes(ops, shape, folded, layer, y1, lanes, table(layer));
+  const y = throughLayers(ops, shape, folded, rotary, { current, position }, (layer, q, k, v) => {
     const keys = write(`k${layer}`, k);
     const values = write(`v${layer}`, v);
     mask ??= spreadMasks(ops.size(keys, 2));
     const scores = ops.batchMatmulThin(ops.reshape(q, [lanes, kv_heads, group, width]), keys, true);
     const mixed = ops.batchMatmulThin(ops.softmax(ops.add(scores, mask(layer))), values, false);
-    const attended = ops.reshape(mixed, [lanes, heads * width]);
-    const out = linear(ops, folded, `${layer}.out`, attended);
-    x = ops.add(x, residual(ops, shape, folded, layer, 1, out).result);
-    const y2 = before(ops, shape, folded, `${layer}.norm2`, x).y;
-    const { result } = feedForward(ops, shape, folded, layer, y2);
-    x = ops.add(x, residual(ops, shape, folded, layer, 2, result).result);
-  }
-  return { y: before(ops, shape, folded, "norm", x).y, caches };
+    return ops.reshape(mixed, [lanes, heads * width]);
+  });
+  return { y, caches };
 }
 
 /** The least of the heads' values of every word, [lanes, vocabulary]; undefined where there are no heads. */
