@@ -1,0 +1,158 @@
+/** One episode on its way: the policy's turns, what was said to them, and the tokens of both. */
+import { hasEnded, responseText } from "../../../core/rows/ends.ts";
+import { randomStream } from "../../../lib/random.ts";
+import type { EpisodeShape } from "../../../core/slots/episodes.ts";
+import type { Turn } from "../../../core/slots/turn.ts";
+import type { Lead } from "../../../core/slots/guidance.ts";
+import type { DecodeOptions, Policy, Prompt, Sample } from "../../../core/policy.ts";
+import { lengthOf, tokensOf, type Draft } from "./assemble.ts";
+import { tooLong } from "./generate.ts";
+import { asked, type Asking } from "./prompts.ts";
+
+/** What every episode of a call is played with. */
+export interface EpisodeSetting {
+  readonly policy: Policy;
+  readonly decode: DecodeOptions;
+  readonly shape: EpisodeShape;
+  readonly asking: Asking;
+  /** Turns that an episode may have: drawn, or as many as any. */
+  readonly tries: "drawn" | "most";
+}
+
+/** What is said to the policy's turn. */
+export interface Said extends Pick<Turn, "role" | "text"> {
+  readonly tokens: Int32Array;
+}
+
+export class Episode {
+  draft: Draft;
+  /** Turns of the policy that it may have. */
+  readonly tries: number;
+  /** Turns of the policy so far. */
+  number = 0;
+  readonly turns: Turn[] = [];
+  private sample: Sample | undefined;
+  private readonly parts: Lead[] = [];
+  /** Tokens that every turn of the policy begins with. */
+  private readonly begin: Int32Array;
+  /** The row's first token of the turn that is next. */
+  private start = 0;
+  /** Tokens of the row before those that the policy writes next. */
+  private length: number;
+  private written = 0;
+  private cut = false;
+
+  constructor(
+    draft: Draft,
+    readonly setting: EpisodeSetting,
+  ) {
+    const { shape, decode } = setting;
+    const { prompt, help, resumes } = draft;
+    const prefix = prompt.prefix ?? new Int32Array(0);
+    this.draft = draft;
+    this.begin = resumes?.begin ?? prefix.slice(0, prefix.length - lengthOf(help?.lead ?? []));
+    this.length = prefix.length;
+    this.tries =
+      resumes?.state.tries ??
+      (setting.tries === "most"
+        ? shape.most
+        : shape.tries(randomStream(decode.seed, "tries", ...prompt.key)));
+    if (resumes !== undefined) this.resume(resumes.state);
+  }
+
+  /** Asks this in the place of the task's prompt. @throws UserError where it fills the context */
+  asks(text: string): void {
+    const { policy, asking } = this.setting;
+    const { task, prompt } = this.draft;
+    const { tokens } = asked(policy.tokenizer, { ...task, prompt: text }, asking);
+    if (tokens.length + this.length >= policy.context)
+      throw tooLong(text, tokens.length + this.length, policy.context);
+    this.draft = { ...this.draft, prompt: { ...prompt, tokens } };
+  }
+
+  private resume({ turns }: NonNullable<Draft["resumes"]>["state"]): void {
+    for (const { role, text, tokens, finish } of turns) {
+      const own = role === "assistant";
+      this.parts.push({ kind: own ? "given" : "observed", tokens });
+      const end = this.length + tokens.length;
+      this.turns.push({ role, text, start: this.length, end, ...(finish && { finish }) });
+      this.length = end;
+      if (own) this.number += 1;
+    }
+    this.start = this.length;
+    this.give(this.begin);
+  }
+
+  private give(tokens: Int32Array): void {
+    if (tokens.length === 0) return;
+    this.parts.push({ kind: "given", tokens });
+    this.length += tokens.length;
+  }
+
+  /** Whether the policy may have another turn. */
+  get mayGoOn(): boolean {
+    return this.number < this.tries && this.left > 0 && this.sample?.finish !== "error";
+  }
+  /** Tokens that the next turn may have. */
+  private get left(): number {
+    const { shape, decode } = this.setting;
+    return shape.budget === "attempt" ? decode.max_tokens : decode.max_tokens - this.written;
+  }
+
+  /** What the policy goes on from. */
+  get prompt(): Prompt {
+    const { prompt } = this.draft;
+    const first = prompt.prefix ?? new Int32Array(0);
+    const prefix = Int32Array.from([first, ...this.parts.map(tokensOf)].flatMap((tokens) => [...tokens]));
+    return {
+      ...prompt,
+      ...(prefix.length > 0 && { prefix }),
+      ...(this.left < this.setting.decode.max_tokens && { max_tokens: this.left }),
+      ...(this.sample !== undefined && { after: this.sample.index }),
+      key: this.number === 0 ? prompt.key : [...prompt.key, "attempt", this.number],
+    };
+  }
+
+  /** The policy's turn that has just ended. */
+  get last(): { readonly text: string; readonly sample: Sample } {
+    return { text: this.turns.at(-1)!.text!, sample: this.sample! };
+  }
+  /** Its last token, where that ends it. */
+  get endToken(): number | undefined {
+    const { tokens } = this.sample!;
+    return hasEnded(tokens, this.setting.policy.tokenizer) ? tokens.at(-1) : undefined;
+  }
+
+  wrote(sample: Sample): void {
+    const { tokenizer } = this.setting.policy;
+    this.sample = sample;
+    this.number += 1;
+    this.written += sample.tokens.length;
+    const end = this.length + sample.tokens.length;
+    // The first turn begins where the row does, with whatever was given to it.
+    const opening = this.number === 1 ? (this.draft.prompt.prefix ?? this.begin) : this.begin;
+    const text = responseText(Int32Array.from([...opening, ...sample.tokens]), tokenizer);
+    this.turns.push({ role: "assistant", start: this.start, end, text, finish: sample.finish });
+    this.length = end;
+  }
+
+  /** Adds what is said to the policy's turn; false: it leaves no room for another. */
+  hears({ tokens, ...said }: Said): boolean {
+    const { context } = this.setting.policy;
+    this.cut = this.draft.prompt.tokens.length + this.length + tokens.length + this.begin.length >= context;
+    if (this.cut) return false;
+    this.parts.push({ kind: "own", sample: this.sample! }, { kind: "observed", tokens });
+    this.turns.push({ ...said, start: this.length, end: this.length + tokens.length });
+    this.length += tokens.length;
+    this.start = this.length;
+    this.give(this.begin);
+    return true;
+  }
+
+  /** As a row is made of it. An episode that the context ended was cut off. */
+  get finished(): { readonly draft: Draft; readonly sample: Sample } {
+    const { draft, parts, turns, tries, sample } = this;
+    const finish = this.cut ? "length" : sample!.finish;
+    return { draft: { ...draft, episode: { parts, turns, tries } }, sample: { ...sample!, finish } };
+  }
+}
