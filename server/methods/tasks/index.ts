@@ -5,12 +5,14 @@ import { countdown } from "./countdown.ts";
 import { dataset } from "./dataset.ts";
 import { made } from "./made.ts";
 import { reverseText } from "./reverseText.ts";
+import { worlds } from "./worlds/index.ts";
 
 /** `env: NAME` in the config chooses one by name; `dataset: PATH`, `corpus: PATH` and `generate: …` choose by their key. */
 export const taskSources: readonly Declaration<"task">[] = [
   countdown,
   arithmetic,
   reverseText,
+  ...worlds,
   dataset,
   corpus,
   made,
