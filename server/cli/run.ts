@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { shellPython } from "../methods/reward/own/python/interpreter.ts";
+import { shellPython } from "../lib/own/interpreter.ts";
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";

@@ -3,7 +3,10 @@ import type { Tokenizer, Models } from "./policy.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Clock, Model, Level } from "./basics.ts";
 import type { JudgedCriterion } from "../../shared/rollouts/criteria.ts";
+import type { SourceText } from "../lib/own/bundle.ts";
 import type { Components, TermValue, TextSpans } from "./slots/reward.ts";
+
+export type { SourceText };
 
 /** A model other than the policy that trains; `step.ts` updates learners in declared order, the policy last. */
 export interface Learner {
@@ -75,12 +78,6 @@ export interface RewardTerm {
   close?(): Promise<void>;
 }
 
-/** A file of code as it was loaded. */
-export interface SourceText {
-  /** Absolute. */
-  readonly path: string;
-  readonly text: string;
-}
 /** What a term was made of. */
 export interface Prepared {
   /** SHA-256 of its code. */

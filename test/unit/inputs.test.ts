@@ -27,7 +27,7 @@ import { readHistory } from "../../server/analysis/history/read.ts";
 import { readRegular, readText, regularFile } from "../../server/lib/inputFile.ts";
 import { openBase, readWeights } from "../../server/engine/formats/index.ts";
 import { SafetensorsFile } from "../../server/engine/weights/safetensors.ts";
-import { bundleReward } from "../../server/methods/reward/own/bundle.ts";
+import { bundleReward } from "../../server/methods/reward/own/bundleReward.ts";
 import { rowsOf } from "../../server/methods/tasks/datasetRows.ts";
 import { documentsOf } from "../../server/methods/tasks/corpusText.ts";
 import { textLines } from "../../server/lib/textLines.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
-import { interpreterFor } from "../../methods/reward/own/python/interpreter.ts";
+import { interpreterFor } from "../../lib/own/interpreter.ts";
 import { pythonHost } from "../../methods/reward/own/python/pythonProcess.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { run, type Check } from "./checks.ts";

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
-import { hostFile } from "../../methods/reward/own/ownProcess.ts";
+import { hostFile } from "../../lib/own/ownProcess.ts";
 import { print, printExactly, printJson, type Command } from "../command.ts";
 import { pathText } from "../text/diagnostics.ts";
 

@@ -4,7 +4,7 @@ import type { Command as Program } from "commander";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { runsFork, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
-import { shellPython } from "../../methods/reward/own/python/interpreter.ts";
+import { shellPython } from "../../lib/own/interpreter.ts";
 import { print, printJson } from "../command.ts";
 import { whole } from "../options.ts";
 import { warnOfTests } from "../warnOfTests.ts";

@@ -1,5 +1,5 @@
 import { lengthOfRow } from "../../core/rows/batch.ts";
-import { cut } from "./own/cut.ts";
+import { cut } from "../../lib/own/cut.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
 import type { RewardTerm } from "../../core/reward.ts";

@@ -1,5 +1,5 @@
 /** The hash by which a run remembers the file of a user's reward. None of the file is run. */
-import { bundleReward } from "./bundle.ts";
+import { bundleReward } from "./bundleReward.ts";
 import { pythonSource } from "./python/source.ts";
 
 /** @throws where it does not exist or is half-written */

@@ -7,8 +7,8 @@ import { isMainThread, Worker, workerData } from "node:worker_threads";
 import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "../../../core/slots/reward.ts";
 import { Counting } from "./counting.ts";
-import { cut } from "./cut.ts";
-import { endGroup, markName } from "./processGroup.ts";
+import { cut } from "../../../lib/own/cut.ts";
+import { endGroup, markName } from "../../../lib/own/processGroup.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
 type Score = (input: ScoreInput) => unknown;

@@ -1,9 +1,9 @@
 /** One child process that runs a user's reward: started, asked one rollout at a time, killed when it takes too long. */
 import { fork, type ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { withBundleFile } from "./bundleFile.ts";
-import { hostFile, OwnProcess } from "./ownProcess.ts";
-import { markName } from "./processGroup.ts";
+import { withBundleFile } from "../../../lib/own/bundleFile.ts";
+import { hostFile, OwnProcess } from "../../../lib/own/ownProcess.ts";
+import { markName } from "../../../lib/own/processGroup.ts";
 import { isTermValue, type FromHost, type ToHost } from "./wire.ts";
 
 /** Whether a message, which may be anything, is the answer to a question. */

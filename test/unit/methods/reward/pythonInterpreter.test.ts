@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { checkPythonRewards } from "../../../../server/cli/doctor/pythonRewards.ts";
-import { interpreterFor, shellPython } from "../../../../server/methods/reward/own/python/interpreter.ts";
+import { interpreterFor, shellPython } from "../../../../server/lib/own/interpreter.ts";
 import { withoutPython } from "../../../support/pythonReward.ts";
 import { temporary } from "../../support.ts";
 

@@ -2,13 +2,13 @@
 import { basename, dirname } from "node:path";
 import { UserError } from "../../../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../../../shared/lib/json.ts";
-import type { Bundle } from "../bundle.ts";
-import { cut } from "../cut.ts";
-import { NoAnswer } from "../ownProcess.ts";
+import type { Bundle } from "../../../../lib/own/bundle.ts";
+import { cut } from "../../../../lib/own/cut.ts";
+import { NoAnswer } from "../../../../lib/own/ownProcess.ts";
 import { noneReached, reachedSeconds, type Reached } from "../reached.ts";
 import type { Bound } from "./bind.ts";
 import { recognised, unknownText, unprovided, type TakenParameter } from "./convention.ts";
-import { interpreterFor, type Interpreter } from "./interpreter.ts";
+import { interpreterFor, type Interpreter } from "../../../../lib/own/interpreter.ts";
 import { PythonProcess } from "./pythonProcess.ts";
 import { pythonSource } from "./source.ts";
 

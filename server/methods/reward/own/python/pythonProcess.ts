@@ -1,18 +1,14 @@
 /** One Python process that runs a user's reward: see `rewardHost.py` for what is said to it and what it answers. */
-import { spawn, type ChildProcess } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { Readable, Writable } from "node:stream";
 import { z } from "zod";
 import { branchExits, branchKinds } from "../../../../../shared/rollouts/coverage.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
-import { hostFile, OwnProcess, type Part } from "../ownProcess.ts";
-import { markName } from "../processGroup.ts";
+import { FramedProcess } from "../../../../lib/own/framedProcess.ts";
+import { hostFile, type Part } from "../../../../lib/own/ownProcess.ts";
 import type { Reached } from "../reached.ts";
 import type { BatchCall } from "./bind.ts";
 import type { TakenParameter } from "./convention.ts";
 
 type ToPython =
-  | { readonly kind: "hello" }
   | {
       readonly kind: "load";
       readonly file: string;
@@ -73,48 +69,19 @@ const reachedAnswer = z.object({
   returned: z.tuple([z.string(), z.number()]).nullable(),
 });
 
-interface FromPython {
-  readonly [key: string]: unknown;
-}
-
 const isLoaded = (message: object): message is Loaded =>
   "kind" in message && (message.kind === "loaded" || message.kind === "refused");
 const isRow = (message: object): message is RowAnswer =>
   "at" in message && Number.isInteger(message.at) && ("error" in message || "value" in message);
 
-/** Seconds until the interpreter runs the host. */
-const startSeconds = 20;
-
-export class PythonProcess extends OwnProcess<ToPython, FromPython> {
-  private readonly input: Writable;
-  /** What has arrived of frames that are not complete. */
-  private pieces: Buffer[] = [];
-  private bytes = 0;
-  private readonly started: Promise<string>;
-
+export class PythonProcess extends FramedProcess<ToPython> {
   constructor(python: string, folder: string) {
-    const mark = randomUUID();
-    super(startedAs(python, folder, mark), mark);
-    const [, , , input, output] = this.child.stdio;
-    if (!(input instanceof Writable) || !(output instanceof Readable)) throw new Error("no pipes");
-    this.input = input;
-    // How the process ended says more than a broken pipe.
-    input.on("error", () => input.destroy());
-    output.on("error", () => output.destroy());
-    output.on("data", (data: Buffer) => this.read(data));
-    this.started = this.greeting();
-    // Whoever asks first is told.
-    this.started.catch(() => undefined);
-  }
-
-  /** "3.11.7", once the host runs. */
-  version(): Promise<string> {
-    return this.started;
+    super(python, pythonHost(), folder);
   }
 
   /** @param cover whether what its calls reach is counted */
   async load(file: string, text: string, name: string, seconds: number, cover = false): Promise<Loaded> {
-    await this.started;
+    await this.version();
     const answers: Loaded[] = [];
     const question = { kind: "load", file, text, name, ...(cover ? { cover } : {}) } as const;
     await this.converse(question, seconds, undefined, (message) => {
@@ -164,60 +131,7 @@ export class PythonProcess extends OwnProcess<ToPython, FromPython> {
     });
     return answers[0]!;
   }
-
-  protected send(question: ToPython): void {
-    if (question.kind === "hello") return;
-    const data = Buffer.from(JSON.stringify(question));
-    const head = Buffer.alloc(4);
-    head.writeUInt32LE(data.length);
-    this.input.write(head);
-    this.input.write(data);
-  }
-
-  private async greeting(): Promise<string> {
-    let version = "";
-    await this.converse({ kind: "hello" }, startSeconds, undefined, ({ kind, version: said }) => {
-      if (kind !== "hello" || !Array.isArray(said)) return "other";
-      version = said.join(".");
-      return "last";
-    });
-    return version;
-  }
-
-  private read(data: Buffer): void {
-    this.pieces.push(data);
-    this.bytes += data.length;
-    if (this.bytes < 4) return;
-    let all = this.pieces.length === 1 ? data : Buffer.concat(this.pieces);
-    while (all.length >= 4 && all.length >= 4 + all.readUInt32LE(0)) {
-      const end = 4 + all.readUInt32LE(0);
-      this.frame(all.toString("utf8", 4, end));
-      all = all.subarray(end);
-    }
-    [this.pieces, this.bytes] = [all.length === 0 ? [] : [all], all.length];
-  }
-
-  /** The pipe is open to the user's code, too: what came over it need not be a frame of ours. */
-  private frame(text: string): void {
-    try {
-      const message: unknown = JSON.parse(text);
-      if (typeof message === "object" && message !== null) this.hear({ ...message });
-    } catch {
-      this.end("the process wrote to the pipe of Gradus");
-      this.kill();
-    }
-  }
 }
 
 /** The one file that runs under the user's Python. */
 export const pythonHost = (): string => hostFile("rewardHost.py", process.env["GRADUS_PYTHON_HOST"]);
-
-function startedAs(python: string, folder: string, mark: string): ChildProcess {
-  return spawn(python, [pythonHost()], {
-    cwd: folder,
-    // A group of its own, so that what the user's code starts ends with it.
-    detached: process.platform !== "win32",
-    env: { ...process.env, [markName]: mark },
-    stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-  });
-}

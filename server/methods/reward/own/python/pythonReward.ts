@@ -5,7 +5,7 @@ import type { Batch } from "../../../../core/rollouts.ts";
 import type { TermValue } from "../../../../core/slots/reward.ts";
 import { failure } from "../../perRow.ts";
 import { Hangs } from "../hangs.ts";
-import { NoAnswer } from "../ownProcess.ts";
+import { NoAnswer } from "../../../../lib/own/ownProcess.ts";
 import type { CoveredReward, Reached } from "../reached.ts";
 import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { UserError, readFailure } from "../../../../../shared/lib/errors.ts";
 import { limits, readText } from "../../../../lib/inputFile.ts";
-import type { Bundle } from "../bundle.ts";
+import type { Bundle } from "../../../../lib/own/bundle.ts";
 
 /** @param unsaved the file's text as it is in an editor */
 export function pythonSource(file: string, term: string, unsaved?: string): Bundle {

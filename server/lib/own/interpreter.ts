@@ -1,12 +1,12 @@
 /**
- * Which Python runs a reward. It is a property of each reward, since no single one serves all: verl needs an older
+ * Which Python runs a user's file. It is a property of each, since no single one serves all: verl needs an older
  * one than NeMo-Gym. Only files are looked at, and `uv` is asked where a project is its own.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, parse, resolve } from "node:path";
-import { UserError } from "../../../../../shared/lib/errors.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 
 export interface Interpreter {
   /** Absolute. */
@@ -16,10 +16,12 @@ export interface Interpreter {
 }
 
 interface Asked {
-  /** The term's `python`, with the folder that it is relative to. */
+  /** What has the key `python`, and the code of errors; default: a reward term. */
+  readonly owner?: { readonly what: string; readonly code: string };
+  /** Its `python`, with the folder that it is relative to. */
   readonly named: string | undefined;
   readonly folder: string;
-  /** The reward's file, absolute. */
+  /** The user's file, absolute. */
   readonly file: string;
   readonly environment?: NodeJS.ProcessEnv;
 }
@@ -85,17 +87,18 @@ export function shellPython(environment: NodeJS.ProcessEnv): string | undefined 
 
 /** @throws UserError that names what was tried */
 export function interpreterFor(asked: Asked): Interpreter {
-  const { environment = process.env, file } = asked;
+  const { environment = process.env, file, owner = { what: "term", code: "reward-python" } } = asked;
+  const missing = (message: string): UserError => noPython(file, owner, message);
   if (asked.named !== undefined) {
     const path = named(asked.named, asked);
-    if (path !== undefined) return { path, from: "`python` of the term" };
-    throw missing(file, `there is no Python at \`${asked.named}\`, which the term's \`python\` names`);
+    if (path !== undefined) return { path, from: `\`python\` of the ${owner.what}` };
+    throw missing(`there is no Python at \`${asked.named}\`, which the ${owner.what}'s \`python\` names`);
   }
   const chosen = environment["GRADUS_PYTHON"];
   if (chosen !== undefined && chosen !== "") {
     const path = named(chosen, asked);
     if (path !== undefined) return { path, from: "GRADUS_PYTHON" };
-    throw missing(file, `there is no Python at \`${chosen}\`, which GRADUS_PYTHON names`);
+    throw missing(`there is no Python at \`${chosen}\`, which GRADUS_PYTHON names`);
   }
   const folders = foldersAbove(file);
   const active = environment["VIRTUAL_ENV"];
@@ -111,15 +114,15 @@ export function interpreterFor(asked: Asked): Interpreter {
     if (interpreter !== undefined) return interpreter;
   }
   const tried = `VIRTUAL_ENV, \`.venv\` in ${folders.length === 0 ? dirname(file) : `${folders[0]!} and above`}, uv, and python3 and python on PATH`;
-  throw missing(file, `no Python was found: looked at ${tried}`);
+  throw missing(`no Python was found: looked at ${tried}`);
 }
 
 const found = (path: string | undefined, from: string): Interpreter | undefined =>
   path !== undefined && isFile(path) ? { path, from } : undefined;
 
-const missing = (file: string, message: string): UserError =>
+const noPython = (file: string, { what, code }: NonNullable<Asked["owner"]>, message: string): UserError =>
   new UserError(message, {
     file,
-    code: "reward-python",
-    action: "Install Python 3.8 or later, or name one: `python: PATH` at the term, or GRADUS_PYTHON.",
+    code,
+    action: `Install Python 3.8 or later, or name one: \`python: PATH\` at the ${what}, or GRADUS_PYTHON.`,
   });

@@ -1,21 +1,38 @@
-/** A user's reward as one file: bundled so that it can import what it likes, and hashed so that a run knows what scored it. */
+/** A user's file as one: bundled so that it can import what it likes, and hashed so that a run knows what it was. */
 import { createHash } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
 import { z } from "zod";
-import { UserError, messageOf, readFailure } from "../../../../shared/lib/errors.ts";
-import { regularFile } from "../../../lib/inputFile.ts";
-import type { SourceText } from "../../../core/reward.ts";
-import { requireEsbuild } from "../../../lib/natives.ts";
+import { UserError, messageOf, readFailure } from "../../../shared/lib/errors.ts";
+import { regularFile } from "../inputFile.ts";
+import { requireEsbuild } from "../natives.ts";
+
+/** A file of code as it was loaded. */
+export interface SourceText {
+  /** Absolute. */
+  readonly path: string;
+  readonly text: string;
+}
 
 export interface Bundle {
   readonly text: string;
   readonly sha256: string;
 }
 
-/** Of what a reward imports. esbuild says at which import, since an error that names no place gets that one. */
+/** Whose file it is, for messages. */
+export interface Owner {
+  /** `reward term "form"`. */
+  readonly what: string;
+  /** The key that names the file. */
+  readonly key: string;
+  /** Codes of errors: there is no such file; it cannot be read or bundled. */
+  readonly missing: string;
+  readonly build: string;
+}
+
+/** Of what a file imports. esbuild says at which import, since an error that names no place gets that one. */
 const regularFiles: esbuild.Plugin = {
   name: "regular-files",
   setup: ({ onLoad }) =>
@@ -32,20 +49,20 @@ const regularFiles: esbuild.Plugin = {
 const isFailure = (error: unknown): error is esbuild.BuildFailure =>
   error instanceof Error && "errors" in error && Array.isArray(error.errors);
 
-function refusal(file: string, term: string, error: unknown): UserError {
+function refusal(file: string, { what, build: code }: Owner, error: unknown): UserError {
   const first = isFailure(error) ? error.errors[0] : undefined;
-  return new UserError(`reward term "${term}": ${first?.text ?? messageOf(error)}`, {
+  return new UserError(`${what}: ${first?.text ?? messageOf(error)}`, {
     file: first?.location?.file === undefined ? file : join(dirname(file), first.location.file),
     ...(first?.location === undefined || first.location === null
       ? {}
       : { line: first.location.line - 1, character: first.location.column }),
-    code: "reward-build",
+    code,
     cause: error,
     action: "Correct the file; the run can start once it bundles.",
   });
 }
 
-async function build(file: string, term: string, text: string | undefined): Promise<string> {
+async function build(file: string, owner: Owner, text: string | undefined): Promise<string> {
   try {
     const { outputFiles } = await requireEsbuild().build({
       ...(text === undefined
@@ -70,22 +87,22 @@ async function build(file: string, term: string, text: string | undefined): Prom
     });
     return outputFiles[0]?.text ?? "";
   } catch (error) {
-    throw refusal(file, term, error);
+    throw refusal(file, owner, error);
   }
 }
 
 const loaderOf = (file: string): "ts" | "js" => (/\.[cm]?ts$/.test(file) ? "ts" : "js");
 
 /** The bundler would wait for a pipe for ever, and read a device until the memory is full. */
-function refuseOthers(file: string, term: string): void {
+function refuseOthers(file: string, { what, key, build: code }: Owner): void {
   try {
     regularFile(file);
   } catch (error) {
-    throw new UserError(`reward term "${term}": the file cannot be read: ${readFailure(error)}`, {
+    throw new UserError(`${what}: the file cannot be read: ${readFailure(error)}`, {
       file,
-      code: "reward-build",
+      code,
       cause: error,
-      action: "Name a TypeScript or JavaScript file in `use`.",
+      action: `Name a TypeScript or JavaScript file in \`${key}\`.`,
     });
   }
 }
@@ -93,7 +110,7 @@ function refuseOthers(file: string, term: string): void {
 const mapComment = /\n\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/;
 const mapSchema = z.object({ sources: z.array(z.string()), sourcesContent: z.array(z.string().nullable()) });
 
-/** The files that were bundled, with their texts as they were then, out of the bundle's map: the reward's own first. */
+/** The files that were bundled, with their texts as they were then, out of the bundle's map: the named file first. */
 export function bundledSources(file: string, { text }: Pick<Bundle, "text">): readonly SourceText[] {
   const encoded = mapComment.exec(text)?.[1];
   if (encoded === undefined) return [];
@@ -108,15 +125,15 @@ export function bundledSources(file: string, { text }: Pick<Bundle, "text">): re
 }
 
 /** @param unsaved the file's text as it is in an editor */
-export async function bundleReward(file: string, term: string, unsaved?: string): Promise<Bundle> {
+export async function bundleOwn(file: string, owner: Owner, unsaved?: string): Promise<Bundle> {
   if (!existsSync(file))
-    throw new UserError(`reward term "${term}": there is no file ${file}`, {
+    throw new UserError(`${owner.what}: there is no file ${file}`, {
       file,
-      code: "reward-missing",
-      action: "Check the path in `use`; it is relative to the config that names it.",
+      code: owner.missing,
+      action: `Check the path in \`${owner.key}\`; it is relative to the config that names it.`,
     });
-  if (unsaved === undefined) refuseOthers(file, term);
-  const text = await build(realpathSync(file), term, unsaved);
+  if (unsaved === undefined) refuseOthers(file, owner);
+  const text = await build(realpathSync(file), owner, unsaved);
   // The map names absolute places of this machine, so it is left out of the hash.
   const code = text
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")
