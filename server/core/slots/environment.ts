@@ -41,6 +41,11 @@ export interface Environment {
   reset(task: Task, seed: number): Promise<Observation>;
   /** Takes one turn of the policy, its text without end tokens. */
   step(text: string, signal?: AbortSignal): Promise<Stepped>;
+  /**
+   * The episode is over though no step has said `done`: its turns or tokens are used up. What it is worth, where only
+   * its end is rewarded. Called at most once, after the last step; never after one that was done.
+   */
+  end?(): Promise<Pick<Stepped, "reward" | "components">>;
   /** Where the episode stands, for `restore`. Absent: it cannot be told, and no episode begins in its middle. */
   state?(): Promise<Json>;
   /** Begins an episode of the task in a state that `state` gave. */
