@@ -46,6 +46,7 @@ export const entries = [
       rescoreThread: "server/daemon/rescore/rescoreThread.ts",
       rewardThread: "server/daemon/rewardChecks/rewardThread.ts",
       datasetThread: "server/analysis/datasetThread.ts",
+      sandboxThread: "server/lib/sandbox/sandboxThread.ts",
       rewardHost: "server/methods/reward/own/host.ts",
     },
     outdir: dist,
@@ -139,6 +140,15 @@ const carried = {
     "wasm_exec.js",
     "wasm_exec_node.js",
   ],
+  pyodide: [
+    "package.json",
+    "pyodide.js",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "pyodide-lock.json",
+    "python_stdlib.zip",
+  ],
+  "@jitl/quickjs-ng-wasmfile-release-sync": ["package.json", "LICENSE", "dist/emscripten-module.wasm"],
 };
 function carry() {
   for (const [name, files] of Object.entries(carried))

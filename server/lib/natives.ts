@@ -43,11 +43,15 @@ const isInstalled = (name: string): boolean => existsSync(join(nativeFolder(name
 /** Version of an installed native package; also of one that does not export its package.json. */
 export const nativeVersion = (name: string): string => versionIn(nativeFolder(name));
 
-/** What works without any set-up, slower: SQLite and esbuild in WebAssembly. */
-type Carried = "node-sqlite3-wasm" | "esbuild-wasm";
+/** What works without any set-up, slower: SQLite and esbuild in WebAssembly; and what there is only in WebAssembly. */
+export type Carried =
+  | "node-sqlite3-wasm"
+  | "esbuild-wasm"
+  | "pyodide"
+  | "@jitl/quickjs-ng-wasmfile-release-sync";
 
 /** In a package they are next to the bundle (`dist/carried`, put there by esbuild.mjs), in a checkout in node_modules. */
-function carriedFolder(name: Carried): string {
+export function carriedFolder(name: Carried): string {
   const here = dirname(fileURLToPath(import.meta.url));
   for (let folder = here; ; folder = dirname(folder)) {
     for (const place of ["carried", "node_modules"])

@@ -9,8 +9,12 @@ export interface SandboxProgram {
   readonly stdin?: string;
   /** Seconds that it may take. */
   readonly seconds: number;
-  /** MiB that it may hold. */
+  /** MiB that it may hold, the interpreter's own (about 30 of Python, 2 of JavaScript) included. */
   readonly memory: number;
+  /** Whether to say which lines ran: Python only. */
+  readonly lines?: boolean;
+  /** Python only: what the last statement is worth, where it is an expression, comes as `value`, as `repr` writes it. */
+  readonly value?: boolean;
 }
 
 /**
@@ -20,6 +24,10 @@ export interface SandboxProgram {
 export interface SandboxFailure {
   readonly kind: "exception" | "timeout" | "memory" | "refused" | "output";
   readonly message: string;
+  /** The exception's name, e.g. `SyntaxError`. */
+  readonly name?: string;
+  /** Line of the program, from 1, that it was thrown in. */
+  readonly line?: number;
 }
 
 export interface SandboxResult {
@@ -28,6 +36,9 @@ export interface SandboxResult {
   /** Absent: it came to its end. */
   readonly failure?: SandboxFailure;
   readonly seconds: number;
+  /** Lines of the program that ran, from 1, ascending; absent where that was not asked, or is not known. */
+  readonly lines?: readonly number[];
+  readonly value?: string;
 }
 
 export interface Sandbox {
@@ -36,3 +47,6 @@ export interface Sandbox {
   /** Ends its threads. */
   close(): Promise<void>;
 }
+
+/** Characters that a program may print, both streams together. */
+export const mostOutput = 1 << 20;

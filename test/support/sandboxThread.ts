@@ -1,0 +1,26 @@
+/** The thread that programs run in, built into a folder of its own and named to whoever starts one. */
+import { build } from "esbuild";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+
+/** @returns how to remove it */
+export async function builtSandboxThread(): Promise<() => void> {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-sandbox-"));
+  const outfile = join(folder, "sandboxThread.mjs");
+  await build({
+    entryPoints: ["server/lib/sandbox/sandboxThread.ts"],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+  process.env["GRADUS_SANDBOX_THREAD"] = outfile;
+  return () => rmSync(folder, { recursive: true, force: true });
+}
+
+export const sandboxThread = async (): Promise<void> => after(await builtSandboxThread());
