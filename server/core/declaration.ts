@@ -179,6 +179,8 @@ export interface Declaration<Slot extends SlotName = SlotName, Params extends z.
   /** Of a reward: whether it looks at what is answered, or only at how. */
   readonly judges?: "answer" | "form";
   readonly params: Params;
+  /** Of a reward: the other terms whose values it reads, by name; undefined: those that decide a success. */
+  reads?(params: z.output<Params>): readonly (string | undefined)[];
   /** Of a reward: the least and the most that it can be, before its weight. */
   range?(params: z.output<Params>): readonly [number, number];
   /** Of a scale: within what a factor on all rewards changes no advantage, because they are divided by their own size. */

@@ -32,6 +32,8 @@ export interface RewardColumn {
   /** `rows + 1`; for response level, 0, 1, 2, … */
   readonly offsets: Int32Array;
   readonly values: Float64Array;
+  /** Discount of its returns to go; undefined: `advantage.gamma`. */
+  readonly gamma?: number;
   /** Row → message, for rows whose status is error. */
   readonly errors: ReadonlyMap<number, string>;
   /** Row → what the term found in the response, as it was scored. */
@@ -65,6 +67,11 @@ export interface RewardContext {
   readonly tokenizer: Tokenizer;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
+  /**
+   * What another term gave each row of the batch: of those that the declaration `reads`; undefined: of each row the first
+   * deciding term that applies to it.
+   */
+  readonly said?: (term: string | undefined) => readonly TermValue[];
 }
 
 /** Scores every row of a batch; one result a row, in order. */

@@ -27,6 +27,7 @@ import { miniBatch } from "./objective/miniBatch.ts";
 import { minTokens } from "./rollout/minTokens.ts";
 import { modelSize } from "./models/modelSize.ts";
 import { duplicateName } from "./stages/duplicateName.ts";
+import { readTerm } from "./reward/readTerm.ts";
 import { successTerm } from "./reward/successTerm.ts";
 import { termTasks } from "./reward/termTasks.ts";
 import { registeredModel } from "./models/models.ts";
@@ -147,6 +148,7 @@ export const rules: readonly Rule[] = [
   learner,
   knownMetric,
   successTerm,
+  readTerm,
   termTasks,
   unusedTerm,
   scheduleEnd,

@@ -8,7 +8,7 @@ import type { KlTerm } from "../../core/slots/kl.ts";
 import type { Clock, Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { Stats } from "../../core/policy.ts";
-import type { Combined } from "../../core/reward.ts";
+import type { Combined, RewardColumn } from "../../core/reward.ts";
 import type {
   AdvantageBaseline,
   AdvantageChannel,
@@ -19,7 +19,7 @@ import type {
 } from "../../core/slots/advantage.ts";
 import { clippedTo } from "../../methods/advantage/clip.ts";
 import { Moments } from "../../lib/moments.ts";
-import { returnsToGo } from "../../methods/advantage/returns.ts";
+import { returnsToGo, underOwnDiscount } from "../../methods/advantage/returns.ts";
 import {
   coarser,
   Earned,
@@ -152,6 +152,7 @@ export class AdvantageChain implements Stateful {
       const own = level === this.level ? units : unitsOf(step.batch, level);
       const values = this.ofSource(source, own, totals, step);
       const spread = level === this.level ? values : placed(values, own, units, this.config.returns);
+      if (this.config.returns === "after") this.discountApart(spread, column, units, step);
       for (let unit = 0; unit < sum.length; unit++)
         if (!Number.isNaN(spread[unit]!)) sum[unit]! += weight * spread[unit]!;
     });
@@ -162,6 +163,19 @@ export class AdvantageChain implements Stateful {
       units,
       values: values.map((value, unit) => (Number.isNaN(totals[units.row[unit]!]!) ? Number.NaN : value)),
     };
+  }
+
+  /** A source with a discount of its own, as rewards that the chain's discount makes its returns of. In place. */
+  private discountApart(
+    values: Float64Array,
+    { gamma: own }: RewardColumn,
+    units: Units,
+    { gamma, batch }: Step,
+  ): void {
+    if (own === undefined || own === gamma || units.level === "response") return;
+    const { observations } = this.config;
+    for (let row = 0; row < batch.rows; row++)
+      underOwnDiscount(values, 0, units, row, own, { gamma, observations });
   }
 
   private ofSource(
@@ -180,7 +194,7 @@ export class AdvantageChain implements Stateful {
     for (let row = 0; row < totals.length; row++) totals[row]! /= weight;
     const rewards =
       this.config.returns === "before" && this.baseline.returns !== "own"
-        ? this.toGo(earned, units, step)
+        ? this.toGo(earned, units, { ...step, gamma: column.gamma ?? step.gamma })
         : earned;
     const input = this.input(units, rewards, totals, step);
     return this.scale(this.baseline.centre(input), input);
@@ -191,11 +205,13 @@ export class AdvantageChain implements Stateful {
     units: Units,
     totals: Float64Array,
     penalty: Penalty | undefined,
-    { batch }: Step,
+    { batch, gamma }: Step,
   ): Float64Array | Earned {
     if (units.level === "response") return totals;
-    return new Earned({ columns: sources, units, totals, batch, penalty: penalty?.tokens() }, (size) =>
-      this.space.column("rewards", size).fill(0),
+    const discount = { gamma, observations: this.config.observations };
+    return new Earned(
+      { columns: sources, units, totals, batch, penalty: penalty?.tokens(), discount },
+      (size) => this.space.column("rewards", size).fill(0),
     );
   }
 

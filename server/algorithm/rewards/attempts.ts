@@ -114,7 +114,7 @@ export async function scoredByAttempts(
 ): Promise<readonly TermValue[]> {
   if (how === "episode" || !batch.records.some(hasAttempts)) return term.score(batch, context);
   const attempts = attemptsIn(batch, how === "last" ? "last" : "all");
-  const said = await term.score(attempts.batch, context);
+  const said = await term.score(attempts.batch, { ...context, ...readByAttempt(context, attempts.of) });
   const byRow = Array.from({ length: batch.rows }, (): Said[] => []);
   attempts.of.forEach((attempt, i) =>
     byRow[attempt.row]!.push({
@@ -123,6 +123,16 @@ export async function scoredByAttempts(
     }),
   );
   return byRow.map((own, row) => folded(own, how, batch, row));
+}
+
+/** What other terms gave attempts: each its own, where they score attempts; else what they gave the row. */
+function readByAttempt({ said }: RewardContext, of: readonly Attempt[]): Pick<RewardContext, "said"> {
+  if (said === undefined) return {};
+  const atTurn = (value: TermValue, turn: number): TermValue =>
+    value.kind === "values" && value.level === "turn" && turn >= 0
+      ? { kind: "value", value: value.values[turn]! }
+      : value;
+  return { said: (name) => of.map(({ row, turn }) => atTurn(said(name)[row]!, turn)) };
 }
 
 interface Said {

@@ -1,6 +1,7 @@
 /** From what each term said of each rollout to one number a row and whether it is a success. */
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
-import { valueAt } from "../../core/schedule.ts";
+import { decidingOrder } from "../../core/config/termFacts.ts";
+import { valueAt, type Scheduled } from "../../core/schedule.ts";
 import type { TermValue, TextSpans } from "../../core/slots/reward.ts";
 import type { Clock, Level } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -93,6 +94,17 @@ export function columnOf(name: string, results: readonly TermValue[], batch: Bat
   };
 }
 
+/** What a term said of a row. */
+export function valueIn(column: RewardColumn, row: number): TermValue {
+  if (column.status[row] === status.none) return { kind: "none" };
+  if (column.status[row] === status.error)
+    return { kind: "error", message: `${column.name}: ${column.errors.get(row) ?? "it failed"}` };
+  const values = [...column.values.subarray(column.offsets[row], column.offsets[row + 1])];
+  return column.level === "response" || values.length === 1
+    ? { kind: "value", value: values[0] ?? Number.NaN }
+    : { kind: "values", level: column.level, values };
+}
+
 /** A row's value of a term: the sum over its places; NaN where it has none. */
 export function rowValue(column: RewardColumn, row: number): number {
   if (column.status[row] !== status.value) return Number.NaN;
@@ -113,6 +125,9 @@ function lastValue({ offsets, values }: RewardColumn, row: number): number {
 export const applies = (term: RewardTermConfig, source: string): boolean =>
   term.tasks === undefined || term.tasks.includes(source);
 
+const discounted = (term: RewardColumn, gamma: Scheduled | undefined, clock: Clock): RewardColumn =>
+  gamma === undefined ? term : { ...term, gamma: valueAt(gamma, clock) };
+
 export class RewardChain {
   private readonly combine: Combine;
 
@@ -130,7 +145,10 @@ export class RewardChain {
   /** `terms` are in the order of the config; columns beyond its own are rewards that were recorded whole, of weight 1. */
   rewards(terms: readonly RewardColumn[], batch: Batch, clock: Clock): Scores {
     const weights = this.weights(clock);
-    const rewards: Rewards = { terms, weights: terms.map((_, i) => weights[i] ?? 1) };
+    const rewards: Rewards = {
+      terms: terms.map((term, i) => discounted(term, this.config.terms[i]?.gamma, clock)),
+      weights: terms.map((_, i) => weights[i] ?? 1),
+    };
     return { rewards, combined: this.combine(rewards, batch), success: this.success(terms, batch) };
   }
 
@@ -142,15 +160,14 @@ export class RewardChain {
 
   /** The first of the deciding terms that applies to a row decides. */
   private success(terms: readonly RewardColumn[], batch: Batch): Uint8Array {
-    const { terms: names, at_least } = this.config.success;
+    const { at_least } = this.config.success;
     const own = this.config.terms.length;
-    const deciding =
-      names === undefined
-        ? terms
-        : [
-            ...names.flatMap((name) => terms.slice(0, own).filter((term) => term.name === name)),
-            ...terms.slice(own),
-          ];
+    const deciding = [
+      ...decidingOrder(this.config).flatMap(({ name }) =>
+        terms.slice(0, own).filter((term) => term.name === name),
+      ),
+      ...terms.slice(own),
+    ];
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
       const first = deciding.find((term) => term.status[row] !== status.none);
       if (first === undefined || first.status[row] === status.error) return outcome.unknown;

@@ -13,10 +13,43 @@ import type { Objective } from "../../core/loss.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import { create } from "../../core/create.ts";
 import { methodOf } from "../../methods/index.ts";
-import { applies, columnOf } from "./rewards.ts";
+import { applies, columnOf, valueIn } from "./rewards.ts";
 import { scoredByAttempts } from "./attempts.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import {
+  decidingOrder,
+  neededBy,
+  plainDeciding,
+  readsOf,
+  type ReadTerm,
+} from "../../core/config/termFacts.ts";
 import { selectRows } from "../../core/rows/batch.ts";
 import type { CreateContext } from "../../core/declaration.ts";
+
+const noneOf = ({ rows }: Batch): TermValue[] => Array.from({ length: rows }, () => ({ kind: "none" }));
+
+/** What a row got of the first term that applies to it. */
+function firstSaid(columns: readonly RewardColumn[], row: number): TermValue {
+  const column = columns.find((one) => one.status[row] !== status.none);
+  return column === undefined ? { kind: "none" } : valueIn(column, row);
+}
+
+/** @throws UserError where a term reads itself, directly or through others, or one that does not exist */
+function checkedNeeds(term: RewardTermConfig, reward: StageBody["reward"]): ReadonlySet<string> {
+  const names = reward.terms.map(({ name }) => name);
+  const unknown = readsOf(term).find((name) => name !== undefined && !names.includes(name));
+  const needs = neededBy(term, reward);
+  if (unknown === undefined && !needs.has(term.name)) return needs;
+  throw new UserError(
+    unknown === undefined
+      ? `The reward term ${term.name} reads its own value, through ${[...needs].filter((name) => name !== term.name).join(", ") || "itself"}`
+      : `The reward term ${term.name} reads the term ${unknown}, which does not exist`,
+    {
+      code: "read-term",
+      action: `Name another term: ${names.filter((name) => name !== term.name && !needs.has(name)).join(", ") || "there is none yet"}.`,
+    },
+  );
+}
 
 function objectiveNamed(use: string, params: object, context: CreateContext): Objective {
   const declaration = methodOf("objective", use);
@@ -24,25 +57,49 @@ function objectiveNamed(use: string, params: object, context: CreateContext): Ob
   return declaration.create(declaration.params.parse(params), { ...context, folder: "" });
 }
 
-/** The scores of a term with a learner depend on the whole step: it waits until the step's rollouts are known. */
-const waits = ({ learners }: RewardTerm): boolean => learners !== undefined && learners.length > 0;
+const learns = ({ learners }: RewardTerm): boolean => learners !== undefined && learners.length > 0;
+
+interface MadeTerm {
+  readonly config: RewardTermConfig;
+  readonly term: RewardTerm;
+  /** Its scores, or those of a term that it reads, depend on a learner: it waits until the step's rollouts are known. */
+  readonly waits: boolean;
+}
 
 export class Scorer {
-  private readonly terms: readonly { readonly config: RewardTermConfig; readonly term: RewardTerm }[];
+  private readonly terms: readonly MadeTerm[];
+  /** Which of the terms a caller gets columns of. */
+  private readonly asked: readonly MadeTerm[];
 
   /** By term, what user code was loaded. */
   readonly loaded = new Map<string, Prepared>();
-  /** undefined: any of them. */
-  private readonly deciding: readonly string[] | undefined;
+  private readonly deciding: ReadonlySet<string>;
 
-  /** Throws a UserError for a term that this version can't run. Starts nothing. */
-  constructor(config: StageBody["reward"], context: CreateContext) {
-    this.deciding = config.success.terms;
-    const learns: CreateContext = {
+  /**
+   * Throws a UserError for a term that this version can't run, or that reads itself. Starts nothing.
+   * @param only a term's name: that term alone is scored, with those that it reads
+   */
+  constructor(
+    private readonly config: StageBody["reward"],
+    context: CreateContext,
+    only?: string,
+  ) {
+    this.deciding = new Set(decidingOrder(config).map(({ name }) => name));
+    const withLosses: CreateContext = {
       ...context,
       objective: (use, params) => objectiveNamed(use, params, context),
     };
-    this.terms = config.terms.map((term) => ({ config: term, term: create(term.term, learns, term.name) }));
+    const needs = new Map(config.terms.map((term) => [term.name, checkedNeeds(term, config)]));
+    const made = config.terms
+      .filter(({ name }) => only === undefined || name === only || needs.get(only)?.has(name) === true)
+      .map((term) => ({ config: term, term: create(term.term, withLosses, term.name) }));
+    const learning = new Set(made.filter(({ term }) => learns(term)).map(({ config: { name } }) => name));
+    this.terms = made.map((one) => {
+      const { name } = one.config;
+      const waits = learning.has(name) || [...needs.get(name)!].some((other) => learning.has(other));
+      return { ...one, waits };
+    });
+    this.asked = this.terms.filter(({ config: { name } }) => only === undefined || name === only);
   }
 
   /** Loads user code, before the first step. The SHA-256 of each bundle, by term. */
@@ -63,27 +120,32 @@ export class Scorer {
   }
   /** Whether a term scores only once the step's batch is known, after learners that train before the advantages. */
   get waits(): boolean {
-    return this.terms.some(({ term }) => waits(term));
+    return this.terms.some(({ waits }) => waits);
   }
 
   /** One column a term, in the config's order. A row that a term does not apply to has none of it. */
   score(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
-    return this.scoreThose(batch, context, () => undefined);
+    return this.scoreThose(batch, context, () => undefined, []);
   }
   /** The same without the terms that wait for their learners: those apply to no row yet. */
   scorePlain(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
-    const none: readonly TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
-    return this.scoreThose(batch, context, ({ config, term }) =>
-      waits(term) ? columnOf(config.name, none, batch) : undefined,
+    const none = noneOf(batch);
+    return this.scoreThose(
+      batch,
+      context,
+      ({ config, waits }) => (waits ? columnOf(config.name, none, batch) : undefined),
+      [],
     );
   }
   /** The terms that decide what is a success, of rows that are single attempts; the others apply to none. */
   scoreDeciding(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
-    const none: readonly TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
-    return this.scoreThose(batch, context, ({ config, term }) =>
-      waits(term) || this.deciding?.includes(config.name) === false
-        ? columnOf(config.name, none, batch)
-        : undefined,
+    const none = noneOf(batch);
+    return this.scoreThose(
+      batch,
+      context,
+      ({ config, waits }) =>
+        waits || !this.deciding.has(config.name) ? columnOf(config.name, none, batch) : undefined,
+      [],
     );
   }
   /** The terms that waited, in addition to those of `plain`. */
@@ -92,31 +154,71 @@ export class Scorer {
     context: RewardContext,
     plain: readonly RewardColumn[],
   ): Promise<RewardColumn[]> {
-    return this.scoreThose(batch, context, ({ term }, index) => (waits(term) ? undefined : plain[index]));
+    return this.scoreThose(batch, context, ({ waits }, index) => (waits ? undefined : plain[index]), plain);
   }
 
   private scoreThose(
     batch: Batch,
     context: RewardContext,
-    known: (one: (typeof this.terms)[number], index: number) => RewardColumn | undefined,
+    known: (one: MadeTerm, index: number) => RewardColumn | undefined,
+    earlier: readonly RewardColumn[],
   ): Promise<RewardColumn[]> {
-    return Promise.all(
-      this.terms.map(async (one, index) => {
-        const already = known(one, index);
-        if (already !== undefined) return already;
-        const { config, term } = one;
-        const rows = [...batch.records.keys()].filter((row) =>
-          applies(config, batch.records[row]!.task.source),
-        );
-        const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
-        const scored = rows.length === 0 ? [] : await scoredByAttempts(term, config.attempts, own, context);
-        const values: TermValue[] = Array.from({ length: batch.rows }, () => ({ kind: "none" }));
-        rows.forEach(
-          (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),
-        );
-        return columnOf(config.name, values, batch);
-      }),
+    const scored = new Map<string, Promise<RewardColumn>>();
+    this.terms.forEach((one, i) => {
+      if (earlier[i] !== undefined && !one.waits) scored.set(one.config.name, Promise.resolve(earlier[i]));
+    });
+    // A term that others read is scored once, and before them.
+    const columnFor = (one: MadeTerm): Promise<RewardColumn> => {
+      const { name } = one.config;
+      const found = scored.get(name) ?? this.scoreOne(one, batch, context, columnFor);
+      scored.set(name, found);
+      return found;
+    };
+    return Promise.all(this.asked.map((one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
+  }
+
+  private async scoreOne(
+    { config, term }: MadeTerm,
+    batch: Batch,
+    context: RewardContext,
+    columnFor: (one: MadeTerm) => Promise<RewardColumn>,
+  ): Promise<RewardColumn> {
+    const rows = [...batch.records.keys()].filter((row) => applies(config, batch.records[row]!.task.source));
+    const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
+    const said = await this.readBy(config, rows, columnFor);
+    const scored =
+      rows.length === 0
+        ? []
+        : await scoredByAttempts(term, config.attempts, own, { ...context, ...(said && { said }) });
+    const values = noneOf(batch);
+    rows.forEach(
+      (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),
     );
+    return columnOf(config.name, values, batch);
+  }
+
+  /** What the terms that a term reads gave these rows; undefined: it reads none. */
+  private async readBy(
+    config: RewardTermConfig,
+    rows: readonly number[],
+    columnFor: (one: MadeTerm) => Promise<RewardColumn>,
+  ): Promise<RewardContext["said"]> {
+    const names = readsOf(config);
+    if (names.length === 0) return undefined;
+    const found = new Map<ReadTerm, readonly TermValue[]>();
+    for (const name of names) {
+      const named = name === undefined ? plainDeciding(this.config).map((term) => term.name) : [name];
+      const columns: RewardColumn[] = [];
+      for (const one of named) {
+        const term = this.terms.find((other) => other.config.name === one);
+        if (term !== undefined) columns.push(await columnFor(term));
+      }
+      found.set(
+        name,
+        rows.map((row) => firstSaid(columns, row)),
+      );
+    }
+    return (name) => found.get(name) ?? [];
   }
 
   async close(): Promise<void> {

@@ -61,7 +61,7 @@ type TermScorers = ReadonlyMap<string, Scorer>;
 
 const termScorers = ({ reward }: StageBody, context: CreateContext): TermScorers =>
   new Map(
-    reward.terms.map((term) => [term.name, new Scorer({ ...reward, terms: [term] }, context)] as const),
+    reward.terms.map((term) => [term.name, new Scorer(reward, context, term.name)] as const),
   );
 
 /** A term that is computed from tokens keeps its recorded values where no tokens were recorded. */

@@ -3,6 +3,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { applies, columnOf, outcome, RewardChain, rowValue } from "../../algorithm/rewards/rewards.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
+import { decidingOrder } from "../../core/config/termFacts.ts";
 import { stepsInAll } from "../../config/build/stagePlan.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -68,13 +69,8 @@ export function batchOf(answers: readonly Answer[]): Batch {
 const known = (value: number): number | null => (Number.isNaN(value) ? null : value);
 
 /** The terms that decide what is a success of a source's answers: the first that applies does. */
-export function decidingTerms({ reward }: StageBody, source: string): RewardTermConfig[] {
-  const applying = reward.terms.filter((term) => applies(term, source));
-  const { terms } = reward.success;
-  return terms === undefined
-    ? applying
-    : terms.flatMap((name) => applying.filter((term) => term.name === name));
-}
+export const decidingTerms = ({ reward }: StageBody, source: string): RewardTermConfig[] =>
+  decidingOrder(reward).filter((term) => applies(term, source));
 
 /** Scores one term. `Scorer` does, and what scores a file as it is in an editor. */
 export interface TermScorer {
@@ -120,7 +116,7 @@ export class AnswerScorer {
     this.scorers = new Map(
       body.reward.terms.map((term) => [
         term.name,
-        instead?.(term, body) ?? new Scorer({ ...body.reward, terms: [term] }, this.context),
+        instead?.(term, body) ?? new Scorer(body.reward, this.context, term.name),
       ]),
     );
   }

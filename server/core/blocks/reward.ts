@@ -1,7 +1,7 @@
 /** The keys of `reward`: what scores a response. */
 import { z } from "zod";
 import { refers } from "../references.ts";
-import { choice, made, map, method, namedMap, scheduled, value } from "./kinds.ts";
+import { choice, fraction, made, map, method, namedMap, scheduled, value } from "./kinds.ts";
 
 /** What a reward term scores of an episode of several attempts. */
 export const termAttempts = z.enum(["last", "each", "best", "sum", "episode"]);
@@ -12,6 +12,10 @@ const term = method("reward", "term", {
     z.number(),
     "Factor on the term before terms are combined. 0: the term is recorded, and rewards nothing.",
     { default: 1, live: true },
+  ),
+  gamma: scheduled(
+    fraction,
+    "γ of this term's rewards, where it differs from `advantage.gamma`: below response level, the discount of its returns to go.",
   ),
   tasks: value(z.array(refers({ to: "task" })), "Names of the tasks the term applies to; default: all."),
   attempts: value(

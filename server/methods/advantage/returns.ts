@@ -1,4 +1,4 @@
-/** Sums to go: what a unit and all later ones of its row come to. */
+/** Sums to go: what a unit and all later ones of its row come to, under one discount or several. */
 import type { Units } from "../../core/slots/advantage.ts";
 import { gapAfter } from "./units.ts";
 
@@ -25,4 +25,34 @@ export function returnsToGo(
     }
   }
   return result;
+}
+
+export interface Discount {
+  /** Of the chain: what returns to go are discounted by later. */
+  readonly gamma: number;
+  readonly observations: "skip" | "discount";
+}
+
+/**
+ * Of a source with a discount of its own, rewards whose returns to go under the chain's discount are the source's returns
+ * under its own: v'_u = G_u − γ G_{u+1}, with G_u = v_u + γ_own G_{u+1}. In place, of the units of one row.
+ * @param values from `base` on
+ */
+export function underOwnDiscount(
+  values: Float64Array,
+  base: number,
+  units: Units,
+  row: number,
+  own: number,
+  { gamma, observations }: Discount,
+): void {
+  const [from, to] = [units.offsets[row]!, units.offsets[row + 1]!];
+  const counting = observations === "discount" && units.level === "token";
+  let later = 0;
+  for (let unit = to - 1; unit >= from; unit--) {
+    const steps = 1 + (counting && unit < to - 1 ? gapAfter(units, unit) : 0);
+    const whole = values[unit - base]! + own ** steps * later;
+    values[unit - base] = whole - gamma ** steps * later;
+    later = whole;
+  }
 }

@@ -2,6 +2,7 @@
 import type { Level } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
+import { underOwnDiscount, type Discount } from "./returns.ts";
 import { advantageLevels, type AdvantageLevel, type Units } from "../../core/slots/advantage.ts";
 
 export interface RewardSource {
@@ -42,6 +43,8 @@ interface Crediting {
   readonly batch: Batch;
   /** Per token, taken off. */
   readonly penalty: Float64Array | undefined;
+  /** Of the chain, for sources with a discount of their own; absent: theirs is not asked. */
+  readonly discount?: Discount;
 }
 
 /**
@@ -103,8 +106,39 @@ function creditRow(
     return;
   }
   if (into !== undefined) into[row] = 0;
-  for (const column of applying) creditTerm(column, crediting, row, rewards, base, into);
+  for (const column of applying) {
+    const { gamma } = column;
+    if (gamma === undefined || crediting.discount === undefined || gamma === crediting.discount.gamma)
+      creditTerm(column, crediting, row, rewards, base, into);
+    else
+      creditDiscounted(
+        column,
+        { ...crediting, discount: crediting.discount },
+        gamma,
+        row,
+        rewards,
+        base,
+        into,
+      );
+  }
   if (penalty !== undefined) charge(penalty, crediting, row, rewards, base);
+}
+
+function creditDiscounted(
+  column: RewardColumn,
+  crediting: Crediting & { readonly discount: Discount },
+  gamma: number,
+  row: number,
+  rewards: Float64Array,
+  base: number,
+  into: Float64Array | undefined,
+): void {
+  const { units, discount } = crediting;
+  const first = units.offsets[row]!;
+  const own = new Float64Array(units.offsets[row + 1]! - first);
+  creditTerm(column, crediting, row, own, first, into);
+  underOwnDiscount(own, first, units, row, gamma, discount);
+  own.forEach((value, i) => (rewards[first + i - base]! += value));
 }
 
 function creditTerm(

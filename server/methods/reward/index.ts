@@ -1,20 +1,35 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { abstain } from "./calibration/abstain.ts";
+import { boostIfLow } from "./calibration/boostIfLow.ts";
+import { brier } from "./calibration/brier.ts";
+import { flip } from "./calibration/flip.ts";
+import { effort } from "./effort.ts";
 import { equation } from "./equation.ts";
 import { exactMatch } from "./exactMatch.ts";
 import { format } from "./format.ts";
 import { implicitPrm } from "./models/implicitPrm.ts";
 import { length } from "./length.ts";
 import { numeric } from "./numeric.ts";
-import { product } from "./product.ts";
-import { progress } from "./progress.ts";
+import { gate } from "./combine/gate.ts";
+import { max } from "./combine/max.ts";
+import { pessimism } from "./combine/pessimism.ts";
+import { product } from "./combine/product.ts";
+import { progress } from "./combine/progress.ts";
+import { renorm } from "./combine/renorm.ts";
+import { softMin } from "./combine/softMin.ts";
+import { sum } from "./combine/sum.ts";
+import { tiers } from "./combine/tiers.ts";
+import { veto } from "./combine/veto.ts";
 import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { rewardModel } from "./models/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
-import { sum } from "./sum.ts";
-import { tiers } from "./tiers.ts";
+import { patchSimilarity } from "./text/patchSimilarity.ts";
+import { phrases } from "./text/phrases.ts";
+import { repetition } from "./text/repetition.ts";
+import { textOverlap } from "./text/textOverlap.ts";
 import { verdict } from "./verdict.ts";
 import { user } from "./own/user.ts";
 
@@ -25,14 +40,34 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   numeric,
   format,
   length,
+  effort,
+  repetition,
+  phrases,
   rewardModel,
   informationGain,
   referenceProbability,
   segmentMatch,
+  textOverlap,
+  patchSimilarity,
+  brier,
+  abstain,
+  flip,
+  boostIfLow,
   rubric,
   verdict,
   implicitPrm,
   user,
   python,
 ];
-export const combiners: readonly Declaration<"combine">[] = [sum, product, progress, tiers];
+export const combiners: readonly Declaration<"combine">[] = [
+  sum,
+  product,
+  progress,
+  tiers,
+  gate,
+  max,
+  softMin,
+  pessimism,
+  veto,
+  renorm,
+];

@@ -1,3 +1,4 @@
+import { judgesOf } from "../../core/config/termFacts.ts";
 import { scheduledRange } from "../ranges.ts";
 import { eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
 
@@ -15,7 +16,7 @@ export const shapedFilter: Rule = {
     if (curriculum.admission.declaration.name !== "nonzero_variance") return;
     const weighted = reward.terms.filter(({ weight }) => scheduledRange(weight).some((w) => w !== 0));
     const shaping = weighted.find(({ term }) => differsAlways(term.params["shape"], term.declaration.name));
-    const answer = weighted.find(({ term }) => term.declaration.judges === "answer");
+    const answer = weighted.find((term) => judgesOf(term) === "answer");
     if (shaping === undefined || answer === undefined) return;
     const paths = [
       ["curriculum", "admission"],

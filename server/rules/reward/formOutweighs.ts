@@ -1,4 +1,5 @@
 import type { RewardTermConfig } from "../../core/config/resolved.ts";
+import { judgesOf } from "../../core/config/termFacts.ts";
 import { appliesTo, rewardRange } from "../ranges.ts";
 import type { StageView } from "../../config/check/model.ts";
 import { at as nodeAt, eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
@@ -31,10 +32,10 @@ function checkTerms(
   view: StageView,
   terms: readonly RewardTermConfig[],
 ): void {
-  const answers = terms.filter(({ term }) => term.declaration.judges === "answer");
+  const answers = terms.filter((term) => judgesOf(term) === "answer");
   const best = answers.reduce((sum, term) => sum + (width(term) ?? 0), 0);
   // A user's function may judge answers too, and its range is unknown.
-  if (answers.length === 0 || best === 0 || terms.some(({ term }) => term.declaration.judges === undefined))
+  if (answers.length === 0 || best === 0 || terms.some((term) => judgesOf(term) === undefined))
     return;
   for (const term of terms) {
     const own = width(term);

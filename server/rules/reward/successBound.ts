@@ -1,3 +1,4 @@
+import { decidingOrder } from "../../core/config/termFacts.ts";
 import { rewardRange, scheduledRange, termRange } from "../ranges.ts";
 import { eachRlStage, placeOf, reportAt, type Rule } from "../rule.ts";
 
@@ -7,9 +8,10 @@ export const successBound: Rule = {
   title: "Success threshold that is never or always reached",
   why: "A rollout succeeds when the deciding term's own value, before its weight, is at least `reward.success.at_least`. If that is above the most that the term gives, no rollout ever succeeds; if it is at or below the least, every rollout does. pass@k, `success_band` and every count of correct and wrong groups are then constant.",
   check: eachRlStage((view, model) => {
-    const { terms, success } = view.config.body.reward;
-    const deciding =
-      success.terms?.flatMap((name) => terms.filter((term) => term.name === name)) ?? terms.slice(0, 1);
+    const { reward } = view.config.body;
+    const { success } = reward;
+    const order = decidingOrder(reward);
+    const deciding = success.terms === undefined ? order.slice(0, 1) : order;
     for (const term of deciding) {
       const range = termRange(term);
       if (range === undefined || (success.at_least > range[0] && success.at_least <= range[1])) continue;

@@ -1,26 +1,23 @@
 import { perObject } from "../../lib/perObject.ts";
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { decidingOrder, judgesOf } from "../../core/config/termFacts.ts";
 import { appliesTo } from "../ranges.ts";
 import { eachRlStage, reportAt, type Rule } from "../rule.ts";
 
 /** The term that decides on a task's rollouts, and the terms that judge its answers. */
 function judges(
-  { reward: { terms, success } }: StageBody,
+  { reward }: StageBody,
   task: string,
 ): { decides: RewardTermConfig | undefined; answers: readonly RewardTermConfig[] } {
-  const order =
-    success.terms === undefined
-      ? terms
-      : success.terms.flatMap((name) => terms.filter((term) => term.name === name));
   return {
-    decides: order.find((term) => appliesTo(term, task)),
-    answers: terms.filter((term) => appliesTo(term, task) && term.term.declaration.judges === "answer"),
+    decides: decidingOrder(reward).find((term) => appliesTo(term, task)),
+    answers: reward.terms.filter((term) => appliesTo(term, task) && judgesOf(term) === "answer"),
   };
 }
 
 /** Only where some term looks at form alone, and another one at the answer. */
 const judgesBoth = perObject(({ terms }: StageBody["reward"]): boolean =>
-  ["form", "answer"].every((what) => terms.some(({ term }) => term.declaration.judges === what)),
+  ["form", "answer"].every((what) => terms.some((term) => judgesOf(term) === what)),
 );
 
 /** A success is decided by a term that looks at the answer, where there is one. */
@@ -33,7 +30,7 @@ export const successForm: Rule = {
     if (!judgesBoth(body.reward)) return;
     for (const task of body.tasks) {
       const { decides, answers } = judges(body, task.name);
-      if (decides?.term.declaration.judges !== "form" || answers.length === 0) continue;
+      if (decides === undefined || judgesOf(decides) !== "form" || answers.length === 0) continue;
       const names = answers.map(({ name }) => name);
       const paths = [
         ["reward", "success", "terms"],

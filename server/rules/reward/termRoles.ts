@@ -1,5 +1,6 @@
 /** Which reward terms judge whether an answer is correct, and which only add to them, as far as the config shows. */
 import type { RewardTermConfig, StageBody } from "../../core/config/resolved.ts";
+import { decidingOrder, judgesOf } from "../../core/config/termFacts.ts";
 import { perKey, perObject } from "../../lib/perObject.ts";
 import { signatureOf } from "../../config/check/signatures/index.ts";
 import { appliesTo, scheduledRange, termRange } from "../ranges.ts";
@@ -20,14 +21,12 @@ const rolesByTask = perObject((reward: StageBody["reward"]) =>
 /** Of the terms that score a task's rollouts. */
 export const rolesOf = (reward: StageBody["reward"], task: string): TermRoles => rolesByTask(reward)(task);
 
-function rolesIn({ terms, success }: StageBody["reward"], task: string): TermRoles {
-  const applying = terms.filter((term) => appliesTo(term, task));
-  const named =
-    success.terms === undefined
-      ? applying.slice(0, 1)
-      : applying.filter(({ name }) => success.terms?.includes(name));
+function rolesIn(reward: StageBody["reward"], task: string): TermRoles {
+  const applying = reward.terms.filter((term) => appliesTo(term, task));
+  const order = decidingOrder(reward).filter((term) => appliesTo(term, task));
+  const named = reward.success.terms === undefined ? order.slice(0, 1) : order;
   const isAnswer = (term: RewardTermConfig): boolean => {
-    const { judges } = term.term.declaration;
+    const judges = judgesOf(term);
     return judges === "answer" || (judges !== "form" && named.includes(term));
   };
   return {
@@ -59,10 +58,10 @@ export function admitsAllWrong({ curriculum }: StageBody): boolean {
  */
 export type Form = "gradual" | "flat" | "blind" | "open";
 
-export function formOf({ term }: RewardTermConfig): Form | undefined {
-  const { declaration, params } = term;
+export function formOf(config: RewardTermConfig): Form | undefined {
+  const { declaration, params } = config.term;
   const { shape, file, export: name } = params;
-  if (declaration.judges === "form")
+  if (judgesOf(config) === "form")
     return shape === "linear" || shape === "group_relative" ? "gradual" : "flat";
   if (declaration.name !== "user" || typeof file !== "string" || typeof name !== "string") return undefined;
   const taken = signatureOf(file, name)?.taken;

@@ -123,7 +123,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
   const timings: TermTiming[] = [];
   const scored: RewardColumn[] = [];
   for (const term of body.reward.terms) {
-    const scorer = new Scorer({ ...body.reward, terms: [term] }, context);
+    const scorer = new Scorer(body.reward, context, term.name);
     try {
       const began = performance.now();
       await scorer.prepare();

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { combine, param } from "../../core/declaration.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import { status, type Combined, type Rewards } from "../../core/reward.ts";
-import { failedRows, oneTerm, rowSum } from "./columns.ts";
+import { combine, param } from "../../../core/declaration.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { status, type Combined, type Rewards } from "../../../core/reward.ts";
+import { failedRows, oneTerm, rowSum } from "../columns.ts";
 
 /** The value of the first term, in the config's order, whose value of a row is at least this. */
 function tiered(

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { combine } from "../../core/declaration.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import { status, type Combined, type Rewards } from "../../core/reward.ts";
-import { failedRows, oneTerm, rowSum } from "./columns.ts";
+import { combine } from "../../../core/declaration.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { status, type Combined, type Rewards } from "../../../core/reward.ts";
+import { failedRows, oneTerm, rowSum } from "../columns.ts";
 
 function multiplied({ terms, weights }: Rewards, batch: Batch): Combined {
   const total = new Float64Array(batch.rows).fill(Number.NaN);

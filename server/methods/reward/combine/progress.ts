@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { combine, param } from "../../core/declaration.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import { status, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
-import { rowSum } from "./columns.ts";
+import { combine, param } from "../../../core/declaration.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { status, type Combined, type RewardColumn, type Rewards } from "../../../core/reward.ts";
+import { rowSum } from "../columns.ts";
 import { summed } from "./sum.ts";
 
 /** Of a column by attempt: what each is better than the one before, times alpha; NaN where there is none before. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { combine } from "../../core/declaration.ts";
-import type { Batch } from "../../core/rollouts.ts";
-import { status, type Combined, type RewardColumn, type Rewards } from "../../core/reward.ts";
-import { failedRows, rowSum, weighted } from "./columns.ts";
+import { combine } from "../../../core/declaration.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { status, type Combined, type RewardColumn, type Rewards } from "../../../core/reward.ts";
+import { failedRows, rowSum, weighted } from "../columns.ts";
 
 export function summed(rewards: Rewards, batch: Batch): Combined {
   const total = new Float64Array(batch.rows).fill(Number.NaN);
