@@ -26,6 +26,9 @@ const data = (first: number): string =>
       answer: `${word[1]}${word[0]}`,
       ...{ solution, hint: `begin with ${word[1]}`, feedback: "the other way", level: i % 3 },
       rubric: [{ criterion: "is short" }, { criterion: "has letters" }],
+      rules: [{ criterion: "begins early in the alphabet", regex: "^[a-m]" }],
+      files: { "a.txt": word },
+      oracle: { "a.txt": `${word}s` },
       chosen: `${word[1]}${word[0]}`,
       rejected: word,
     });
@@ -65,6 +68,8 @@ evaluation: { every: 1000, prompts: 1, pass_at: [1], record: 0 }
 const failing = { both: ['reward.terms.right.pattern="[a-c].*"'] };
 /** More than one update a step: the weights are not those that wrote the rollouts. */
 const moving = { both: ["update.epochs=3", "update.optimizer.lr=0.01"] };
+/** A combiner has something to combine. */
+const twoTerms = { both: ['reward.terms.other={ use: format, pattern: "[a-m].*", weight: 0.5 }'] };
 const log: World = { text: "replay: { use: file, path: log.jsonl, rescore: recomputed }\n" };
 /** Of two tasks one is half right, and the other never. */
 const apart = {
@@ -96,6 +101,11 @@ export const worlds: Readonly<Record<string, World>> = {
   "a-lol": { text: "replay: { use: file, path: log.jsonl }\n" },
   "arpo-prefix": branching,
   "balanced-filtering": failing,
+  "gated-rewards": twoTerms,
+  "pessimistic-ensemble": twoTerms,
+  "soft-min": twoTerms,
+  // Its criteria need no judge: a model that was just made says neither yes nor no.
+  rubicon: { set: ["reward.terms.quality.field=rules"] },
   "codev-r1": { both: ['reward.terms.right.pattern="[a-c].*"', "rollout.prompts=6"] },
   "deepsearch-advantage": branching,
   dqo: log,
