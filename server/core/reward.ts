@@ -78,6 +78,8 @@ export interface RewardContext {
 export interface RewardTerm {
   /** Models that must have learned from the batch, by the terms that need none, before this term scores it. */
   readonly learners?: readonly Learner[];
+  /** It reads whole episodes, whatever `attempts` says. */
+  readonly whole?: true;
   score(batch: Batch, context: RewardContext): Promise<readonly TermValue[]>;
   /** Loads what the term needs, once, before the first step; throws a UserError a person can act on. */
   prepare?(): Promise<Prepared>;

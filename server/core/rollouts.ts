@@ -11,6 +11,19 @@ export type { RolloutSource, RolloutUse };
 /** `origin` column values. Only `written` tokens train unless the config says otherwise; `observed` never do. */
 export { origin } from "../../shared/rollouts/fields.ts";
 
+/** What answered an episode's turns, and how often. */
+export interface Played {
+  /** An environment did. */
+  readonly environment: boolean;
+  /** Calls of tools, and those of them that could not be made. */
+  readonly calls: number;
+  readonly failed_calls: number;
+  /** Numbers that the environment gave, by name, the last of each. */
+  readonly components: Readonly<Record<string, number>>;
+  /** Seconds that the episode waited for answers; NaN where it was not measured. Not logged. */
+  readonly seconds: number;
+}
+
 /** What a row is, apart from its tokens. */
 export interface RolloutRecord extends GuidedRecord {
   readonly task: Task;
@@ -28,8 +41,8 @@ export interface RolloutRecord extends GuidedRecord {
   readonly tries?: number;
   /** Why the episode could not be played to its end: every reward term is an error of this row. */
   readonly failed?: string;
-  /** Numbers that its environment gave, by name, the last of each. */
-  readonly components?: Readonly<Record<string, number>>;
+  /** Of an episode that an environment or tools answered. */
+  readonly played?: Played;
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */

@@ -17,6 +17,9 @@ const shapeOf = perObject(({ shape, max_tokens, group }: ShapeBlock): EpisodeSha
 
 /** Most attempts of an episode; 1: rollouts are single responses. */
 export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;
+/** Whether the task's environment and the run's tools answer, not the shape. */
+export const playsEnvironment = (rollout: ShapeBlock): boolean => shapeOf(rollout).plays !== undefined;
+/** Whether a rollout may have several turns. */
 export const hasAttempts = (rollout: ShapeBlock): boolean => attemptsOf(rollout) > 1;
 
 /** Most tokens after the first prompt; what is said in between counts a token a character. */

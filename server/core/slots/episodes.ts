@@ -11,10 +11,22 @@ interface EndedAttempt {
   readonly right: boolean | undefined;
 }
 
+/** How the policy's turns are answered by the task's environment and the run's tools. */
+export interface Playing {
+  /** Seconds that an answer may take; after them the episode has failed. */
+  readonly seconds: number;
+  /** How the environment's words are written where no chat template does it; `{text}`. */
+  readonly observation: string;
+  /** How the policy calls a tool; see `toolCalls.ts`. */
+  readonly calls: "json" | "tags";
+  /** How a tool's result is written; `{result}` and `{name}`. Absent: as the format does, or as the chat template has it. */
+  readonly result?: string;
+}
+
 /** How an episode goes: how many attempts it may have, and what is said between two of them. */
 export interface EpisodeShape {
   /** Who answers an attempt: the shape itself (absent), or the task's environment and the run's tools. */
-  readonly plays?: "environment";
+  readonly plays?: Playing;
   /** Most attempts of any episode. */
   readonly most: number;
   /** attempt: each may have `rollout.max_tokens`; episode: all of an episode share them. */

@@ -233,9 +233,9 @@ export interface EpisodeState {
     readonly finish?: Finish;
     readonly reward?: number;
     readonly name?: string;
+    /** Of a reply: where the environment stood after it, where one answers. */
+    readonly state?: Json;
   }[];
-  /** Where the environment stood, where one answers. */
-  readonly state?: Json;
   /** Attempts that the whole episode may have, those of the turns included. */
   readonly tries: number;
 }

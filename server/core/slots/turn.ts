@@ -12,7 +12,7 @@ export interface Turn {
   readonly text?: string;
   /** Of an attempt: how it ended. */
   readonly finish?: Finish;
-  /** Of an attempt: what the environment paid for it; absent: nothing. */
+  /** Of an attempt: what the environment rewarded it with; absent: nothing. */
   readonly reward?: number;
   /** Of a reply: the tool that answered. */
   readonly name?: string;
