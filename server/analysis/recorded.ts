@@ -64,7 +64,21 @@ export const groupKey = ({ run, step, group }: RolloutRow): string =>
 
 /** What a row is, apart from its tokens. */
 export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): RolloutRecord {
-  const { task, prompt = "", turns, tries, steps, spans, parent, pair, help, mixture, shown } = row;
+  const {
+    task,
+    prompt = "",
+    turns,
+    tries,
+    failed,
+    played,
+    steps,
+    spans,
+    parent,
+    pair,
+    help,
+    mixture,
+    shown,
+  } = row;
   const source = sourceNameOf(row, tasks) ?? task?.env ?? "";
   const answer = task?.answer ?? task?.data?.["answer"];
   return {
@@ -86,6 +100,18 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
     use: row.use ?? "train",
     ...(turns === undefined ? {} : { turns }),
     ...(tries === undefined ? {} : { tries }),
+    ...(failed === undefined ? {} : { failed }),
+    ...(played === undefined
+      ? {}
+      : {
+          played: {
+            ...played,
+            components: Object.fromEntries(
+              Object.entries(played.components).map(([name, value]) => [name, fromWire(value)]),
+            ),
+            seconds: Number.NaN,
+          },
+        }),
     ...(steps === undefined ? {} : { steps }),
     ...(spans === undefined ? {} : { spans }),
     ...(parent === undefined ? {} : { parent }),

@@ -1,5 +1,6 @@
 /** The one list of metric names: unit, direction, what it says, and what other systems call it. */
 import { fraction, metric, type Metric } from "./metric.ts";
+import { episodeMetrics } from "./episodeMetrics.ts";
 import { evaluationMetrics } from "./evaluationMetrics.ts";
 import { updateMetrics } from "./updateMetrics.ts";
 
@@ -96,6 +97,7 @@ export const metrics: readonly Metric[] = [
       openrlhf: ["truncated"],
     },
   }),
+  ...episodeMetrics,
   metric("policy/entropy", "Mean entropy of the next-token distribution on generated tokens.", {
     unit: "nats",
     aliases: { trl: ["entropy"], verl: ["actor/entropy"], prime_rl: ["entropy/all/mean"] },

@@ -71,7 +71,21 @@ export interface RolloutRow extends RowLists {
     readonly text?: string;
     /** Of an attempt: how it ended. */
     readonly finish?: Finish;
+    /** Of a turn of the policy: what its environment gave for it. */
+    readonly reward?: number;
+    /** Of an answer: the tool that gave it. */
+    readonly name?: string;
   }[];
+  /** Why the episode could not be played to its end. */
+  readonly failed?: string;
+  /** Of an episode that an environment or tools answered: whether the former did, calls of the latter, and those that failed. */
+  readonly played?: {
+    readonly environment: boolean;
+    readonly calls: number;
+    readonly failed_calls: number;
+    /** Numbers that the environment gave, by name. */
+    readonly components: Readonly<Record<string, WireNumber>>;
+  };
   /** Numbers of the weights that were the newest when it was begun, and when it was finished. */
   readonly policy?: { readonly start: number; readonly end: number };
   /** Attempts that the episode might have, where it might have several. */

@@ -74,7 +74,7 @@ export function essence(records: readonly LogRecord[], from: number): unknown[] 
         [
           record.step,
           Object.entries(record.values).filter(
-            ([name]) => !name.startsWith("time/") && !name.startsWith("memory/"),
+            ([name]) => !name.startsWith("time/") && !name.startsWith("memory/") && name !== "episode/waited",
           ),
         ],
       ];

@@ -81,10 +81,14 @@ export class MaskChain {
   }
 }
 
-/** The batch itself where nothing was observed. */
+/** The batch itself where nothing was observed. An episode that failed has nothing to learn from either. */
 function unobserved(batch: Batch): Batch {
-  if (!hasByte(batch.origin, origin.observed)) return batch;
+  const failed = batch.records.some((record) => record.failed !== undefined);
+  if (!failed && !hasByte(batch.origin, origin.observed)) return batch;
   const mask = batch.mask.slice();
+  batch.records.forEach((record, row) => {
+    if (record.failed !== undefined) mask.fill(0, batch.offsets[row], batch.offsets[row + 1]);
+  });
   for (let i = 0; i < mask.length; i++) if (batch.origin[i] === origin.observed) mask[i] = 0;
   return { ...batch, mask };
 }

@@ -183,17 +183,25 @@ export class Scorer {
     context: RewardContext,
     columnFor: (one: MadeTerm) => Promise<RewardColumn>,
   ): Promise<RewardColumn> {
-    const rows = [...batch.records.keys()].filter((row) => applies(config, batch.records[row]!.task.source));
+    const applying = [...batch.records.keys()].filter((row) =>
+      applies(config, batch.records[row]!.task.source),
+    );
+    const rows = applying.filter((row) => batch.records[row]!.failed === undefined);
     const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
+    const attempts = term.whole === true ? "episode" : config.attempts;
     const said = await this.readBy(config, rows, columnFor);
     const scored =
       rows.length === 0
         ? []
-        : await scoredByAttempts(term, config.attempts, own, { ...context, ...(said && { said }) });
+        : await scoredByAttempts(term, attempts, own, { ...context, ...(said && { said }) });
     const values = noneOf(batch);
     rows.forEach(
       (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),
     );
+    for (const row of applying) {
+      const { failed } = batch.records[row]!;
+      if (failed !== undefined) values[row] = { kind: "error", message: failed };
+    }
     return columnOf(config.name, values, batch);
   }
 

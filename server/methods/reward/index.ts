@@ -4,6 +4,7 @@ import { boostIfLow } from "./calibration/boostIfLow.ts";
 import { brier } from "./calibration/brier.ts";
 import { flip } from "./calibration/flip.ts";
 import { effort } from "./effort.ts";
+import { environment } from "./environment.ts";
 import { equation } from "./equation.ts";
 import { exactMatch } from "./exactMatch.ts";
 import { format } from "./format.ts";
@@ -58,6 +59,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   implicitPrm,
   user,
   python,
+  environment,
 ];
 export const combiners: readonly Declaration<"combine">[] = [
   sum,

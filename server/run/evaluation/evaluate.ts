@@ -14,6 +14,7 @@ import type { Batch } from "../../core/rollouts.ts";
 import type { DecodeOptions, Models, Policy } from "../../core/policy.ts";
 import type { RewardContext } from "../../core/reward.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
+import type { EpisodeHosts } from "../environments/episodeHosts.ts";
 import type { Draft } from "../step/generate/assemble.ts";
 import { constraintsOf } from "../step/generate/decoding.ts";
 import { divided } from "../step/generate/divide.ts";
@@ -27,6 +28,8 @@ export interface Examination {
   /** Of the top-level blocks, whatever the stage. */
   readonly algorithm: Algorithm;
   readonly scorer: Scorer;
+  /** What answers, where the shape asks for an environment. */
+  readonly hosts?: EpisodeHosts | undefined;
   readonly policy: Policy;
   readonly models: Models;
   readonly signal?: AbortSignal;
@@ -103,6 +106,7 @@ function answered(
     policy,
     decode: decode(exam, temperature),
     shape: shapeOf(config),
+    hosts: exam.hosts,
     asking: rollout,
     tries: "most",
     judge: async (batch) => (await outcomesOf(batch, "last", decidingOf(exam, clock))).success,
@@ -142,7 +146,7 @@ async function* answers(
   const greedy = temperature === 0;
   const places = namedGroups(exam.tasks, new Set());
   const key = ["evaluation", greedy ? "greedy" : "sampled"];
-  const { most } = shapeOf(exam.config);
+  const { most, plays } = shapeOf(exam.config);
   const drafts = draftsOf(places, count, exam.policy, key, "evaluate", exam.config.top.rollout);
   const { together = MOST_AT_ONCE } = exam;
   for (let from = 0; from < drafts.length; from += together) {
@@ -151,7 +155,8 @@ async function* answers(
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
     const columns = await exam.scorer.score(batch, contextFor(exam, clock));
     const scored = exam.algorithm.rewards(columns, batch, clock);
-    const attempts = most > 1 && (await attemptsOf(exam, batch, most, clock));
+    // Turns in an environment are no attempts at the task.
+    const attempts = plays === undefined && most > 1 && (await attemptsOf(exam, batch, most, clock));
     const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
     yield { greedy, batch, scored, task, ...(attempts && { attempts }) };
   }

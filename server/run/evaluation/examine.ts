@@ -79,10 +79,12 @@ export async function examine(
     const context = components.context(config.top);
     const scorer = components.scorer(config.top);
     await scorer.prepare();
+    const hosts = components.hosts(config.top);
+    await hosts?.prepare();
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     const algorithm = new Algorithm(config.top, context);
     const together = togetherOf(config);
-    const exam = { config, tasks, algorithm, scorer, policy, models, together };
+    const exam = { config, tasks, algorithm, scorer, hosts, policy, models, together };
     const total = tasks.length * (1 + config.evaluation.samples);
     const progress = new EvaluationProgress(total, ({ message }) => report(message));
     const plain = await evaluate(exam, clock, (answered) => {

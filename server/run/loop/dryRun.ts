@@ -11,13 +11,14 @@ import { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Clock } from "../../core/basics.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
-import { draftsOf, namedGroups, rollOut } from "../step/generate/generate.ts";
-import { decodeOptions } from "../step/generate/decoding.ts";
+import { draftsOf, namedGroups } from "../step/generate/generate.ts";
+import { generate } from "../step/generate/stepRollouts.ts";
 import { dividedIn } from "../step/generate/divide.ts";
 import { beginning } from "./loop.ts";
 import { openModels } from "../models/models.ts";
 import { emptyAnswerWarnings, probeBatch, probed, type EvaluationProbe } from "../evaluation/probe.ts";
 import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
+import { Stopwatch } from "../step/stopwatch.ts";
 import { FailedSteps } from "./failedSteps.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
@@ -116,7 +117,7 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
     "train",
     body.rollout,
   );
-  const written = await rollOut(session.policy, drafts, decodeOptions({ session, stage, clock }));
+  const written = await generate({ session, stage, clock, step: 0, watch: new Stopwatch() }, drafts);
   const batch = dividedIn({ session, stage }, written);
   const probes = probeBatch(batch, session.policy.tokenizer, await formOf(config, batch));
   const context = trainer.components.context(body);

@@ -6,6 +6,7 @@ import { create } from "../../core/create.ts";
 import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { branches } from "../../core/config/branchFacts.ts";
+import { playsEnvironment } from "../../core/config/shapeFacts.ts";
 import { stageBefore } from "../../config/build/crossfade.ts";
 import type { OptimizerChoice } from "../../core/slots/optimizer.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
@@ -21,6 +22,7 @@ import type { Sharing } from "../../algorithm/curriculum/openTasks.ts";
 import { capacities, Ledger, sourcesOf } from "../stages/ledger.ts";
 import { AuxiliaryLosses } from "../stages/auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
+import { EpisodeHosts } from "../environments/episodeHosts.ts";
 import { Guide } from "../step/help/guide.ts";
 import { boundarySlots, lastingSlots, slotOf, stateKeys, type Slot } from "../checkpoint/identity.ts";
 import { SharedByFingerprint } from "./sharedByFingerprint.ts";
@@ -51,6 +53,7 @@ export class StageComponents {
   private readonly memories = new SharedByFingerprint<Memory>(this.restoredLasting);
   private readonly auxiliaries = new SharedByFingerprint<AuxiliaryLosses>(this.restoredLasting);
   private readonly scorers = new SharedByFingerprint<Scorer>();
+  private readonly allHosts = new SharedByFingerprint<EpisodeHosts>();
 
   /** @param outside what methods are made with */
   constructor(private readonly outside: Required<Pick<CreateContext, "random" | "models" | "tokenizer">>) {}
@@ -77,6 +80,7 @@ export class StageComponents {
       guide: this.guide(body),
       start: this.start(body),
       shape: create(body.rollout.shape, this.context(body)),
+      hosts: this.hosts(body),
       branching: this.branching(body),
       calibration: this.calibration,
       fading:
@@ -165,6 +169,16 @@ export class StageComponents {
     );
   }
 
+  /** What answers episodes; undefined: the stage's shape asks for nobody. */
+  hosts(body: StageBody): EpisodeHosts | undefined {
+    if (!playsEnvironment(body.rollout)) return undefined;
+    const tasks = body.tasks.map(({ name, source, play }) => ({ name, source, play }));
+    return this.allHosts.get(
+      fingerprint([tasks, body.rollout.tools]),
+      () => new EpisodeHosts(body, this.context(body)),
+    );
+  }
+
   /** All state: of curricula, and of what lasts. */
   save(): Record<string, Saved> {
     const ledger = this.ledger.empty ? {} : { ledger: this.ledger.save() };
@@ -195,9 +209,9 @@ export class StageComponents {
     this.auxiliaries.restore();
   }
 
-  /** Ends the processes of user rewards. */
+  /** Ends the processes of user rewards, environments and tools. */
   async close(): Promise<void> {
-    await Promise.all(this.scorers.values.map((scorer) => scorer.close()));
+    await Promise.all([...this.scorers.values, ...this.allHosts.values].map((one) => one.close()));
   }
 }
 

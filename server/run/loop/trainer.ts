@@ -82,6 +82,8 @@ export class Trainer implements Driver {
     );
     const scorers = [...new Set(bodies.map((body) => this.components.scorer(body)))];
     const bundles = await Promise.all(scorers.map((scorer) => scorer.prepare()));
+    const hosts = new Set(bodies.map((body) => this.components.hosts(body)));
+    await Promise.all([...hosts].map((one) => one?.prepare()));
     for (const { loaded } of scorers) for (const [term, made] of loaded) this.loaded.set(term, made);
     return Object.assign({}, ...bundles);
   }
@@ -227,7 +229,14 @@ export class Trainer implements Driver {
     clock: Clock,
   ): Promise<Readonly<Record<string, number>>> {
     const { config, policy, models, recorder, signal } = this.session;
-    const work = { config, scorer: this.components.scorer(config.top), policy, models, signal };
+    const work = {
+      config,
+      scorer: this.components.scorer(config.top),
+      policy,
+      models,
+      signal,
+      hosts: this.components.hosts(config.top),
+    };
     this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
     const exam = { ...work, ...this.exam };
     const records: Appended[] = [];

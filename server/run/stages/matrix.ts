@@ -49,6 +49,7 @@ export class RegressionMatrix {
         tasks,
         algorithm: new Algorithm(stage.body, this.components.context(stage.body)),
         scorer: this.components.scorer(stage.body),
+        hosts: this.components.hosts(stage.body),
         policy,
         models,
         signal,

@@ -9,6 +9,7 @@ import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
+import type { EpisodeHosts } from "../environments/episodeHosts.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Calibration } from "./score/calibration.ts";
 import type { Task } from "../../core/task.ts";
@@ -41,6 +42,8 @@ export interface Stage {
   readonly start: Start;
   /** One response, or several attempts with something said between. */
   readonly shape: EpisodeShape;
+  /** Environments and tools, where the shape asks for them. */
+  readonly hosts: EpisodeHosts | undefined;
   /** undefined: every rollout begins where its task does. */
   readonly branching: Branching | undefined;
   /** The run's own, whatever the stage. */

@@ -1,7 +1,7 @@
 /** Questions that come one by one are asked together. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Gathered } from "../../../server/lib/gathered.ts";
+import { Gathered } from "../../../server/lib/waiting/gathered.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

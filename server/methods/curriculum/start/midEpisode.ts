@@ -2,6 +2,7 @@ import { z } from "zod";
 import { finishes } from "../../../../shared/rollouts/fields.ts";
 import { schedulable } from "../../../core/schedule.ts";
 import { start, param } from "../../../core/declaration.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { EpisodeState } from "../../../core/slots/guidance.ts";
 import { fromEarlier, keptFields, oneOf, wantedOutcomes } from "./earlier.ts";
@@ -11,6 +12,10 @@ const turnSchema = z.object({
   text: z.string(),
   tokens: z.array(z.number()),
   finish: z.enum(finishes).optional(),
+  reward: z.number().optional(),
+  name: z.string().optional(),
+  /** Where the environment stood after a reply. */
+  state: z.custom<Json>((value) => value !== undefined).optional(),
 });
 const kept = z.object({
   ...keptFields,
@@ -18,14 +23,29 @@ const kept = z.object({
   tries: z.number(),
 });
 type Kept = z.output<typeof kept>;
+type Said = EpisodeState["turns"][number];
 
 /** Turns as JSON has them. */
 const plain = ({ turns }: EpisodeState): Kept["turns"] =>
-  turns.map(({ finish, tokens, ...turn }) => ({ ...turn, tokens: [...tokens], ...(finish && { finish }) }));
+  turns.map(({ tokens, ...turn }) => ({ ...turn, tokens: [...tokens] }));
 
-/** Numbers of turns after which the policy would speak: up to each reply. */
-const boundaries = ({ turns }: Kept): number[] =>
-  turns.flatMap(({ role }, i) => (role === "assistant" ? [] : [i + 1]));
+const live = ({ role, text, tokens, finish, reward, name, state }: Kept["turns"][number]): Said => ({
+  role,
+  text,
+  tokens: Int32Array.from(tokens),
+  ...(finish && { finish }),
+  ...(reward !== undefined && { reward }),
+  ...(name !== undefined && { name }),
+  ...(state !== undefined && { state }),
+});
+
+/** Numbers of turns after which the policy would speak: up to each reply, where the environment can be put there. */
+function boundaries({ turns }: Kept): number[] {
+  const stateful = turns.some(({ state }) => state !== undefined);
+  return turns.flatMap(({ role, state }, i) =>
+    role === "assistant" || (stateful && state === undefined) ? [] : [i + 1],
+  );
+}
 
 const names = {
   state: () => "",
@@ -69,13 +89,7 @@ export const midEpisode = start({
   }),
   create: ({ share, of, over, left, capacity }) => {
     const stateOf = (from: Kept, random: Random): EpisodeState => {
-      const turns = from.turns
-        .slice(0, oneOf(boundaries(from), random))
-        .map(({ finish, tokens, ...turn }) => ({
-          ...turn,
-          tokens: Int32Array.from(tokens),
-          ...(finish && { finish }),
-        }));
+      const turns = from.turns.slice(0, oneOf(boundaries(from), random)).map(live);
       const made = turns.filter(({ role }) => role === "assistant").length;
       return { turns, tries: left === undefined ? from.tries : Math.min(from.tries, made + left) };
     };

@@ -53,15 +53,17 @@ function fits(
 
 /** A row's turns up to its last reply, where it had several attempts. */
 function episodeOf({ offsets, tokens, records }: Batch, row: number): { readonly episode?: EpisodeState } {
-  const { turns = [], tries } = records[row]!;
-  const last = turns.findLastIndex(({ role }) => role !== "assistant");
-  if (tries === undefined || last < 0) return {};
+  const { turns = [], tries, failed, played } = records[row]!;
+  // An environment that cannot tell where it stands cannot go on from there.
+  const last = turns.findLastIndex(
+    ({ role, state }) => role !== "assistant" && (played?.environment !== true || state !== undefined),
+  );
+  if (tries === undefined || failed !== undefined || last < 0) return {};
   const first = offsets[row]!;
-  const said = turns.slice(0, last + 1).map(({ role, text = "", start, end, finish }) => ({
-    role,
+  const said = turns.slice(0, last + 1).map(({ text = "", start, end, ...turn }) => ({
+    ...turn,
     text,
     tokens: tokens.slice(first + start, first + end),
-    ...(finish && { finish }),
   }));
   return { episode: { turns: said, tries } };
 }

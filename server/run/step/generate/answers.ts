@@ -1,6 +1,6 @@
 /** Who answers the policy's turns. */
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
-import { Gathered } from "../../../lib/gathered.ts";
+import { Gathered } from "../../../lib/waiting/gathered.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Episode, Said } from "./episode.ts";
 import { replied } from "./prompts.ts";
@@ -11,6 +11,8 @@ export interface Answerer {
   begin(): Promise<void> | undefined;
   /** What is said to the turn that has just ended, at once or later; undefined: the episode has ended. */
   answer(): Said | undefined | Promise<Said | undefined>;
+  /** The episode is over, or the generation that it is part of. Called once. */
+  end?(): void;
 }
 
 /** Whether the last attempts of episodes were right; undefined: it could not be decided. Those that wait are judged together. */

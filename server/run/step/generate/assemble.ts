@@ -6,7 +6,7 @@ import type { Turn } from "../../../core/slots/turn.ts";
 import type { HelpRecord } from "../../../core/help.ts";
 import type { EpisodeState, Lead } from "../../../core/slots/guidance.ts";
 import type { Arm } from "../../../core/basics.ts";
-import type { Batch, RolloutRecord, RolloutSource, RolloutUse } from "../../../core/rollouts.ts";
+import type { Batch, Played, RolloutRecord, RolloutSource, RolloutUse } from "../../../core/rollouts.ts";
 import type { Prompt, Sample, Tokenizer } from "../../../core/policy.ts";
 import { responseText } from "../../../core/rows/ends.ts";
 import { joinedTexts } from "../../../../shared/rollouts/turnTexts.ts";
@@ -40,6 +40,8 @@ export interface Draft {
     readonly parts: readonly Lead[];
     readonly turns: readonly Turn[];
     readonly tries: number;
+    readonly failed?: string;
+    readonly played?: Played;
   };
 }
 
@@ -82,6 +84,8 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     use,
     ...(parent && { parent }),
     ...(episode && { turns: episode.turns, tries: episode.tries }),
+    ...(episode?.failed !== undefined && { failed: episode.failed }),
+    ...(episode?.played && { played: episode.played }),
     ...(help && { help: help.record }),
     ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };

@@ -3,10 +3,11 @@ import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { EpisodeShape } from "../../../core/slots/episodes.ts";
 import type { Turn } from "../../../core/slots/turn.ts";
+import type { Played } from "../../../core/rollouts.ts";
 import type { Lead } from "../../../core/slots/guidance.ts";
 import type { DecodeOptions, Policy, Prompt, Sample } from "../../../core/policy.ts";
 import { lengthOf, tokensOf, type Draft } from "./assemble.ts";
-import { tooLong } from "./generate.ts";
+import { nothing, tooLong } from "./generate.ts";
 import { asked, type Asking } from "./prompts.ts";
 
 /** What every episode of a call is played with. */
@@ -20,7 +21,7 @@ export interface EpisodeSetting {
 }
 
 /** What is said to the policy's turn. */
-export interface Said extends Pick<Turn, "role" | "text"> {
+export interface Said extends Pick<Turn, "role" | "text" | "name" | "state"> {
   readonly tokens: Int32Array;
 }
 
@@ -41,6 +42,10 @@ export class Episode {
   private length: number;
   private written = 0;
   private cut = false;
+  /** Why it could not be played to its end. */
+  failed: string | undefined;
+  /** What answered its turns, where it was not the shape. */
+  played: Played | undefined;
 
   constructor(
     draft: Draft,
@@ -61,8 +66,8 @@ export class Episode {
   }
 
   /** Asks this in the place of the task's prompt. @throws UserError where it fills the context */
-  asks(text: string): void {
-    const { policy, asking } = this.setting;
+  asks(text: string, asking: Asking = this.setting.asking): void {
+    const { policy } = this.setting;
     const { task, prompt } = this.draft;
     const { tokens } = asked(policy.tokenizer, { ...task, prompt: text }, asking);
     if (tokens.length + this.length >= policy.context)
@@ -71,11 +76,11 @@ export class Episode {
   }
 
   private resume({ turns }: NonNullable<Draft["resumes"]>["state"]): void {
-    for (const { role, text, tokens, finish } of turns) {
-      const own = role === "assistant";
+    for (const { tokens, ...turn } of turns) {
+      const own = turn.role === "assistant";
       this.parts.push({ kind: own ? "given" : "observed", tokens });
       const end = this.length + tokens.length;
-      this.turns.push({ role, text, start: this.length, end, ...(finish && { finish }) });
+      this.turns.push({ ...turn, start: this.length, end });
       this.length = end;
       if (own) this.number += 1;
     }
@@ -149,10 +154,35 @@ export class Episode {
     return true;
   }
 
-  /** As a row is made of it. An episode that the context ended was cut off. */
+  /** The turn that has just ended was given this. */
+  rewards(reward: number): void {
+    this.turns[this.turns.length - 1] = { ...this.turns.at(-1)!, reward };
+  }
+  /** It ends before its environment or its tools have come to an end. */
+  cutsOff(): void {
+    this.cut = true;
+  }
+
+  /** As a row is made of it. An episode that the context or its number of turns ended was cut off. */
   get finished(): { readonly draft: Draft; readonly sample: Sample } {
-    const { draft, parts, turns, tries, sample } = this;
-    const finish = this.cut ? "length" : sample!.finish;
-    return { draft: { ...draft, episode: { parts, turns, tries } }, sample: { ...sample!, finish } };
+    const { draft, turns, tries, failed, played } = this;
+    const { parts, sample } = this.unwritten ?? { parts: this.parts, sample: this.sample! };
+    const finish = failed === undefined ? (this.cut ? "length" : sample.finish) : "error";
+    const episode = {
+      parts,
+      turns,
+      tries,
+      ...(failed !== undefined && { failed }),
+      ...(played && { played }),
+    };
+    return { draft: { ...draft, episode }, sample: { ...sample, finish } };
+  }
+
+  /** Of an episode that failed before a turn was written after the last answer: a row has a token at the least. */
+  private get unwritten(): { readonly parts: readonly Lead[]; readonly sample: Sample } | undefined {
+    if (this.turns.at(-1)?.role === "assistant" && this.sample !== undefined) return undefined;
+    const sample = nothing(0, this.draft, this.setting.policy.tokenizer);
+    const end = Int32Array.of(this.setting.policy.tokenizer.eos);
+    return { parts: this.length > 0 ? this.parts : [{ kind: "observed", tokens: end }], sample };
   }
 }

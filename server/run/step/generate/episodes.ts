@@ -2,18 +2,27 @@
  * Episodes of several turns, each at its own pace: as soon as its turn is answered, the policy writes the next one, whatever
  * the others wait for. What is said in between is observed: it is part of the row and never trains.
  */
+import { setMaxListeners } from "node:events";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Sample } from "../../../core/policy.ts";
+import type { Playing } from "../../../core/slots/episodes.ts";
+import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import { judging, ShapeAnswers, type Answerer } from "./answers.ts";
 import { assemble, type Draft } from "./assemble.ts";
 import { Episode, type EpisodeSetting } from "./episode.ts";
+import { EnvironmentAnswers, type Hosting } from "./environmentAnswers.ts";
 import { EpisodeFeed } from "./episodeFeed.ts";
 import { rollOut } from "./generate.ts";
+import { stopsOf } from "./toolCalls.ts";
 
 /** What episodes are played with. */
 export interface Table extends EpisodeSetting {
   /** Whether the last attempt of each row was right; see `outcome`. Asked only where the shape wants to know. */
   readonly judge: (batch: Batch) => Promise<Uint8Array>;
+  /** What answers, where the shape asks for an environment. */
+  readonly hosts?: EpisodeHosts | undefined;
+  /** Whether environments tell their state at every reply. */
+  readonly keepStates?: boolean;
 }
 
 interface Player {
@@ -57,7 +66,12 @@ class Game {
   }
 
   private ask(player: Player): void {
-    this.feed.add(player.episode.prompt, player);
+    if (player.episode.failed === undefined) this.feed.add(player.episode.prompt, player);
+    else this.over(player);
+  }
+  private over({ answerer }: Player): void {
+    answerer.end?.();
+    this.feed.ended();
   }
 
   private wrote(player: Player, sample: Sample): void {
@@ -69,7 +83,7 @@ class Game {
 
   private goOn(player: Player, said: Awaited<ReturnType<Answerer["answer"]>>): void {
     if (said !== undefined && player.episode.hears(said)) this.ask(player);
-    else this.feed.ended();
+    else this.over(player);
   }
 
   /** The generation goes on meanwhile, and ends with what is thrown. */
@@ -78,23 +92,65 @@ class Game {
   }
 }
 
+type MakeAnswerer = (episode: Episode) => Answerer;
+
+async function playWith(drafts: readonly Draft[], table: Table, answererOf: MakeAnswerer): Promise<Batch> {
+  const { version } = table.policy;
+  const players = drafts.map((draft): Player => {
+    const episode = new Episode(draft, table);
+    return { episode, answerer: answererOf(episode) };
+  });
+  await new Game(players, table).play();
+  const episodes = players.map(({ episode }) => episode);
+  return rowsOf(episodes, table, version);
+}
+
+/** The task's environment and the run's tools answer. */
+async function playInEnvironments(
+  drafts: readonly Draft[],
+  table: Table,
+  playing: Playing,
+  hosts: EpisodeHosts,
+): Promise<Batch> {
+  const tools = await hosts.tools();
+  const ending = new AbortController();
+  // Each episode that waits listens for it.
+  setMaxListeners(0, ending.signal);
+  const stop = table.decode.stop ?? [];
+  const stops = [...stop, ...stopsOf(playing.calls, tools)];
+  const decode = { ...table.decode, ...(stops.length > 0 && { stop: stops }) };
+  const { keepStates = false } = table;
+  const hosting: Hosting = { hosts, playing, tools, signal: ending.signal, keepStates };
+  const open = new Set<EnvironmentAnswers>();
+  try {
+    return await playWith(drafts, { ...table, decode }, (episode) => {
+      const answers = new EnvironmentAnswers(episode, hosting);
+      open.add(answers);
+      return {
+        begin: () => answers.begin(),
+        answer: () => answers.answer(),
+        end: () => {
+          open.delete(answers);
+          answers.end();
+        },
+      };
+    });
+  } finally {
+    ending.abort(new Error("the generation has ended"));
+    for (const answers of open) answers.end();
+  }
+}
+
 /**
  * Plays the drafts' episodes to their ends.
  * @throws what generation throws; UserError where a question fills the context
  */
 export async function play(drafts: readonly Draft[], table: Table): Promise<Batch> {
-  const { policy, decode, shape, judge } = table;
+  const { policy, decode, shape, judge, hosts } = table;
+  if (shape.plays !== undefined && hosts !== undefined)
+    return playInEnvironments(drafts, table, shape.plays, hosts);
   if (shape.most === 1) return rollOut(policy, drafts, decode);
-  const version = policy.version;
+  const { version } = policy;
   const judged = judging(judge, (episodes) => rowsOf(episodes, table, version));
-  const players = drafts.map((draft): Player => {
-    const episode = new Episode(draft, table);
-    return { episode, answerer: new ShapeAnswers(episode, judged) };
-  });
-  await new Game(players, table).play();
-  return rowsOf(
-    players.map(({ episode }) => episode),
-    table,
-    version,
-  );
+  return playWith(drafts, table, (episode) => new ShapeAnswers(episode, judged));
 }

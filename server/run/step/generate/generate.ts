@@ -177,7 +177,7 @@ export const tooLong = (prompt: string, length: number, context: number): UserEr
   );
 
 /** The sample of a response that is prefilled to its end. */
-const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample => ({
+export const nothing = (index: number, { prompt }: Draft, tokenizer: Tokenizer): Sample => ({
   index,
   tokens: new Int32Array(0),
   logp_old: new Float64Array(0),

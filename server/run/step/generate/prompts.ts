@@ -1,7 +1,8 @@
 /** A task as the tokens a model is asked with. */
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Task } from "../../../core/task.ts";
-import type { Prompt, Tokenizer } from "../../../core/policy.ts";
+import type { ChatMessage, Prompt, Tokenizer } from "../../../core/policy.ts";
+import type { ToolSpec } from "../../../core/slots/tool.ts";
 
 /** Of the config's `rollout` block. */
 export interface Asking {
@@ -11,6 +12,8 @@ export interface Asking {
   readonly system?: string | undefined;
   /** What every response begins with, unless its task says. */
   readonly prefix?: string;
+  /** What the policy may call, and the same in words, for a prompt whose template does not speak of tools. */
+  readonly offers?: { readonly specs: readonly ToolSpec[]; readonly words: string };
 }
 
 /** The prompt's tokens, and those of the response's beginning where the task gives it one. */
@@ -22,45 +25,64 @@ export function asked(tokenizer: Tokenizer, task: Task, asking: Asking): Omit<Pr
   };
 }
 
-function promptTokens(tokenizer: Tokenizer, prompt: string, { chat, system }: Asking): Int32Array {
+/** The conversation before the policy's first turn. */
+const opening = (prompt: string, { system }: Asking): ChatMessage[] => [
+  ...(system === undefined ? [] : [{ role: "system", content: system }]),
+  { role: "user", content: prompt },
+];
+
+function promptTokens(tokenizer: Tokenizer, prompt: string, asking: Asking): Int32Array {
+  const { chat, system, offers = { specs: [], words: "" } } = asking;
   if (chat !== false) {
-    const written = tokenizer.chat?.([
-      ...(system === undefined ? [] : [{ role: "system", content: system }]),
-      { role: "user", content: prompt },
-    ]);
-    if (written !== undefined) return tokenizer.encode(written);
+    const bare = tokenizer.chat?.(opening(prompt, asking));
+    if (bare !== undefined) {
+      if (offers.words === "") return tokenizer.encode(bare);
+      const told = tokenizer.chat?.(opening(prompt, asking), { tools: offers.specs });
+      return tokenizer.encode(
+        told === undefined || told === bare ? tokenizer.chat!(opening(offers.words + prompt, asking))! : told,
+      );
+    }
     if (chat === true || system !== undefined) throw noTemplate(chat === true ? "chat: true" : "system");
   }
-  return Int32Array.from([...(tokenizer.prefix ?? []), ...tokenizer.encode(prompt)]);
+  return Int32Array.from([...(tokenizer.prefix ?? []), ...tokenizer.encode(offers.words + prompt)]);
 }
 
-/** Stands for an attempt while a template shows what it puts around it. */
+/** Stands for the policy's turn while a template shows what it puts around it. */
 const marker = "<<attempt>>";
 
 /**
- * The reply to the policy's attempt, as the policy reads it: up to where it generates again.
- * @param last the attempt's last token: an end that the template writes is not written twice
+ * What a chat template writes from the end of the policy's turn to where the policy speaks again: undefined where there
+ * is no template, or none is asked for.
+ * @param last the turn's last token: an end that the template writes is not written twice
+ * @throws UserError where the template leaves out the assistant's earlier turns, or refuses the messages
  */
-export function replied(
+export function chatReply(
   tokenizer: Tokenizer,
-  text: string,
+  messages: readonly ChatMessage[],
   last: number | undefined,
-  { chat }: Asking,
-): Int32Array {
-  const written =
-    chat === false
-      ? undefined
-      : tokenizer.chat?.([
-          { role: "user", content: "?" },
-          { role: "assistant", content: marker },
-          { role: "user", content: text.trim() },
-        ]);
-  if (written === undefined) return tokenizer.encode(text);
+  { chat }: Pick<Asking, "chat">,
+): Int32Array | undefined {
+  if (chat === false || tokenizer.chat === undefined) return undefined;
+  const written = tokenizer.chat([
+    { role: "user", content: "?" },
+    { role: "assistant", content: marker },
+    ...messages,
+  ]);
+  if (written === undefined) return undefined;
   const at = written.indexOf(marker);
   if (at < 0) throw noAttempt();
   const tokens = tokenizer.encode(written.slice(at + marker.length));
   return tokens[0] === last ? tokens.subarray(1) : tokens;
 }
+
+/** The reply to the policy's attempt, as the policy reads it: up to where it generates again. */
+export const replied = (
+  tokenizer: Tokenizer,
+  text: string,
+  last: number | undefined,
+  asking: Asking,
+): Int32Array =>
+  chatReply(tokenizer, [{ role: "user", content: text.trim() }], last, asking) ?? tokenizer.encode(text);
 
 const noAttempt = (): UserError =>
   new UserError("The model's chat template leaves out the assistant's earlier turns.", {

@@ -19,7 +19,7 @@ export function generateWith(
   decode: DecodeOptions,
 ): Promise<Batch> {
   const { session, stage, clock, watch } = context;
-  const { algorithm, scorer, shape } = stage;
+  const { algorithm, scorer, shape, hosts } = stage;
   const { rollout } = stage.config.body;
   const deciding = { algorithm, scorer, rollout, context: rewardContext(session, clock) };
   return watch.time("generate", () =>
@@ -27,6 +27,8 @@ export function generateWith(
       policy: session.policy,
       decode,
       shape,
+      hosts,
+      keepStates: stage.start.observe !== undefined,
       asking: rollout,
       tries: "drawn",
       judge: async (batch) => (await outcomesOf(batch, "last", deciding)).success,

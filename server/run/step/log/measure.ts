@@ -8,6 +8,7 @@ import { lengthOfAll } from "../../../core/rows/batch.ts";
 import { planMemory } from "../../../analysis/memory/estimate.ts";
 import type { Selected, StepContext, StepAdvantages } from "../context.ts";
 import { measureBranching } from "./measureBranching.ts";
+import { measureEpisodes } from "./measureEpisodes.ts";
 import { measureGuidance } from "./measureGuidance.ts";
 import type { Session } from "../../loop/session.ts";
 import { mean } from "../../../../shared/lib/mean.ts";
@@ -137,6 +138,7 @@ export function measure(
     ...measureCurriculum(context, groups),
     ...measureGuidance(selected),
     ...measureBranching(context, selected),
+    ...measureEpisodes(batch),
     "tokens/generated": lengthOfAll(batch),
     ...measureMemory(context.session),
   };

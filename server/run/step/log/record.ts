@@ -8,6 +8,7 @@ import { detailsOf } from "../../../algorithm/rewards/criteria.ts";
 import type { CurriculumRecord } from "../../../algorithm/curriculum/curriculumRecord.ts";
 import { rowsOfGroups } from "../../../core/rows/batch.ts";
 import { scoringErrors } from "../../../algorithm/rewards/scoring.ts";
+import { plural } from "../../../../shared/lib/format.ts";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
 import {
   toWire,
@@ -17,7 +18,7 @@ import {
 } from "../../../../shared/rollouts/rollouts.ts";
 import { columnsWith } from "../../../../shared/rollouts/columns.ts";
 import type { Task } from "../../../core/task.ts";
-import { origin, type Batch, type Group, type RolloutRecord } from "../../../core/rollouts.ts";
+import { origin, type Batch, type Group, type Played, type RolloutRecord } from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
 import type { Stage, Selected, StepContext, StepAdvantages, Trained } from "../context.ts";
@@ -58,12 +59,20 @@ function trainsOf(
   return { given: tally(origin.given), written: tally(origin.written) };
 }
 
+/** Without the time that it took. */
+const loggedPlay = ({ seconds: _, components, ...played }: Played): NonNullable<RolloutRow["played"]> => ({
+  ...played,
+  components: Object.fromEntries(Object.entries(components).map(([name, value]) => [name, toWire(value)])),
+});
+
 /** How a rollout is divided, and what it belongs to. */
 function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   const { records, rowColumns } = batch;
-  const { turns, tries, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
+  const { turns, tries, failed, played, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
   return {
-    ...(turns && { turns }),
+    ...(turns && { turns: turns.map(({ state: _, ...turn }) => turn) }),
+    ...(failed !== undefined && { failed }),
+    ...(played && { played: loggedPlay(played) }),
     ...(tries === undefined ? {} : { tries }),
     ...(steps && { steps }),
     ...(spans && { spans }),
@@ -212,15 +221,43 @@ function recordGroups(
   });
 }
 
+/** Episodes that could not be played to their ends: each message once. @returns the first */
+function recordFailures(
+  { session, step }: Pick<StepContext, "session" | "step">,
+  { rows, records }: Batch,
+): string | undefined {
+  const counts = new Map<string, number>();
+  for (const { failed } of records)
+    if (failed !== undefined) counts.set(failed, (counts.get(failed) ?? 0) + 1);
+  for (const [message, count] of counts) {
+    const all = count === rows;
+    session.recorder.event(
+      all ? "error" : "warning",
+      "episode-failed",
+      `${all ? "Every episode of the step" : plural(count, "episode")} failed: ${message}.`,
+      {
+        step,
+        action: all
+          ? "This step trains nothing. Stop the run, fix the environment or the tool, then resume."
+          : "What failed has no reward and does not train; the rest of its group does.",
+        data: { count },
+      },
+    );
+  }
+  return [...counts.keys()][0];
+}
+
 /** Each message once a step, with how often it came. */
 function recordErrors({ session, step }: StepContext, { scored, batch }: Selected): void {
   const counts = new Map<string, number>();
-  for (const { term, message } of scoringErrors(scored.rewards.terms)) {
+  for (const { term, row, message } of scoringErrors(scored.rewards.terms)) {
+    if (batch.records[row]!.failed !== undefined) continue;
     const text = `Reward term ${term} failed: ${message}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
+  const broken = recordFailures({ session, step }, batch);
   const allFailed = batch.rows > 0 && scored.combined.errored.every((errored) => errored === 1);
-  session.failed.observe(step, allFailed ? [...counts.keys()][0] : undefined);
+  session.failed.observe(step, allFailed ? ([...counts.keys()][0] ?? broken) : undefined);
   for (const [text, count] of counts) {
     const all = count === batch.rows;
     const which = all ? " (every rollout of the step)" : count === 1 ? "" : ` (${count} rollouts)`;

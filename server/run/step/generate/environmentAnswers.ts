@@ -1,0 +1,264 @@
+/** Answers of a task's environment and of the run's tools. What they throw, or take too long for, fails the episode. */
+import { messageOf } from "../../../../shared/lib/errors.ts";
+import { onLines } from "../../../../shared/rollouts/turnTexts.ts";
+import { within } from "../../../lib/waiting/within.ts";
+import { randomStream } from "../../../lib/random.ts";
+import { fill } from "../../../core/templates.ts";
+import type { ChatMessage } from "../../../core/policy.ts";
+import type { Played } from "../../../core/rollouts.ts";
+import type { Playing } from "../../../core/slots/episodes.ts";
+import type { Environment, Message, Stepped } from "../../../core/slots/environment.ts";
+import type { Tool, ToolSpec } from "../../../core/slots/tool.ts";
+import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
+import type { Answerer } from "./answers.ts";
+import type { Episode, Said } from "./episode.ts";
+import { chatReply, type Asking } from "./prompts.ts";
+import { callsIn, describeTools, inChat, written, type ToolCall } from "./toolCalls.ts";
+
+/** What all episodes of a generation are answered with. */
+export interface Hosting {
+  readonly hosts: EpisodeHosts;
+  readonly playing: Playing;
+  /** Loaded: `hosts.tools`. */
+  readonly tools: readonly Tool[];
+  /** Of the generation's end. */
+  readonly signal: AbortSignal;
+  /** Whether the environment's state is kept at every reply, for episodes that begin in the middle of others. */
+  readonly keepStates: boolean;
+}
+
+/** Several messages as one text. */
+const joined = (texts: readonly string[]): string => onLines(texts).join("");
+
+export class EnvironmentAnswers implements Answerer {
+  private environment: Environment | undefined;
+  private played: { -readonly [Key in keyof Played]: Played[Key] };
+  private readonly name: string;
+
+  constructor(
+    private readonly episode: Episode,
+    private readonly hosting: Hosting,
+  ) {
+    this.name = episode.draft.prompt.key.join("/");
+    const environment = this.pool !== undefined;
+    this.played = { environment, calls: 0, failed_calls: 0, components: {}, seconds: 0 };
+    episode.played = this.played;
+  }
+
+  private get pool(): ReturnType<EpisodeHosts["pool"]> {
+    return this.hosting.hosts.pool(this.episode.draft.task.source);
+  }
+  /** Every tool that the policy may call: the run's, and those that the environment answers itself. */
+  private get specs(): readonly ToolSpec[] {
+    return [...this.hosting.tools, ...(this.pool?.environments.tools ?? [])];
+  }
+
+  async begin(): Promise<void> {
+    await this.guarded(async () => {
+      if (this.pool !== undefined) this.environment = await this.opened();
+      const { task, resumes } = this.episode.draft;
+      const said = resumes === undefined ? await this.reset() : await this.restore();
+      const prompt = joined([task.prompt, ...said].filter((text) => text !== ""));
+      this.episode.asks(prompt, this.asking);
+      this.episode.draft = { ...this.episode.draft, task: { ...task, prompt } };
+    });
+  }
+
+  /** @throws what opening throws; the reason of the generation's end */
+  private async opened(): Promise<Environment> {
+    const environment = await this.pool!.take();
+    if (!this.hosting.signal.aborted) return environment;
+    this.pool!.give(environment, true);
+    throw this.hosting.signal.reason;
+  }
+
+  /** Rollouts of a group begin the same episode. */
+  private get seed(): number {
+    const { setting, draft } = this.episode;
+    return randomStream(setting.decode.seed, "environment", ...draft.prompt.key.slice(0, -1)).integer(
+      2 ** 31,
+    );
+  }
+
+  private async reset(): Promise<readonly string[]> {
+    const { environment } = this;
+    if (environment === undefined) return [];
+    const { messages } = await this.timed(() => environment.reset(this.episode.draft.task, this.seed));
+    return messages.map(({ text }) => text);
+  }
+  private async restore(): Promise<readonly string[]> {
+    const { environment, episode } = this;
+    const state = episode.draft.resumes!.state.turns.at(-1)?.state;
+    if (environment === undefined) return [];
+    if (environment.restore === undefined || state === undefined)
+      throw new Error("the environment cannot begin in the middle of an episode: it has no `restore`");
+    await this.timed(() => environment.restore!(episode.draft.task, this.seed, state));
+    return [];
+  }
+
+  private get asking(): Asking {
+    const { calls } = this.hosting.playing;
+    const words = describeTools(calls, this.specs);
+    // A template describes tools that are called as JSON.
+    const specs = calls === "json" ? this.specs : [];
+    return words === ""
+      ? this.episode.setting.asking
+      : { ...this.episode.setting.asking, offers: { specs, words } };
+  }
+
+  async answer(): Promise<Said | undefined> {
+    const { episode } = this;
+    if (episode.last.sample.finish === "error") return undefined;
+    return this.guarded(async () => {
+      const { text } = episode.last;
+      const calls = callsIn(text, this.hosting.playing.calls, this.specs);
+      const own = calls.some((call) => this.pool?.environments.tools?.some(({ name }) => name === call.name));
+      if (calls.length > 0 && !own) return this.afterCalls(calls);
+      if (this.environment === undefined) return undefined;
+      return this.afterStep(await this.step(text));
+    });
+  }
+
+  /** A turn that calls tools: the environment hears nothing of it. */
+  private async afterCalls(calls: readonly ToolCall[]): Promise<Said | undefined> {
+    if (!this.episode.mayGoOn) {
+      this.episode.cutsOff();
+      return undefined;
+    }
+    const results = await this.timed((signal) =>
+      Promise.all(calls.map(async (call) => ({ call, text: await this.result(call, signal) }))),
+    );
+    return this.said(
+      results.map(({ call: { name }, text }) => ({ role: "tool", text, ...(name !== "" && { name }) })),
+    );
+  }
+
+  /** @throws what the tool throws */
+  private async result(call: ToolCall, signal: AbortSignal): Promise<string> {
+    this.played.calls += 1;
+    const tool = this.hosting.tools.find(({ name }) => name === call.name);
+    if (call.kind === "call" && tool !== undefined)
+      return tool.call(call.args, { episode: this.name, signal });
+    this.played.failed_calls += 1;
+    if (call.kind === "malformed") return `Error: ${call.problem}`;
+    const names = this.specs.map(({ name }) => name);
+    return `Error: there is no tool ${call.name}. The tools are: ${names.join(", ")}.`;
+  }
+
+  private async step(text: string): Promise<Stepped> {
+    const stepped = await this.timed((signal) => this.environment!.step(text, signal));
+    const { reward, components } = stepped;
+    if (reward !== undefined && !Number.isFinite(reward))
+      throw new Error(`the environment's reward is ${reward}, which is not finite`);
+    if (reward !== undefined) this.episode.rewards(reward);
+    this.played.components = { ...this.played.components, ...components };
+    return stepped;
+  }
+
+  private async afterStep({ done, messages }: Stepped): Promise<Said | undefined> {
+    if (done) return undefined;
+    if (!this.episode.mayGoOn) {
+      this.episode.cutsOff();
+      return undefined;
+    }
+    return this.said(messages);
+  }
+
+  private async said(messages: readonly Message[]): Promise<Said> {
+    const tools = messages.length > 0 && messages.every(({ role }) => role === "tool");
+    const { environment } = this;
+    const state =
+      this.hosting.keepStates && environment?.state !== undefined
+        ? await this.timed(() => environment.state!())
+        : undefined;
+    return {
+      role: tools ? "tool" : "user",
+      text: joined(messages.map(({ text }) => text)),
+      ...(tools && messages.length === 1 && messages[0]!.name !== undefined && { name: messages[0]!.name }),
+      ...(state !== undefined && { state }),
+      tokens: this.tokensOf(messages),
+    };
+  }
+
+  /** As the policy reads it: by the chat template, or within its turn where it waits for a result in tags. */
+  private tokensOf(messages: readonly Message[]): Int32Array {
+    const { episode, hosting } = this;
+    const { tokenizer } = episode.setting.policy;
+    const { playing } = hosting;
+    const inTurn = playing.calls === "tags" && episode.endToken === undefined && messages.every(isTool);
+    const chat = inTurn
+      ? undefined
+      : chatTokens(
+          episode,
+          messages.map((message) => chatMessage(message, playing)),
+        );
+    if (chat !== undefined) return chat;
+    const texts = messages.map((message) =>
+      isTool(message)
+        ? written(playing, message.name ?? "", message.text)
+        : fill(playing.observation, { text: message.text }),
+    );
+    return tokenizer.encode(texts.join(""));
+  }
+
+  /** The time that it takes counts as waited. */
+  private async timed<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+    const began = performance.now();
+    const { seconds } = this.hosting.playing;
+    try {
+      return await within(
+        seconds,
+        this.environment === undefined ? "the tool" : "the environment",
+        this.hosting.signal,
+        work,
+      );
+    } finally {
+      this.played.seconds += (performance.now() - began) / 1000;
+    }
+  }
+
+  /** Fails the episode where something is thrown; undefined then. @throws the reason of the generation's end */
+  private async guarded<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.hosting.signal.aborted) throw error;
+      this.episode.failed = messageOf(error);
+      return undefined;
+    }
+  }
+
+  end(): void {
+    const { environment, episode, hosting } = this;
+    hosting.hosts.ended(this.name);
+    this.environment = undefined;
+    if (environment === undefined) return;
+    this.pool!.give(environment, episode.failed === undefined && !hosting.signal.aborted);
+  }
+}
+
+const isTool = ({ role }: Message): boolean => role === "tool";
+
+const chatMessage = ({ role, text, name }: Message, playing: Playing): ChatMessage => ({
+  role,
+  content: role === "tool" ? inChat(playing, name ?? "", text) : text,
+  ...(name !== undefined && { name }),
+});
+
+/** By the template; one that refuses or leaves out what tools say, or two messages in a row, is given it as the user's. */
+function chatTokens(episode: Episode, messages: readonly ChatMessage[]): Int32Array | undefined {
+  const { policy, asking } = episode.setting;
+  const { tokenizer } = policy;
+  const write = (own: readonly ChatMessage[]): Int32Array | undefined =>
+    chatReply(tokenizer, own, episode.endToken, asking);
+  const asUser: ChatMessage[] = [{ role: "user", content: joined(messages.map(({ content }) => content)) }];
+  if (messages.every(({ role }) => role === "user") && messages.length === 1) return write(messages);
+  try {
+    const tokens = write(messages);
+    if (tokens === undefined) return undefined;
+    const text = tokenizer.decode(tokens);
+    return messages.every(({ content }) => text.includes(content.trim())) ? tokens : write(asUser);
+  } catch {
+    return write(asUser);
+  }
+}
