@@ -48,6 +48,7 @@ export const entries = [
       datasetThread: "server/analysis/datasetThread.ts",
       sandboxThread: "server/lib/sandbox/sandboxThread.ts",
       rewardHost: "server/methods/reward/own/host.ts",
+      objectHost: "server/lib/own/objectHost.ts",
     },
     outdir: dist,
     splitting: true,
@@ -57,6 +58,7 @@ export const entries = [
   {
     entryPoints: {
       rewardHost: "server/methods/reward/own/python/rewardHost.py",
+      objectHost: "server/lib/own/python/objectHost.py",
       gradus_hook: "server/cli/hook/gradus_hook.py",
     },
     outdir: dist,

@@ -119,7 +119,11 @@ export function writtenJson(node: SourceNode): Json {
   if (node.kind === "list") return node.items.map(writtenJson);
   if (node.kind !== "map") return toJson(node);
   const found: Record<string, Json> = {};
-  for (const [key, { value }] of node.entries) found[key] = pathJson(key, value) ?? writtenJson(value);
+  for (const [key, { value }] of node.entries)
+    found[key] =
+      key === "tools" && value.kind === "list"
+        ? value.items.map((item) => pathJson("use", item) ?? writtenJson(item))
+        : (pathJson(key, value) ?? writtenJson(value));
   return found;
 }
 
@@ -130,7 +134,7 @@ function pathJson(key: string, value: SourceNode): string | undefined {
   const text = textOf(value);
   if (text === undefined || text.startsWith("${env:")) return undefined;
   if (fileKeys.includes(key)) return datasetPlace(value.origin.folder, text);
-  const reference = key === "use" ? fileReference(text) : undefined;
+  const reference = key === "use" || key === "play" ? fileReference(text) : undefined;
   if (reference === undefined) return undefined;
   return (
     resolve(value.origin.folder, reference.path) +

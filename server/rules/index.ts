@@ -15,6 +15,7 @@ import { modelContent } from "./models/modelContent.ts";
 import { modelFile } from "./models/modelFile.ts";
 import { modelMemory } from "./models/modelMemory.ts";
 import { pythonReward } from "./reward/pythonReward.ts";
+import { ownFile } from "./tasks/ownFile.ts";
 import { rewardFile } from "./reward/rewardFile.ts";
 import { grammarRegex } from "./rollout/grammarRegex.ts";
 import { groupSize } from "./advantage/groupSize.ts";
@@ -138,6 +139,7 @@ export const rules: readonly Rule[] = [
   registeredModel,
   datasetFile,
   rewardFile,
+  ownFile,
   pythonReward,
   replayFile,
   replayTerms,

@@ -5,7 +5,15 @@ import { methodOf, methods } from "../../methods/index.ts";
 import type { Declaration, SlotName, Choice } from "../../core/declaration.ts";
 import { merge, nullable } from "../merge.ts";
 import { unspacedMap } from "../text/missingSpace.ts";
-import { chosenOf, fileReference, longForm, taskFileKeys, type Chosen } from "./method.ts";
+import {
+  chosenOf,
+  fileReference,
+  takesFile,
+  longForm,
+  taskFileKeys,
+  type Chosen,
+  type FileSlot,
+} from "./method.ts";
 import {
   join,
   fromJson,
@@ -41,6 +49,12 @@ const defaultsOf = perObject((defaults: JsonObject): SourceNode => fromJson(defa
 
 const keyWord: Readonly<Partial<Record<SlotName, string>>> = {
   task: "`env`, `dataset`, `corpus` or `generate`",
+};
+
+const ownFile: Readonly<Record<FileSlot, string>> = {
+  reward: "a function of your own, write its path, e.g. `./rewards/brevity.ts`",
+  environment: "one of your own, write its path, e.g. `./guess.ts` or `./guess.py:Guess`",
+  tool: "one of your own, write its path, e.g. `./lookUp.ts` or `./tools.py:look_up`",
 };
 
 export class Checker {
@@ -150,7 +164,7 @@ export class Checker {
       params: withClock(params, whole),
       folder: chosen.node.origin.folder,
     });
-    const reference = shape.slot === "reward" ? fileReference(chosen.text) : undefined;
+    const reference = takesFile(shape.slot) ? fileReference(chosen.text) : undefined;
     const kept = Object.fromEntries(
       Object.entries(params).filter(
         ([name]) => name !== chosen.key && (reference === undefined || whole.entries.has(name)),
@@ -186,8 +200,7 @@ export class Checker {
     const unspaced = unspacedMap(chosen.node, [...useKeys(slot), ...Object.keys(own)]);
     if (unspaced !== undefined) return this.wrong(path, "a method's name, or a map", chosen.node, unspaced);
     const { hint, fixes } = unknownName(chosen.text, names, chosen.node.origin);
-    const files =
-      slot === "reward" ? " To use a function of your own, write its path, e.g. `./rewards/brevity.ts`." : "";
+    const files = takesFile(slot) ? ` To use ${ownFile[slot]}.` : "";
     const where = join(path, chosen.key);
     this.report({
       rule: "unknown-value",
@@ -209,7 +222,7 @@ export class Checker {
   ): Readonly<Record<string, unknown>> {
     const known = declaration.params.shape;
     const given: Record<string, SourceNode> = {};
-    const reference = shape.slot === "reward" ? fileReference(chosen.text) : undefined;
+    const reference = takesFile(shape.slot) ? fileReference(chosen.text) : undefined;
     if (reference !== undefined) {
       given["file"] = {
         kind: "scalar",
@@ -223,7 +236,7 @@ export class Checker {
     for (const [key, { value }] of node.entries)
       if (key in known && !(key in shape.own) && !(isNull(value) && !nullable(shape.slot).has(key)))
         given[key] =
-          key === chosen.key || (key === "file" && shape.slot === "reward")
+          key === chosen.key || (key === "file" && takesFile(shape.slot))
             ? {
                 kind: "scalar",
                 value: key === "file" ? resolve(value.origin.folder, textOf(value) ?? "") : absolute(chosen),

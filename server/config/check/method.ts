@@ -42,11 +42,13 @@ export function fileReference(text: string): FileReference | undefined {
 }
 
 /** Slots whose method may be a file of the user's. */
-const fileSlots: readonly SlotName[] = ["reward", "environment", "tool"];
+const fileSlots = ["reward", "environment", "tool"] as const satisfies readonly SlotName[];
+export type FileSlot = (typeof fileSlots)[number];
+export const takesFile = (slot: SlotName): slot is FileSlot => fileSlots.some((one) => one === slot);
 
 const methodOfText = (slot: SlotName, text: string): string => {
   const known = methodOf(slot, text)?.name;
-  if (known !== undefined || !fileSlots.includes(slot)) return known ?? text;
+  if (known !== undefined || !takesFile(slot)) return known ?? text;
   const reference = fileReference(text);
   if (reference === undefined) return text;
   return reference.language === "python" ? "python" : "user";

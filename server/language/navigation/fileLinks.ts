@@ -6,7 +6,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { isHubDataset } from "../../lib/datasets/name.ts";
 import { parentFile } from "../../config/extend.ts";
-import { fileReference } from "../../config/check/method.ts";
+import { fileReference, takesFile, type FileSlot } from "../../config/check/method.ts";
 import { textOf, type SourceNode } from "../../config/text/node.ts";
 import { slotOf } from "../spot.ts";
 import { lastKey, visits, type Visit } from "../walk.ts";
@@ -39,10 +39,12 @@ function linkOf(visit: Visit, by: string): FileLink | undefined {
   if (text === undefined || text === "" || text.startsWith("${env:")) return undefined;
   const { range, folder } = node.origin;
   if (path[0] === "extends" && path.length <= 2) return parentLink(text, range, by);
-  const reference = isReward(visit) ? fileReference(text) : undefined;
-  if (reference !== undefined) {
-    const name = reference.export ?? (reference.language === "python" ? "compute_score" : "score");
-    return existing(resolve(folder, reference.path), range, `Open ${reference.path}, function ${name}`, name);
+  const slot = ownSlot(visit);
+  const reference = slot === undefined ? undefined : fileReference(text);
+  if (slot !== undefined && reference !== undefined) {
+    const name = reference.export ?? usualNames[slot][reference.language];
+    const noun = slot === "environment" ? "environment" : "function";
+    return existing(resolve(folder, reference.path), range, `Open ${reference.path}, ${noun} ${name}`, name);
   }
   return isFile(visit) ? existing(placeOf(folder, text), range, `Open ${basename(text)}`) : undefined;
 }
@@ -65,9 +67,19 @@ function parentLink(name: string, range: Range, by: string): FileLink | undefine
   return { range, file: parent.file, tooltip };
 }
 
-/** `use: ./brevity.ts`, or the short form of a term. */
-const isReward = ({ spot, path }: Visit): boolean =>
-  slotOf(spot) === "reward" && (spot?.kind === "method" || path.at(-1) !== "use");
+/** What is looked for in a file where the config names nothing in it. */
+const usualNames: Readonly<Record<FileSlot, Readonly<Record<"script" | "python", string>>>> = {
+  reward: { script: "score", python: "compute_score" },
+  environment: { script: "default", python: "Environment" },
+  tool: { script: "default", python: "tool" },
+};
+
+/** `use: ./brevity.ts`, or the short form: `play: ./guess.ts`. */
+function ownSlot({ spot, path }: Visit): FileSlot | undefined {
+  const slot = slotOf(spot);
+  const named = spot?.kind === "method" || path.at(-1) !== "use";
+  return slot !== undefined && named && takesFile(slot) ? slot : undefined;
+}
 
 function isFile({ spot, path, parent }: Visit): boolean {
   if (spot?.kind === "shape" && spot.shape.kind === "path") return true;

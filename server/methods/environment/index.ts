@@ -1,4 +1,6 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { python } from "./python.ts";
+import { user } from "./user.ts";
 
-/** What may be written as `play` of a task. */
-export const environments: readonly Declaration<"environment">[] = [];
+/** What may be written as `play` of a task; `play: PATH[:export]` chooses `user` or `python` by the file's name. */
+export const environments: readonly Declaration<"environment">[] = [user, python];

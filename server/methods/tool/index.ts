@@ -1,4 +1,6 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { python } from "./python.ts";
+import { user } from "./user.ts";
 
-/** What `rollout.tools` may list. */
-export const tools: readonly Declaration<"tool">[] = [];
+/** What `rollout.tools` may list; `PATH[:name]` chooses `user` or `python` by the file's name. */
+export const tools: readonly Declaration<"tool">[] = [user, python];

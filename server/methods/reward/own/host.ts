@@ -3,12 +3,12 @@
  * stdout is the user's own. It may be killed at any moment and holds nothing worth keeping.
  */
 import { pathToFileURL } from "node:url";
-import { isMainThread, Worker, workerData } from "node:worker_threads";
 import type { JudgedCriterion } from "../../../../shared/rollouts/criteria.ts";
 import type { TermValue, TextSpans } from "../../../core/slots/reward.ts";
 import { Counting } from "./counting.ts";
 import { cut } from "../../../lib/own/cut.ts";
-import { endGroup, markName } from "../../../lib/own/processGroup.ts";
+import { described, thrown } from "../../../lib/own/described.ts";
+import { hosted } from "../../../lib/own/hostLife.ts";
 import type { FromHost, ScoreInput, ToHost } from "./wire.ts";
 
 type Score = (input: ScoreInput) => unknown;
@@ -17,20 +17,6 @@ let score: Score | undefined;
 let counting: Counting | undefined;
 
 const say = (message: FromHost): void => void process.send?.(message);
-
-function described(value: unknown): string {
-  if (typeof value === "function") return "a function";
-  if (typeof value === "object" && value !== null) {
-    try {
-      return `${Array.isArray(value) ? "the list" : "the object"} ${JSON.stringify(value)?.slice(0, 120)}`;
-    } catch (error) {
-      return `an object that can't be shown (${error instanceof Error ? error.message : String(error)})`;
-    }
-  }
-  return typeof value === "string"
-    ? `the string ${JSON.stringify(value.slice(0, 120))}`
-    : `${typeof value} ${String(value)}`;
-}
 
 const failed = (message: string): TermValue => ({ kind: "error", message: cut(message) });
 const isFunction = (value: unknown): value is Score => typeof value === "function";
@@ -125,16 +111,6 @@ function criteriaOf(criteria: unknown): string | { readonly criteria: readonly J
   return { criteria: list };
 }
 
-const thrown = (error: unknown): string => {
-  if (!(error instanceof Error)) return `threw ${described(error)}`;
-  const frames = (error.stack ?? "").split("\n").filter((line) => line.trimStart().startsWith("at "));
-  // The line of the user's own that led there says more than one inside of Node.
-  const place = (
-    frames.find((line) => /(?:file:\/\/|[\\/]).*:\d+:\d+/.test(line) && !line.includes("node:")) ?? frames[0]
-  )?.trim();
-  return `threw ${error.name}: ${error.message}${place === undefined ? "" : ` (${place})`}`;
-};
-
 async function load(bundle: string, name: string, cover: boolean): Promise<FromHost> {
   try {
     counting = cover ? new Counting() : undefined;
@@ -166,34 +142,9 @@ async function judge(input: ScoreInput): Promise<TermValue> {
   }
 }
 
-/** Ends this process and all that the reward has started. */
-function end(): void {
-  endGroup(process.pid, process.env[markName] ?? "");
-  process.kill(process.pid, "SIGKILL");
-}
-
-/** In a thread of its own: a function that never returns leaves the other no time to hear of the parent's death. */
-function watchParent(parent: number): void {
-  const gone = (): boolean => {
-    try {
-      process.kill(parent, 0);
-    } catch {
-      return true;
-    }
-    return process.platform !== "win32" && process.ppid !== parent;
-  };
-  setInterval(() => gone() && end(), 500);
-}
-
-if (!isMainThread) watchParent(Number(workerData));
-else if (process.send !== undefined) {
-  new Worker(new URL(import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
-  process.on("message", (message: ToHost) => {
-    if (message.kind === "load") void load(message.bundle, message.export, message.cover === true).then(say);
-    else if (message.kind === "score")
-      void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
-    else if (counting !== undefined) say(counting.reached());
-  });
-  // The parent is gone: so is the reason to live.
-  process.on("disconnect", end);
-}
+hosted(import.meta.url, (message: ToHost) => {
+  if (message.kind === "load") void load(message.bundle, message.export, message.cover === true).then(say);
+  else if (message.kind === "score")
+    void judge(message.input).then((value) => say({ kind: "scored", id: message.id, value }));
+  else if (counting !== undefined) say(counting.reached());
+});
