@@ -65,7 +65,7 @@ export interface PromptFeed {
   /** Resolves when a prompt has come, or none will. */
   next(): Promise<void>;
   /** Most prompts that are written at once, where that is known. */
-  readonly most?: number;
+  readonly most?: number | undefined;
 }
 
 export const isFeed = (prompts: readonly Prompt[] | PromptFeed): prompts is PromptFeed => "take" in prompts;

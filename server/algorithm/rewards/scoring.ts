@@ -174,7 +174,7 @@ export class Scorer {
       scored.set(name, found);
       return found;
     };
-    return Promise.all(this.asked.map((one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
+    return Promise.all(this.asked.map(async (one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
   }
 
   private async scoreOne(

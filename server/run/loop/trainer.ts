@@ -83,7 +83,7 @@ export class Trainer implements Driver {
     const scorers = [...new Set(bodies.map((body) => this.components.scorer(body)))];
     const bundles = await Promise.all(scorers.map((scorer) => scorer.prepare()));
     const hosts = new Set(bodies.map((body) => this.components.hosts(body)));
-    await Promise.all([...hosts].map((one) => one?.prepare()));
+    await Promise.all([...hosts].map(async (one) => one?.prepare()));
     for (const { loaded } of scorers) for (const [term, made] of loaded) this.loaded.set(term, made);
     return Object.assign({}, ...bundles);
   }
