@@ -163,9 +163,8 @@ export class RewardChain {
     const { at_least } = this.config.success;
     const own = this.config.terms.length;
     const deciding = [
-      ...decidingOrder(this.config).flatMap(({ name }) =>
-        terms.slice(0, own).filter((term) => term.name === name),
-      ),
+      // Columns are in the order of the config's terms.
+      ...decidingOrder(this.config).flatMap((term) => terms[this.config.terms.indexOf(term)] ?? []),
       ...terms.slice(own),
     ];
     return Uint8Array.from({ length: batch.rows }, (_, row) => {
