@@ -1,6 +1,7 @@
 /**
  * One tree over another. Maps go deep; lists and scalars replace; null removes; where a slot's method changes, the
- * earlier method's own parameters are dropped and the slot's stay; a map over a list addresses its items, by name
+ * earlier method's own parameters are dropped and the slot's stay; a parameter written in another of its forms (a judge by
+ * its `url` over one by `of`) replaces; a map over a list addresses its items, by name
  * where they have names, else by index.
  */
 import { methods } from "../methods/index.ts";
@@ -17,7 +18,7 @@ import {
   type SourceNode,
 } from "./text/node.ts";
 import type { Fields, Shape } from "../core/blocks/field.ts";
-import { isSchema } from "./check/values.ts";
+import { isSchema, keysOf, kindOf, unwrapped } from "./check/values.ts";
 
 /** An override that addresses nothing. */
 export interface MergeProblem {
@@ -90,10 +91,34 @@ function mergeEntries(
     else
       entries.set(key, {
         key: at,
-        value: merge(base.entries.get(key)?.value, value, shapeOf(shape, key), report, join(path, key)),
+        value: merge(
+          isOtherForm(base, key, value, shape) ? undefined : base.entries.get(key)?.value,
+          value,
+          shapeOf(shape, key),
+          report,
+          join(path, key),
+        ),
       });
   }
   return { kind: "map", entries, origin: over.origin };
+}
+
+/** Whether a parameter that is one of several maps is written as another of them than before. */
+function isOtherForm(base: MapNode, key: string, over: SourceNode, shape: Shape | undefined): boolean {
+  const before = base.entries.get(key)?.value;
+  if (shape?.kind !== "slot" || before?.kind !== "map" || over.kind !== "map") return false;
+  const chosen = chosenOf(base, shape.slot)?.method;
+  const declared = methods.find(({ slot, name }) => slot === shape.slot && name === chosen)?.params.shape[
+    key
+  ];
+  if (!isSchema(declared)) return false;
+  const kind = kindOf(unwrapped(declared));
+  if (kind.kind !== "union") return false;
+  const forms = kind.options.map(keysOf);
+  const taking = ({ entries }: MapNode): readonly Readonly<Record<string, unknown>>[] =>
+    forms.filter((form) => [...entries.keys()].every((one) => one in form));
+  const now = taking(over);
+  return now.length > 0 && !taking(before).some((form) => now.includes(form));
 }
 
 function mergeSlot(

@@ -18,7 +18,16 @@ const exempt: Readonly<Record<string, string>> = {
 /** Says yes to all that it is asked, and writes a task with an answer in every form that is looked for. */
 let server: ChatServer;
 const said = "Yes.\n```text\nHow many are 2 and 2?\n```\n\\boxed{4} [YES]\nVerdict: perfect";
-before(async () => (server = await chatServer((asked) => (asked.includes("New task:") ? "1 2 3=6:" : said))));
+before(async () => {
+  server = await chatServer((asked) => {
+    if (asked.includes("New task:")) return "1 2 3=6:";
+    const score = asked.length % 2;
+    const count = Number(/Score each of the (\d+)/.exec(asked)?.[1] ?? 0);
+    if (count > 0) return `[${Array.from({ length: count }, (_, i) => i % 11).join(", ")}]`;
+    if (asked.includes("Score: ")) return `Score: ${score}`;
+    return asked.includes("Answer B:") ? (score === 1 ? "A" : "B") : said;
+  });
+});
 after(() => server.close());
 
 const bases = new Map<string, Promise<Seen>>();

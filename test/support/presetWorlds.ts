@@ -27,6 +27,7 @@ const data = (first: number): string =>
       ...{ solution, hint: `begin with ${word[1]}`, feedback: "the other way", level: i % 3 },
       rubric: [{ criterion: "is short" }, { criterion: "has letters" }],
       rules: [{ criterion: "begins early in the alphabet", regex: "^[a-m]" }],
+      ...{ scores: [2, 1], documents: `begin with ${word[1]}.` },
       files: { "a.txt": word },
       oracle: { "a.txt": `${word}s` },
       chosen: `${word[1]}${word[0]}`,
@@ -68,6 +69,10 @@ evaluation: { every: 1000, prompts: 1, pass_at: [1], record: 0 }
 const failing = { both: ['reward.terms.right.pattern="[a-c].*"'] };
 /** More than one update a step: the weights are not those that wrote the rollouts. */
 const moving = { both: ["update.epochs=3", "update.optimizer.lr=0.01"] };
+/** A server judges: a model that was just made says nothing that can be read. */
+const judged = (term: string): { readonly set: readonly string[] } => ({
+  set: [`reward.terms.${term}.judge={ url: URL, model: any }`],
+});
 /** A combiner has something to combine. */
 const twoTerms = { both: ['reward.terms.other={ use: format, pattern: "[a-m].*", weight: 0.5 }'] };
 const log: World = { text: "replay: { use: file, path: log.jsonl, rescore: recomputed }\n" };
@@ -104,6 +109,16 @@ export const worlds: Readonly<Record<string, World>> = {
   "gated-rewards": twoTerms,
   "pessimistic-ensemble": twoTerms,
   "soft-min": twoTerms,
+  "cosine-verifier": judged("judge"),
+  "multi-critique": {
+    set: [...judged("critics").set, "reward.terms.critics.also=[{ url: URL, model: other }]"],
+  },
+  "pairwise-rl": judged("wins"),
+  "plug-and-play-judge": judged("judge"),
+  rlsp: judged("effort"),
+  "ssr-zero": { set: [...judged("own").set, 'reward.terms.form={ use: format, pattern: "[ -M].*" }'] },
+  trm: judged("sentences"),
+  urpo: judged("own"),
   // Its criteria need no judge: a model that was just made says neither yes nor no.
   rubicon: { set: ["reward.terms.quality.field=rules"] },
   "codev-r1": { both: ['reward.terms.right.pattern="[a-c].*"', "rollout.prompts=6"] },

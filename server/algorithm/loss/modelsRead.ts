@@ -41,20 +41,25 @@ const plannedCorrections = ({ objective, rollout }: StageBody): Model[] =>
 const named = z.object({ reference: z.string() });
 const corrects = z.object({ model: z.string() });
 const judged = z.object({ judge: z.object({ of: z.string() }) });
+/** Further judges; those that are servers have no model of the run. */
+const alsoJudged = z.object({ also: z.array(z.object({ of: z.string().optional() })) });
 
 /** Rewards that compare how likely a text is by the policy and by another model, and the key that names it. */
 const comparing: ReadonlyMap<string, string> = new Map([
   ["information_gain", "model"],
   ["reference_probability", "without"],
+  ["judge_logit", "of"],
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */
 const modelsOfTerm = perObject(({ declaration, params }: StageBody["reward"]["terms"][number]["term"]) => {
   const [read, asked] = [named.safeParse(params), judged.safeParse(params)];
+  const more = alsoJudged.safeParse(params);
   const other = params[comparing.get(declaration.name) ?? ""];
   return [
     ...(read.success ? [read.data.reference] : []),
     ...(asked.success ? [asked.data.judge.of] : []),
+    ...(more.success ? more.data.also.flatMap(({ of }) => of ?? []) : []),
     ...(typeof other === "string" && other !== "none" && other !== "policy" ? [other] : []),
   ];
 });

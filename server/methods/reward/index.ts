@@ -10,6 +10,12 @@ import { exactMatch } from "./exactMatch.ts";
 import { format } from "./format.ts";
 import { implicitPrm } from "./models/implicitPrm.ts";
 import { length } from "./length.ts";
+import { judge } from "./judges/judge.ts";
+import { judgeList } from "./judges/judgeList.ts";
+import { judgeLogit } from "./judges/judgeLogit.ts";
+import { judgePairs } from "./judges/judgePairs.ts";
+import { judgeSentences } from "./judges/judgeSentences.ts";
+import { rankAgreement } from "./judges/rankAgreement.ts";
 import { numeric } from "./numeric.ts";
 import { gate } from "./combine/gate.ts";
 import { max } from "./combine/max.ts";
@@ -55,6 +61,12 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   flip,
   boostIfLow,
   rubric,
+  judge,
+  judgeLogit,
+  judgePairs,
+  judgeList,
+  judgeSentences,
+  rankAgreement,
   verdict,
   implicitPrm,
   user,

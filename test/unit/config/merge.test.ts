@@ -363,3 +363,23 @@ describe("extends", () => {
     assert.deepEqual(diagnostics[0]?.range.start, { line: 0, character: 9 });
   });
 });
+
+describe("a parameter that is one of several maps", () => {
+  const judged = (judge: string): ReturnType<typeof load> =>
+    load({
+      "a.gradus.yaml":
+        `extends: ./b.yaml\n${start}reward: { terms: { quality: { judge: ${judge} } } }\n`.replace(
+          /^reward: \{ terms: \{ correct.*\n/m,
+          "",
+        ),
+      "b.yaml": "reward: { terms: { quality: { use: rubric, judge: { of: reference, max_tokens: 8 } } } }\n",
+    });
+
+  it("is replaced by another of them, and goes deep within the same", () => {
+    const of = (judge: string): unknown => value(clean(judged(judge)), "reward.terms.quality.judge");
+    assert.deepEqual(of("{ max_tokens: 9 }"), { of: "reference", max_tokens: 9 });
+    assert.deepEqual(of("{ of: policy }"), { of: "policy", max_tokens: 8 });
+    const served = of('{ url: "http://localhost:8000/v1", model: m }');
+    assert.ok(typeof served === "object" && served !== null && !("of" in served) && "url" in served);
+  });
+});

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { chatParams } from "../../../lib/chatCompletions.ts";
 import { rewardTerm, param, type MethodContext } from "../../../core/declaration.ts";
 import { refers, template } from "../../../core/references.ts";
 import { fill } from "../../../core/templates.ts";
@@ -11,25 +10,13 @@ import type { Batch } from "../../../core/rollouts.ts";
 import type { RewardTerm } from "../../../core/reward.ts";
 import { failure, value } from "../perRow.ts";
 import { UserReward } from "../own/userReward.ts";
-import {
-  endpointJudge,
-  modelJudge,
-  programJudge,
-  type Judge,
-  type Question,
-  type Verdict,
-} from "./judges.ts";
+import { modelParam, serverParam, tellerOf } from "../judges/teller.ts";
+import type { Verdict } from "../judges/verdict.ts";
+import { programJudge, tellerJudge, type Judge, type Question } from "./judges.ts";
 
-const max_tokens = param(z.number().int().min(1).default(64), "Longest verdict, in tokens.");
 const judgeParam = z.union([
-  param(z.strictObject({ ...chatParams, max_tokens }), "A model at an OpenAI-compatible endpoint."),
-  param(
-    z.strictObject({
-      of: param(refers({ to: "model", also: ["policy", "reference"] }), "A model of the run."),
-      max_tokens,
-    }),
-    "A model of the run; it answers greedily.",
-  ),
+  serverParam(64),
+  modelParam(64),
   param(
     z.strictObject({
       file: param(
@@ -75,8 +62,7 @@ interface Made {
 
 function made({ judge }: Params, context: MethodContext): Made {
   if (judge === undefined) return { judge: undefined };
-  if ("url" in judge) return { judge: endpointJudge(judge, judge) };
-  if ("of" in judge) return { judge: modelJudge(judge.of, judge) };
+  if (!("file" in judge)) return { judge: tellerJudge(tellerOf(judge)) };
   const program = new UserReward({
     file: resolve(context.folder, judge.file),
     export: judge.export,

@@ -22,7 +22,10 @@ const params = z.object({
     "Field with what is right: for search_replace a map from path to text of the files as they should become; for unified_diff a diff.",
   ),
   tags: param(
-    z.tuple([z.string().min(1), z.string().min(1)]).nullable().default(["think", "solution"]),
+    z
+      .tuple([z.string().min(1), z.string().min(1)])
+      .nullable()
+      .default(["think", "solution"]),
     "Tags of the reasoning and of the edits, each of which occurs once; null: the whole response is read.",
   ),
   invalid: param(

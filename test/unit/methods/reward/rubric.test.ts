@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { z } from "zod";
 import type { Json } from "../../../../shared/lib/json.ts";
-import { verdictOf } from "../../../../server/methods/reward/rubric/judges.ts";
+import { verdictIn } from "../../../../server/methods/reward/judges/verdict.ts";
 import { rubric, rubricScore } from "../../../../server/methods/reward/rubric/rubric.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
@@ -66,10 +66,10 @@ test("the points that are met, of those above 0", () => {
 
 test("a verdict is the first yes or no, or what the JSON says", () => {
   assert.deepEqual(
-    ["Yes.", "no", "It is true that …", '{"criteria_met": false, "why": "yes, but"}'].map(verdictOf),
+    ["Yes.", "no", "It is true that …", '{"criteria_met": false, "why": "yes, but"}'].map(verdictIn),
     [1, 0, 1, 0],
   );
-  assert.match(String(verdictOf("maybe")), /neither yes nor no: "maybe"/);
+  assert.match(String(verdictIn("maybe")), /neither yes nor no: "maybe"/);
 });
 
 test("a server judges each criterion once, greedily, and what it leaves open is an error", async () => {
