@@ -97,6 +97,8 @@ import { guidanceGroup } from "./guidance/guidanceGroup.ts";
 import { guidanceLength } from "./guidance/guidanceLength.ts";
 import type { ConfigModel } from "../config/check/model.ts";
 import type { Rule } from "./rule.ts";
+import { noEnvironment } from "./rollout/noEnvironment.ts";
+import { unplayed } from "./rollout/unplayed.ts";
 import { shapeParts } from "./rollout/shapeParts.ts";
 import { shapeTries } from "./rollout/shapeTries.ts";
 import { sameOutcome } from "./curriculum/sameOutcome.ts";
@@ -124,6 +126,8 @@ export const rules: readonly Rule[] = [
   branchTokens,
   shapeParts,
   shapeTries,
+  noEnvironment,
+  unplayed,
   groupSize,
   advantageNeeds,
   advantageScale,

@@ -4,7 +4,7 @@ import { environmentOf } from "./tasks/environments.ts";
 import { unknownName } from "../config/check/report.ts";
 import { perObject } from "../lib/perObject.ts";
 import { auxiliaryNames } from "../config/build/auxiliaryNames.ts";
-import { attemptsOf } from "../core/config/shapeFacts.ts";
+import { attemptsOf, playsEnvironment } from "../core/config/shapeFacts.ts";
 import { conditionsOf } from "./curriculum/conditionsOf.ts";
 import type { StageConfig } from "../core/config/stageConfig.ts";
 import { languageModels } from "../core/config/runConfig.ts";
@@ -51,7 +51,8 @@ const namesIn = perObject((config: ConfigModel["config"]) =>
 function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
   const arms = armsOf(body);
   const auxiliary = auxiliaryNames(body.auxiliary);
-  const attempts = attemptsOf(config.top.rollout);
+  const { rollout } = config.top;
+  const attempts = playsEnvironment(rollout) ? 1 : attemptsOf(rollout);
   const fill = {
     "<n>": attempts === 1 ? [] : Array.from({ length: attempts }, (_, i) => String(i + 1)),
     "<term>": body.reward.terms.map(({ name }) => name),

@@ -11,7 +11,7 @@ import { ofPairs, ownRows, rollouts, trainedRows } from "./rows.ts";
 import { longestPrompt } from "../../rules/models/contextLength.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { hasWholeBudget } from "../../core/config/branchFacts.ts";
-import { askedBeyond, episodeTokens } from "../../core/config/shapeFacts.ts";
+import { askedBeyond, longestEpisode } from "../../core/config/shapeFacts.ts";
 import { givenTrains, helps } from "../../core/config/guidanceFacts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
@@ -111,7 +111,7 @@ function rowLength({ body }: StageConfig, context: number): number {
       : longestPrompt(task),
   );
   // A branch may take over all but one token of a response, and write another.
-  const response = episodeTokens(body.rollout) * (hasWholeBudget(body.rollout) ? 2 : 1);
+  const response = longestEpisode(body.rollout, context) * (hasWholeBudget(body.rollout) ? 2 : 1);
   return Math.min(context, Math.max(1, ...prompts) + askedBeyond(body.rollout) + response);
 }
 

@@ -7,7 +7,7 @@ import { contextOf } from "../../algorithm/algorithm.ts";
 import { create } from "../../core/create.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { AuxiliaryConfig, StageBody } from "../../core/config/resolved.ts";
-import { episodeTokens } from "../../core/config/shapeFacts.ts";
+import { longestEpisode } from "../../core/config/shapeFacts.ts";
 import type { Prediction } from "../../engine/memory.ts";
 import { stateShapes } from "../../engine/weights/optimizerPrograms.ts";
 import { perceptronWeights } from "../../engine/perceptron/index.ts";
@@ -71,7 +71,7 @@ const TOKEN = 2 * (5 * 8 + 4 + 4 + 1 + 1);
 
 /** @param length of prompt and response */
 function rowBytes({ reward, rollout }: StageBody, length: number): number {
-  const own = Math.min(length, episodeTokens(rollout));
+  const own = longestEpisode(rollout, length);
   return ROW + TERM * reward.terms.length + TOKEN * own + 8 * (length - own);
 }
 

@@ -20,9 +20,13 @@ export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most
 /** Whether the task's environment and the run's tools answer, not the shape. */
 export const playsEnvironment = (rollout: ShapeBlock): boolean => shapeOf(rollout).plays !== undefined;
 /** Whether a rollout may have several turns. */
-export const hasAttempts = (rollout: ShapeBlock): boolean => attemptsOf(rollout) > 1;
+export const hasAttempts = (rollout: ShapeBlock): boolean =>
+  attemptsOf(rollout) > 1 || playsEnvironment(rollout);
 
-/** Most tokens after the first prompt; what is said in between counts a token a character. */
+/**
+ * Most tokens after the first prompt; what is said in between counts a token a character. What an environment and tools
+ * say is not known and not counted.
+ */
 export function episodeTokens(rollout: ShapeBlock): number {
   const shape = shapeOf(rollout);
   const { most, budget } = shape;
@@ -40,3 +44,7 @@ export const askedBeyond = (rollout: ShapeBlock): number => {
   const { ask, most } = shapeOf(rollout);
   return ask === undefined ? 0 : ask("", most).length;
 };
+
+/** The same, within so many: an episode whose environment says much is as long as may be. */
+export const longestEpisode = (rollout: ShapeBlock, most: number): number =>
+  playsEnvironment(rollout) ? most : Math.min(most, episodeTokens(rollout));

@@ -1,5 +1,11 @@
 import type { StageBody, TaskConfig } from "../../core/config/resolved.ts";
-import { askedBeyond, attemptsOf, episodeTokens, hasAttempts } from "../../core/config/shapeFacts.ts";
+import {
+  askedBeyond,
+  attemptsOf,
+  episodeTokens,
+  hasAttempts,
+  playsEnvironment,
+} from "../../core/config/shapeFacts.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import type { ModelFacts } from "../../core/config/modelFacts.ts";
 import { isReadable } from "../nearFile.ts";
@@ -24,7 +30,8 @@ function longestThatFits(rollout: RolloutBlock, room: number): number {
 
 function responseWords(rollout: RolloutBlock): string {
   if (!hasAttempts(rollout)) return `a response of ${rollout.max_tokens}`;
-  return `an episode of ${attemptsOf(rollout)} attempts (\`rollout.shape: ${rollout.shape.declaration.name}\`) with the messages between them, up to ${episodeTokens(rollout)},`;
+  const turns = playsEnvironment(rollout) ? "turns" : "attempts";
+  return `an episode of ${attemptsOf(rollout)} ${turns} (\`rollout.shape: ${rollout.shape.declaration.name}\`) with the messages between them, ${playsEnvironment(rollout) ? "at least" : "up to"} ${episodeTokens(rollout)},`;
 }
 
 /** Tokens of a task's longest prompt, as a stored model reads it; 0 where the prompts are not known. */

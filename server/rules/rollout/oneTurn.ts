@@ -27,7 +27,7 @@ function* turnsNamed(body: StageBody): Generator<SettingPath> {
 export const oneTurn: Rule = {
   id: "one-turn",
   title: "Turns in rollouts of a single turn",
-  why: "Masks, advantages, divergences and losses by turn read the turns of rollouts. With `rollout.shape: single`, the default, a rollout has a single turn, the whole response, so the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt` or `self_correct`, keep the setting for recorded rollouts, or cut responses into parts with `rollout.steps` and write `step`.",
+  why: "Masks, advantages, divergences and losses by turn read the turns of rollouts. With `rollout.shape: single`, the default, a rollout has a single turn, the whole response, so the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt`, `self_correct` or `environment`, keep the setting for recorded rollouts, or cut responses into parts with `rollout.steps` and write `step`.",
   check: eachRlStage((view, model) => {
     const { body } = view.config;
     if (body.replay.source.declaration.name === "file" || hasAttempts(body.rollout)) return;

@@ -1,7 +1,7 @@
 import { branches } from "../../core/config/branchFacts.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { hasAttempts } from "../../core/config/shapeFacts.ts";
+import { hasAttempts, playsEnvironment } from "../../core/config/shapeFacts.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Other {
@@ -42,7 +42,7 @@ function* others({ guidance, curriculum, rollout, advantage, auxiliary }: StageB
 export const shapeParts: Rule = {
   id: "shape-parts",
   title: "Episodes of several attempts with a method for single responses",
-  why: "With `rollout.shape: multi_attempt` or `self_correct` a rollout is an episode: attempts with messages between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or continue from its middle, and do not define what happens to the attempts after it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` continues from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
+  why: "With `rollout.shape: multi_attempt`, `self_correct` or `environment` a rollout is an episode: attempts with messages between them. Help (`guidance`), branches, starts within a response, Monte-Carlo continuations and corrected thoughts put something into one response or continue from its middle, and do not define what happens to the attempts after it. What fits: every advantage, objective, KL, mask, replay and selection, `curriculum.start: mid_episode`, `reverse` and `guide`, and the greedy baseline.\n\n`curriculum.start: mid_episode` continues from the middle of an earlier episode, so it needs a shape with several attempts.\n\nRemove one of the two, or give each a stage of its own.",
   check: eachRlStage((view, model) => {
     const { body } = view.config;
     const shape = placeOf(view.body, "rollout", "shape");
@@ -80,7 +80,7 @@ export const shapeParts: Rule = {
       const at = placeOf(view.body, ...path);
       reportAt(model, view, shapeParts, [path, path.slice(0, 1), ["rollout", "shape"]], {
         severity: "error",
-        message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several attempts, but ${what}.`,
+        message: `With \`rollout.shape: ${body.rollout.shape.declaration.name}\` a rollout has several ${playsEnvironment(body.rollout) ? "turns" : "attempts"}, but ${what}.`,
         fileFixes: [
           model.edits.remove(pathIn(view, at, ...path), `Remove \`${path.join(".")}\``, false),
           remove,

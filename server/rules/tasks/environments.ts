@@ -17,6 +17,8 @@ export type Environment =
       /** Of some tasks. */ readonly prompts: readonly string[];
       /** Of each value that was drawn, the least characters of a written solution. */
       readonly shortestSolution: ReadonlyMap<string, number>;
+      /** Whether it answers turns itself, with `rollout.shape: environment`. */
+      readonly plays: boolean;
       /** Whether its tasks have an answer to compare with. */
       readonly answers: boolean;
       /** Fields of its tasks' data. */
@@ -62,6 +64,7 @@ function ask(source: TaskConfig["source"]): Environment {
       longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
       prompts: drawn.map(({ prompt }) => prompt),
       shortestSolution: shortest(drawn, tasks),
+      plays: tasks.play !== undefined,
       answers: drawn.some(({ answer }) => answer !== undefined),
       fields: Object.keys(drawn[0]?.data ?? {}),
       knobs: tasks.drawAt === undefined ? undefined : tasks.box,
