@@ -59,6 +59,7 @@ export const entries = [
     entryPoints: {
       rewardHost: "server/methods/reward/own/python/rewardHost.py",
       objectHost: "server/lib/own/python/objectHost.py",
+      reasoningGym: "server/methods/tasks/reasoningGym/reasoningGym.py",
       gradus_hook: "server/cli/hook/gradus_hook.py",
     },
     outdir: dist,

@@ -18,5 +18,6 @@ export async function objectHost(): Promise<void> {
   });
   process.env["GRADUS_OBJECT_HOST"] = outfile;
   process.env["GRADUS_PYTHON_HOST"] = resolve("server/methods/reward/own/python/rewardHost.py");
+  process.env["GRADUS_REASONING_GYM"] = resolve("server/methods/tasks/reasoningGym/reasoningGym.py");
   process.env["GRADUS_PYTHON_OBJECT_HOST"] = resolve("server/lib/own/python/objectHost.py");
 }

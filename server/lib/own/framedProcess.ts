@@ -28,9 +28,14 @@ export abstract class FramedProcess<Question extends { readonly kind: string }> 
   private readonly started: Promise<string>;
 
   /** @param host the file that runs under the user's Python */
-  protected constructor(python: string, host: string, folder: string) {
+  protected constructor(
+    python: string,
+    host: string,
+    folder: string,
+    environment: Readonly<Record<string, string>> = {},
+  ) {
     const mark = randomUUID();
-    super(startedAs(python, host, folder, mark), mark);
+    super(startedAs(python, host, folder, { ...environment, [markName]: mark }), mark);
     const [, , , input, output] = this.child.stdio;
     if (!(input instanceof Writable) || !(output instanceof Readable)) throw new Error("no pipes");
     this.input = input;
@@ -92,12 +97,17 @@ export abstract class FramedProcess<Question extends { readonly kind: string }> 
   }
 }
 
-function startedAs(python: string, host: string, folder: string, mark: string): ChildProcess {
+function startedAs(
+  python: string,
+  host: string,
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+): ChildProcess {
   return spawn(python, [host], {
     cwd: folder,
     // A group of its own, so that what the user's code starts ends with it.
     detached: process.platform !== "win32",
-    env: { ...process.env, [markName]: mark },
+    env: { ...process.env, ...environment },
     stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
   });
 }

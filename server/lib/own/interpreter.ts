@@ -126,3 +126,10 @@ const noPython = (file: string, { what, code }: NonNullable<Asked["owner"]>, mes
     code,
     action: `Install Python 3.8 or later, or name one: \`python: PATH\` at the ${what}, or GRADUS_PYTHON.`,
   });
+
+/** That a Python lacks a package. @param name as pip knows it */
+export const missingPackage = (name: string, python = "python3"): UserError =>
+  new UserError(`${name} is not installed for ${python}`, {
+    code: "python-package",
+    action: `Install it with \`${python} -m pip install ${name}\`, or name another Python with \`python: PATH\`.`,
+  });

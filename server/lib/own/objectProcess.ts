@@ -136,9 +136,15 @@ export class PythonObject extends FramedProcess<ToPython> implements ObjectHost 
   constructor(
     python: string,
     private readonly source: PythonText,
-    folder: string,
+    {
+      folder,
+      environment,
+    }: {
+      readonly folder: string;
+      readonly environment?: Readonly<Record<string, string>> | undefined;
+    },
   ) {
-    super(python, hostFile("objectHost.py", process.env["GRADUS_PYTHON_OBJECT_HOST"]), folder);
+    super(python, hostFile("objectHost.py", process.env["GRADUS_PYTHON_OBJECT_HOST"]), folder, environment);
   }
 
   async load(name: string, role: ObjectRole, seconds: number): Promise<LoadAnswer> {

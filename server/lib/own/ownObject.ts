@@ -24,6 +24,10 @@ export interface OwnObjectOptions {
   /** The interpreter that the config names, and the folder that it is relative to. */
   readonly python?: string | undefined;
   readonly folder: string;
+  /** Where a Python is looked for; default: where the file is. */
+  readonly near?: string;
+  /** Variables of a Python's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Seconds that one call may take. */
   readonly timeout: number;
 }
@@ -42,6 +46,9 @@ export class OwnObject {
   private start: Promise<() => ObjectHost> | undefined;
   /** The process in which it was looked at, until one asks for it. */
   private first: Promise<{ readonly host: ObjectHost; readonly loaded: LoadedObject }> | undefined;
+
+  /** The interpreter's path, once a Python file was loaded. */
+  python: string | undefined;
 
   constructor(private readonly options: OwnObjectOptions) {}
 
@@ -111,7 +118,7 @@ export class OwnObject {
   }
 
   private async starter(): Promise<() => ObjectHost> {
-    const { file, owner, python, folder } = this.options;
+    const { file, owner, python, folder, near, environment } = this.options;
     if (!file.endsWith(".py")) {
       const { text } = await bundleOwn(file, owner);
       return () => new ScriptObject(text, dirname(file));
@@ -120,10 +127,11 @@ export class OwnObject {
     const { path } = interpreterFor({
       named: python,
       folder,
-      file,
+      file: near ?? file,
       owner: { what: owner.what, code: owner.python },
     });
-    return () => new PythonObject(path, source, dirname(file));
+    this.python = path;
+    return () => new PythonObject(path, source, { folder: dirname(near ?? file), environment });
   }
 
   private pythonText(): string {

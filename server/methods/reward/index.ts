@@ -30,6 +30,7 @@ import { veto } from "./combine/veto.ts";
 import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
+import { reasoningGymTerm } from "./reasoningGym.ts";
 import { rewardModel } from "./models/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
@@ -72,6 +73,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   user,
   python,
   environment,
+  reasoningGymTerm,
 ];
 export const combiners: readonly Declaration<"combine">[] = [
   sum,

@@ -4,6 +4,7 @@ import { corpus } from "./corpus.ts";
 import { countdown } from "./countdown.ts";
 import { dataset } from "./dataset.ts";
 import { made } from "./made.ts";
+import { reasoningGym } from "./reasoningGym/reasoningGym.ts";
 import { reverseText } from "./reverseText.ts";
 import { worlds } from "./worlds/index.ts";
 
@@ -13,6 +14,7 @@ export const taskSources: readonly Declaration<"task">[] = [
   arithmetic,
   reverseText,
   ...worlds,
+  reasoningGym,
   dataset,
   corpus,
   made,

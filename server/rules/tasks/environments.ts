@@ -27,7 +27,7 @@ export type Environment =
       readonly knobs: readonly Knob[] | undefined;
     }
   | { readonly kind: "refused"; readonly message: string }
-  /** A dataset, a file that is not there, or tasks that are made: they are there once the run goes on. */
+  /** A dataset, a file that is not there, tasks of another program, or tasks that are made: they are there once the run goes on. */
   | { readonly kind: "unread" };
 
 const draws = 32;
@@ -38,7 +38,7 @@ const mostKnown = 2_000;
 export const environmentOf = ({ source }: Pick<TaskConfig, "source">): Environment => environmentIn(source);
 
 const environmentIn = perObject((source: TaskConfig["source"]): Environment => {
-  if (["dataset", "generated"].includes(source.declaration.name)) return { kind: "unread" };
+  if (["dataset", "generated", "reasoning_gym"].includes(source.declaration.name)) return { kind: "unread" };
   const { corpus } = source.params;
   const file = typeof corpus === "string" ? statSync(corpus, { throwIfNoEntry: false }) : null;
   // Another rule reports a missing corpus. The file may exist the next time.

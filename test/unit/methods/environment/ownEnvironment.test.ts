@@ -179,7 +179,11 @@ test("a file without the export, or whose export is no environment, is refused w
   );
   if (withoutPython !== false) return;
   await refused("a.py", "class Environment:\n    pass\n", /has no method `reset`/);
-  await refused("a.py", "import nowhere_at_all\nclass Environment(nowhere_at_all.Base):\n    pass\n", /No module named 'nowhere_at_all'/);
+  await refused(
+    "a.py",
+    "import nowhere_at_all\nclass Environment(nowhere_at_all.Base):\n    pass\n",
+    /No module named 'nowhere_at_all'/,
+  );
 });
 
 /** The class of TRL's documentation, with a method that fails and one that is asynchronous. */
