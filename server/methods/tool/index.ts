@@ -1,6 +1,9 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { calculator } from "./calculator.ts";
+import { mcp } from "./mcp.ts";
 import { python } from "./python.ts";
+import { search } from "./search.ts";
 import { user } from "./user.ts";
 
 /** What `rollout.tools` may list; `PATH[:name]` chooses `user` or `python` by the file's name. */
-export const tools: readonly Declaration<"tool">[] = [user, python];
+export const tools: readonly Declaration<"tool">[] = [search, calculator, mcp, user, python];

@@ -72,7 +72,7 @@ function taskOf(name: string, chosen: Params, data: Place): Task {
   const turns = chosen.limit ?? halvings(data);
   const shown = { low: String(low), high: String(high), turns: String(turns) };
   return {
-    id: `guess_number:${low}..${high}:${secret}`,
+    id: `guess_number:(${low}..${high}):${secret}`,
     source: name,
     env: "guess_number",
     prompt: fill(chosen.prompt, shown),
