@@ -38,6 +38,8 @@ export interface SandboxResult {
   readonly seconds: number;
   /** Lines of the program that ran, from 1, ascending; absent where that was not asked, or is not known. */
   readonly lines?: readonly number[];
+  /** Lines that could have run and did not; absent where that was not asked, or the program is none. */
+  readonly missed?: readonly number[];
   readonly value?: string;
 }
 

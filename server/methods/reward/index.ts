@@ -39,6 +39,7 @@ import { phrases } from "./text/phrases.ts";
 import { repetition } from "./text/repetition.ts";
 import { textOverlap } from "./text/textOverlap.ts";
 import { verdict } from "./verdict.ts";
+import { unitTests } from "./code/unitTests.ts";
 import { user } from "./own/user.ts";
 
 /** `use: PATH[:export]` in the config chooses `user` (.ts, .mts, .js, .mjs) or `python` (.py), with `file` and `export` filled in. */
@@ -70,6 +71,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   rankAgreement,
   verdict,
   implicitPrm,
+  unitTests,
   user,
   python,
   environment,

@@ -133,11 +133,12 @@ test("an exception is told with its line and name", async () => {
 });
 
 test("which lines ran, and what the last expression is worth", async () => {
-  const { lines, value } = await python("x = 1\nif x > 1:\n    x = 2\nelse:\n    x = 3\nx * 2", {
+  const { lines, missed, value } = await python("x = 1\nif x > 1:\n    x = 2\nelse:\n    x = 3\nx * 2", {
     lines: true,
     value: true,
   });
   assert.deepEqual(lines, [1, 2, 5, 6]);
+  assert.deepEqual(missed, [3]);
   assert.equal(value, "6");
 });
 

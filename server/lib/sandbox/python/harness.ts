@@ -137,7 +137,7 @@ def _make_run():
             frame = frame.tb_next
         return line
 
-    def told(error):
+    def report_of(error):
         kind = "memory" if isinstance_(error, MemoryError_) else "exception"
         try:
             frame = error.__traceback__
@@ -153,6 +153,13 @@ def _make_run():
         except BaseException_:
             pass
         return {"kind": kind, "name": type_(error).__name__, "message": last, "line": line_of(error), "os": isinstance_(error, OSError_)}
+
+    def lines_of(code):
+        own = {line for _start, _end, line in code.co_lines() if line}
+        for one in code.co_consts:
+            if isinstance_(one, types_code):
+                own |= lines_of(one)
+        return own
 
     def whole(code, scope):
         exec_(compile_(code, file, "exec"), scope)
@@ -188,17 +195,21 @@ def _make_run():
             if error.code not in (None, 0, False):
                 said["failure"] = {"kind": "exception", "name": "SystemExit", "message": "left with " + str_(error.code), "line": line_of(error)}
         except BaseException_ as error:
-            said["failure"] = told(error)
+            said["failure"] = report_of(error)
         if watched:
             monitoring.set_events(3, 0)
             said["lines"] = sorted_(lines)
+            try:
+                said["missed"] = sorted_(lines_of(compile_(code, file, "exec")) - lines)
+            except BaseException_:
+                pass
         for stream in {id_(one): one for one in (sys.stdout, sys.stderr, out, err)}.values():
             try:
                 stream.flush()
             except BaseException_:
                 pass
         write(1000, dumps(said).encode())
-    sorted_, id_ = sorted, id
+    sorted_, id_, types_code = sorted, id, types.CodeType
     return run
 __gradus_run__ = _make_run()
 del _make_run

@@ -43,6 +43,7 @@ interface Said {
     os?: boolean;
   };
   readonly lines?: readonly number[];
+  readonly missed?: readonly number[];
   readonly value?: string;
 }
 
@@ -96,6 +97,7 @@ function ran(realm: Realm, program: SandboxProgram): SandboxResult & { readonly 
     seconds: (performance.now() - begun) / 1000,
     ...(failure && { failure }),
     ...(said?.lines && { lines: said.lines }),
+    ...(said?.missed && { missed: said.missed }),
     ...(said?.value !== undefined && { value: said.value }),
     spent: done.broken || held > mostKept,
   };

@@ -1,0 +1,94 @@
+/** One test of one program. */
+import { randomUUID } from "node:crypto";
+import type { Json } from "../../../../shared/lib/json.ts";
+import type { Sandbox, SandboxFailure, SandboxResult } from "../../../lib/sandbox/sandbox.ts";
+import { samePrinted, sameReturned } from "./compare.ts";
+import { driven, toldBy } from "./driver.ts";
+import type { Program } from "./program.ts";
+import type { UnitTest } from "./tests.ts";
+
+export interface Limits {
+  readonly seconds: number;
+  readonly memory: number;
+}
+
+export interface Tested {
+  readonly passed: boolean;
+  /** Why not. */
+  readonly reason?: string;
+  readonly failure?: SandboxFailure;
+  /** Lines of the program that ran, and that could have and did not, where that is known. */
+  readonly lines?: readonly number[];
+  readonly missed?: readonly number[];
+}
+
+const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+const quoted = (value: Json): string =>
+  short(typeof value === "string" ? value.trim() : JSON.stringify(value));
+
+/** @param before code that the tests need, e.g. imports */
+export async function runTest(
+  sandbox: Sandbox,
+  program: Program,
+  test: UnitTest,
+  limits: Limits & { readonly lines: boolean; readonly before: string },
+  signal?: AbortSignal,
+): Promise<Tested> {
+  const word = `gradus-${randomUUID()} `;
+  const shift = limits.before === "" ? 0 : limits.before.split("\n").length;
+  const own = shift === 0 ? program.code : `${limits.before}\n${program.code}`;
+  const result = await sandbox.run(
+    {
+      language: program.language,
+      code: test.kind === "printed" ? own : driven(own, test, program.language, word),
+      stdin: test.kind === "printed" ? test.stdin : "",
+      seconds: limits.seconds,
+      memory: limits.memory,
+      lines: limits.lines,
+    },
+    signal,
+  );
+  const reason = reasonOf(test, result, word);
+  const last = shift + program.code.split("\n").length;
+  const inside = (lines: readonly number[]): number[] =>
+    lines.filter((line) => line > shift && line <= last).map((line) => line - shift);
+  const { failure } = result;
+  return {
+    passed: reason === undefined,
+    ...(reason !== undefined && { reason }),
+    ...(failure && { failure: movedTo(failure, shift, last) }),
+    ...(result.lines && { lines: inside(result.lines) }),
+    ...(result.missed && { missed: inside(result.missed) }),
+  };
+}
+
+/** The failure with the program's own line, if it has one there. */
+function movedTo(failure: SandboxFailure, shift: number, last: number): SandboxFailure {
+  const { line, ...rest } = failure;
+  return line === undefined || line <= shift || line > last ? rest : { ...rest, line: line - shift };
+}
+
+function reasonOf(test: UnitTest, { stdout, failure }: SandboxResult, word: string): string | undefined {
+  if (failure !== undefined) return failure.message;
+  if (test.kind === "printed")
+    return samePrinted(stdout, test.expected)
+      ? undefined
+      : `printed ${quoted(stdout)}, expected ${quoted(test.expected)}`;
+  const told = toldBy(stdout, word);
+  if (told === undefined) return "left before its test";
+  if (test.kind === "asserted") return undefined;
+  const value = valueOf(told);
+  return value !== undefined && sameReturned(value, test.expected)
+    ? undefined
+    : `returned ${short(told)}, expected ${quoted(test.expected)}`;
+}
+
+/** undefined: no JSON, as NaN is none. */
+function valueOf(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
