@@ -1,9 +1,10 @@
 import type { Declaration } from "../../core/declaration.ts";
 import { calculator } from "./calculator.ts";
+import { code } from "./code.ts";
 import { mcp } from "./mcp.ts";
 import { python } from "./python.ts";
 import { search } from "./search.ts";
 import { user } from "./user.ts";
 
 /** What `rollout.tools` may list; `PATH[:name]` chooses `user` or `python` by the file's name. */
-export const tools: readonly Declaration<"tool">[] = [search, calculator, mcp, user, python];
+export const tools: readonly Declaration<"tool">[] = [search, calculator, code, mcp, user, python];
