@@ -72,6 +72,8 @@ export interface RewardContext {
    * deciding term that applies to it.
    */
   readonly said?: (term: string | undefined) => readonly TermValue[];
+  /** What such a term gives other rows, e.g. continuations of these. */
+  readonly scores?: (term: string | undefined, batch: Batch) => Promise<readonly TermValue[]>;
 }
 
 /** Scores every row of a batch; one result a row, in order. */

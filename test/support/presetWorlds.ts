@@ -69,6 +69,8 @@ evaluation: { every: 1000, prompts: 1, pass_at: [1], record: 0 }
 const failing = { both: ['reward.terms.right.pattern="[a-c].*"'] };
 /** More than one update a step: the weights are not those that wrote the rollouts. */
 const moving = { both: ["update.epochs=3", "update.optimizer.lr=0.01"] };
+/** A response has several steps. */
+const lettered = { both: ['rollout.steps={ regex: "[a-zA-Z]" }'] };
 /** A server judges: a model that was just made says nothing that can be read. */
 const judged = (term: string): { readonly set: readonly string[] } => ({
   set: [`reward.terms.${term}.judge={ url: URL, model: any }`],
@@ -114,6 +116,12 @@ export const worlds: Readonly<Record<string, World>> = {
     set: [...judged("critics").set, "reward.terms.critics.also=[{ url: URL, model: other }]"],
   },
   "pairwise-rl": judged("wins"),
+  biprm: lettered,
+  "clip-delta": lettered,
+  ppr: { both: lettered.both, set: judged("process").set },
+  "prm-code": { both: lettered.both, set: ['reward.terms.correct={ use: format, pattern: "[ -Z].*" }'] },
+  // An untrained policy writes no plan.
+  "pta-grpo": { set: ["reward.terms.plan.at=steps", "reward.terms.plan.k=2"] },
   "plug-and-play-judge": judged("judge"),
   rlsp: judged("effort"),
   "ssr-zero": { set: [...judged("own").set, 'reward.terms.form={ use: format, pattern: "[ -M].*" }'] },
@@ -135,10 +143,7 @@ export const worlds: Readonly<Record<string, World>> = {
   hicra: { text: "advantage: { token_weights: [{ use: phrases, alpha: 0.2, list: [a, e, o, t] }] }\n" },
   "human-in-the-loop": { text: "replay: { use: file, path: log.jsonl }\n" },
   oreo: log,
-  // A response has several steps.
-  "process-supervision": {
-    both: ['reward.terms.right.pattern="[ -M].*"', 'rollout.steps={ regex: "[a-zA-Z]" }'],
-  },
+  "process-supervision": { both: ['reward.terms.right.pattern="[ -M].*"', ...lettered.both] },
   "rif-rft": failing,
   rmt: { both: ["rollout.max_tokens=24", "steps=6"] },
   // Its filter begins at the tenth step.

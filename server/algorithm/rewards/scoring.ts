@@ -163,18 +163,27 @@ export class Scorer {
     known: (one: MadeTerm, index: number) => RewardColumn | undefined,
     earlier: readonly RewardColumn[],
   ): Promise<RewardColumn[]> {
-    const scored = new Map<string, Promise<RewardColumn>>();
+    const before = new Map<string, Promise<RewardColumn>>();
     this.terms.forEach((one, i) => {
-      if (earlier[i] !== undefined && !one.waits) scored.set(one.config.name, Promise.resolve(earlier[i]));
+      if (earlier[i] !== undefined && !one.waits) before.set(one.config.name, Promise.resolve(earlier[i]));
     });
-    // A term that others read is scored once, and before them.
+    const columnFor = this.columnsOf(batch, context, before);
+    return Promise.all(this.asked.map((one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
+  }
+
+  /** Columns of terms on a batch: one that others read is scored once, and before them. */
+  private columnsOf(
+    batch: Batch,
+    context: RewardContext,
+    scored = new Map<string, Promise<RewardColumn>>(),
+  ): (one: MadeTerm) => Promise<RewardColumn> {
     const columnFor = (one: MadeTerm): Promise<RewardColumn> => {
       const { name } = one.config;
       const found = scored.get(name) ?? this.scoreOne(one, batch, context, columnFor);
       scored.set(name, found);
       return found;
     };
-    return Promise.all(this.asked.map(async (one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
+    return columnFor;
   }
 
   private async scoreOne(
@@ -193,7 +202,10 @@ export class Scorer {
     const scored =
       rows.length === 0
         ? []
-        : await scoredByAttempts(term, attempts, own, { ...context, ...(said && { said }) });
+        : await scoredByAttempts(term, attempts, own, {
+            ...context,
+            ...(said && { said, scores: (name, other) => this.scoresOf(name, other, context) }),
+          });
     const values = noneOf(batch);
     rows.forEach(
       (row, i) => (values[row] = scored[i] ?? { kind: "error", message: "the term gave no result" }),
@@ -215,18 +227,24 @@ export class Scorer {
     if (names.length === 0) return undefined;
     const found = new Map<ReadTerm, readonly TermValue[]>();
     for (const name of names) {
-      const named = name === undefined ? plainDeciding(this.config).map((term) => term.name) : [name];
-      const columns: RewardColumn[] = [];
-      for (const one of named) {
-        const term = this.terms.find((other) => other.config.name === one);
-        if (term !== undefined) columns.push(await columnFor(term));
-      }
+      const columns = await Promise.all(this.termsNamed(name).map(columnFor));
       found.set(
         name,
         rows.map((row) => firstSaid(columns, row)),
       );
     }
     return (name) => found.get(name) ?? [];
+  }
+
+  private termsNamed(name: ReadTerm): MadeTerm[] {
+    const names = name === undefined ? plainDeciding(this.config).map((term) => term.name) : [name];
+    return names.flatMap((one) => this.terms.filter(({ config }) => config.name === one));
+  }
+
+  /** What a term that another reads gives rows that are not the step's. */
+  private async scoresOf(name: ReadTerm, batch: Batch, context: RewardContext): Promise<TermValue[]> {
+    const columns = await Promise.all(this.termsNamed(name).map(this.columnsOf(batch, context)));
+    return batch.records.map((_, row) => firstSaid(columns, row));
   }
 
   async close(): Promise<void> {

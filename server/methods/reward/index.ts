@@ -31,6 +31,8 @@ import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
+import { prefixValue } from "./process/prefixValue.ts";
+import { process } from "./process/process.ts";
 import { rewardModel } from "./models/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
@@ -72,6 +74,8 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   verdict,
   implicitPrm,
   unitTests,
+  process,
+  prefixValue,
   user,
   python,
   environment,

@@ -26,7 +26,7 @@ export const scoreBy = (
   models.get(models.names.includes(model) ? model : "policy").score(batch, { model, channels });
 
 /** The term whose values are the labels: by name, else the first that says something. */
-function labelsOf({ terms }: Rewards, name: string | undefined, who: string): RewardColumn {
+export function labelsOf({ terms }: Rewards, name: string | undefined, who: string): RewardColumn {
   const found =
     name === undefined
       ? // A term that scores before it learns has values of its own by then.

@@ -32,7 +32,7 @@ async function byServer(
   }
 }
 const responses = (...texts: readonly string[]): RolloutRow[] =>
-  texts.map((text, index) => rowOf(text, { index, prompt: "ask", task: { prompt: "ask", data: {} } }));
+  texts.map((text, index) => rowOf(text, { index, prompt: "ask", task: { data: {} } }));
 
 test("judge: the last score on the scale; one that is missing or outside is an error, not 0", async () => {
   const { said } = await byServer(
@@ -149,7 +149,7 @@ test("rank_agreement is Kendall's τ with the gold order", async () => {
 
 test("judge_sentences: each sentence in two steps, and the verdict by sentence is kept", async () => {
   assert.deepEqual(sentencesOf("It is 3.5. So\nthere! Yes"), ["It is 3.5.", "So", "there!", "Yes"]);
-  const row = rowOf("Good one. Bad one.", { task: { prompt: "q", data: { documents: "doc" } } });
+  const row = rowOf("Good one. Bad one.", { task: { data: { documents: "doc" } } });
   const answer = (text: string): string => {
     if (text.startsWith("Documents: doc")) return text.includes("Bad") ? "It is not there: no." : "yes";
     assert.match(text, /support it: (yes|It is not there: no\.)/);
