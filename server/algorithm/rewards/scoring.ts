@@ -168,7 +168,7 @@ export class Scorer {
       if (earlier[i] !== undefined && !one.waits) before.set(one.config.name, Promise.resolve(earlier[i]));
     });
     const columnFor = this.columnsOf(batch, context, before);
-    return Promise.all(this.asked.map((one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
+    return Promise.all(this.asked.map(async (one) => known(one, this.terms.indexOf(one)) ?? columnFor(one)));
   }
 
   /** Columns of terms on a batch: one that others read is scored once, and before them. */

@@ -61,7 +61,9 @@ export class OwnObject {
   async open(): Promise<OpenObject> {
     const first = this.first;
     this.first = undefined;
-    let { host, loaded } = await (first ?? this.made());
+    const made = await (first ?? this.made());
+    const { loaded } = made;
+    let { host } = made;
     let alive = true;
     return {
       loaded,

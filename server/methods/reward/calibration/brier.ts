@@ -14,7 +14,7 @@ const params = z.object({
   ),
   score: param(
     z.enum(["with_correctness", "calibration"]).default("with_correctness"),
-    "with_correctness: the paper's reward, 1[c] − (q − 1[c])²; calibration: 1 − (q − 1[c])² alone, beside a term that rewards what is correct (the released code).",
+    "with_correctness: the paper's reward, 1[c] − (q − 1[c])²; calibration: 1 − (q − 1[c])² alone, next to a term that rewards what is correct (the released code).",
   ),
   missing: param(
     z.number().default(-1),

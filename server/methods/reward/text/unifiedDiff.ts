@@ -56,9 +56,12 @@ function rangeOf(from: number, to: number): string {
 const marked = (mark: string, lines: readonly string[], [from, to]: readonly [number, number]): string[] =>
   lines.slice(from, to).map((line) => mark + line);
 
+/** Where Python's `splitlines` ends a line: control characters among them, which a literal must not hold. */
+const lineEnd = new RegExp("\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]");
+
 /** As Python's `splitlines` cuts at line ends; a text that ends with one has no empty last line. */
 function linesOf(text: string): string[] {
-  const lines = text.split(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/);
+  const lines = text.split(lineEnd);
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
 }
 

@@ -1,7 +1,6 @@
 /** Programs of the policy as a tool. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { z } from "zod";
 import { code } from "../../../../server/methods/tool/code.ts";
 import { sandboxThread } from "../../../support/sandboxThread.ts";
 import { made } from "../../support.ts";
