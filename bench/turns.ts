@@ -1,4 +1,4 @@
-/** Ragged episodes of four turns compared with single turns of the same lengths, in turns: `npm run bench -- turns [--rounds=5] [--lanes=64]`. */
+/** Ragged episodes of four turns compared with rows as long in one turn: `npm run bench -- turns [--rounds=5] [--lanes=64]`. */
 import { loadavg } from "node:os";
 import { PromptQueue } from "../server/core/promptQueue.ts";
 import type { Prompt } from "../server/core/policy.ts";
@@ -28,29 +28,52 @@ function drawn(count: number): Episode[] {
   return Array.from({ length: count }, () => ({
     prompt: tokens(between(lengths.prompt)),
     responses: Array.from({ length: turns }, () => between(lengths.response)),
-    observations: Array.from({ length: turns }, () => tokens(between(lengths.observation))),
+    observations: Array.from({ length: turns - 1 }, () => tokens(between(lengths.observation))),
   }));
 }
-const decode = { max_tokens: lengths.response[1], min_tokens: lengths.response[1], temperature: 1, lanes };
+/** No response ends by itself: `min_tokens` keeps the end away. */
+const longest = turns * (lengths.response[1] + lengths.observation[1]);
+const decode = { max_tokens: longest, min_tokens: longest, temperature: 1, lanes };
 
-/** Seconds for every response by itself, conditioned on its episode's prompt. */
-async function single(policy: LanguageModel, episodes: readonly Episode[], seed: number): Promise<number> {
-  const prompts: Prompt[] = episodes.flatMap(({ prompt, responses }, episode) =>
+interface Time {
+  readonly seconds: number;
+  /** Of all processors. */
+  readonly processor: number;
+}
+async function timed(what: () => Promise<number>, tokens: number): Promise<Time> {
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  const written = await what();
+  const { user, system } = process.cpuUsage(before);
+  if (written !== tokens) throw new Error(`${written} tokens were written instead of ${tokens}`);
+  return { seconds: (performance.now() - start) / 1000, processor: (user + system) / 1e6 };
+}
+
+/** Writes responses of such lengths, each conditioned on its own prompt; their tokens. */
+async function single(policy: LanguageModel, prompts: readonly Prompt[], seed: number): Promise<number> {
+  let written = 0;
+  for await (const { tokens } of policy.generate(prompts, { ...decode, seed })) written += tokens.length;
+  return written;
+}
+/** Rows as long as the episodes', each written in one turn. */
+const whole = (episodes: readonly Episode[]): Prompt[] =>
+  episodes.map(({ prompt, responses, observations }, episode) => ({
+    tokens: Int32Array.from(prompt),
+    max_tokens: sum(responses) + sum(observations.map(({ length }) => length)),
+    key: [episode],
+  }));
+/** The episodes' responses, each conditioned on the prompt alone. */
+const apart = (episodes: readonly Episode[]): Prompt[] =>
+  episodes.flatMap(({ prompt, responses }, episode) =>
     responses.map((max_tokens, turn) => ({
       tokens: Int32Array.from(prompt),
       max_tokens,
       key: [episode, turn],
     })),
   );
-  const start = performance.now();
-  let written = 0;
-  for await (const { tokens } of policy.generate(prompts, { ...decode, seed })) written += tokens.length;
-  check(written, episodes);
-  return (performance.now() - start) / 1000;
-}
-/** Seconds for the episodes, `lanes` of them at a time, each at its own pace. */
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+/** Plays the episodes, `lanes` of them at a time, each at its own pace; the tokens of their responses. */
 async function several(policy: LanguageModel, episodes: readonly Episode[], seed: number): Promise<number> {
-  const start = performance.now();
   const feed = new PromptQueue(lanes);
   const asked: { episode: number; turn: number; row: readonly number[] }[] = [];
   const ask = (episode: number, turn: number, row: readonly number[], after?: number): void => {
@@ -77,17 +100,11 @@ async function several(policy: LanguageModel, episodes: readonly Episode[], seed
     begin();
     if (--left === 0) feed.close();
   }
-  check(written, episodes);
-  return (performance.now() - start) / 1000;
-}
-const tokensOf = (episodes: readonly Episode[]): number =>
-  episodes.reduce((sum, { responses }) => sum + responses.reduce((a, b) => a + b, 0), 0);
-function check(written: number, episodes: readonly Episode[]): void {
-  if (written !== tokensOf(episodes))
-    throw new Error(`${written} tokens were written instead of ${tokensOf(episodes)}`);
+  return written;
 }
 
 const episodes = drawn(4 * lanes);
+const tokens = sum(episodes.map(({ responses }) => sum(responses)));
 for (const size of [
   { width: 128, layers: 4, heads: 4, kv_heads: 4, hidden: 384 },
   { width: 256, layers: 6, heads: 8, kv_heads: 8, hidden: 768 },
@@ -98,30 +115,48 @@ for (const size of [
     backend: "native",
     seed: 1,
   });
-  await several(policy, episodes.slice(0, lanes), 0); // prepares the programs
-  await single(policy, episodes.slice(0, lanes), 0);
-  const [one, four]: [number[], number[]] = [[], []];
+  const few = episodes.slice(0, lanes);
+  for (const prepare of [several(policy, few, 0), single(policy, whole(few), 0)]) await prepare; // the programs
+  const [one, four, short]: [Time[], Time[], Time[]] = [[], [], []];
+  const rows = whole(episodes);
+  const rowTokens = sum(rows.map(({ max_tokens }) => max_tokens!));
   for (let round = 1; round <= rounds; round++) {
-    one.push(await single(policy, episodes, round));
-    four.push(await several(policy, episodes, round));
+    one.push(await timed(() => single(policy, rows, round), rowTokens));
+    four.push(await timed(() => several(policy, episodes, round), tokens));
+    short.push(await timed(() => single(policy, apart(episodes), round), tokens));
   }
   policy.close();
-  const tokens = tokensOf(episodes);
   const setting = `${episodes.length} episodes, ${lanes} lanes, ${tokens} tokens, width ${size.width}, ${size.layers} layers, median of ${rounds} rounds, load ${loadavg()[0]!.toFixed(1)}`;
   const what = `turns, ${size.width} wide`;
+  const rate = (count: number, times: readonly Time[]): number =>
+    count / median(times.map(({ seconds }) => seconds)) / 1000;
+  const ratio = (by: keyof Time, to: readonly Time[], count: number): number =>
+    median(to.map((time, round) => tokens / four[round]![by] / (count / time[by])));
   measured({
-    what: `${what}: single turns`,
-    value: tokens / median(one) / 1000,
+    what: `${what}: rows as long in one turn`,
+    value: rate(rowTokens, one),
     unit: "k tokens/s",
     setting,
   });
-  measured({ what: `${what}: four turns`, value: tokens / median(four) / 1000, unit: "k tokens/s", setting });
+  measured({ what: `${what}: four turns`, value: rate(tokens, four), unit: "k tokens/s", setting });
   measured({
-    what: `${what}: tokens a second of four turns by those of single ones`,
-    value: median(one.map((seconds, round) => seconds / four[round]!)),
+    what: `${what}: tokens a second in four turns by those in one`,
+    value: ratio("seconds", one, rowTokens),
     unit: "×",
     goal: 0.8,
     least: true,
+    setting,
+  });
+  measured({
+    what: `${what}: the same by processor time`,
+    value: ratio("processor", one, rowTokens),
+    unit: "×",
+    setting,
+  });
+  measured({
+    what: `${what}: tokens a second in four turns by those of the responses alone, without the turns before`,
+    value: ratio("seconds", short, tokens),
+    unit: "×",
     setting,
   });
 }
