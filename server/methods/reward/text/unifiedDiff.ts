@@ -56,8 +56,9 @@ function rangeOf(from: number, to: number): string {
 const marked = (mark: string, lines: readonly string[], [from, to]: readonly [number, number]): string[] =>
   lines.slice(from, to).map((line) => mark + line);
 
-/** Where Python's `splitlines` ends a line: control characters among them, which a literal must not hold. */
-const lineEnd = new RegExp("\\r\\n|[\\n\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]");
+/** Where Python's `splitlines` ends a line. */
+const lineEnds = ["\r\n", "\n", "\r", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"];
+const lineEnd = new RegExp(lineEnds.join("|"));
 
 /** As Python's `splitlines` cuts at line ends; a text that ends with one has no empty last line. */
 function linesOf(text: string): string[] {
