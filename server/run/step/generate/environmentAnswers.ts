@@ -121,10 +121,7 @@ export class EnvironmentAnswers implements Answerer {
 
   /** A turn that calls tools: the environment hears nothing of it. */
   private async afterCalls(calls: readonly ToolCall[]): Promise<Said | undefined> {
-    if (!this.episode.mayGoOn) {
-      this.episode.cutsOff();
-      return undefined;
-    }
+    if (!this.episode.mayGoOn) return this.cutOff();
     const results = await this.timed((signal) =>
       Promise.all(calls.map(async (call) => ({ call, text: await this.result(call, signal) }))),
     );
@@ -145,22 +142,30 @@ export class EnvironmentAnswers implements Answerer {
     return `Error: there is no tool ${call.name}. The tools are: ${names.join(", ")}.`;
   }
 
+  /** The turns or the tokens are used up: the environment says what that is worth. */
+  private async cutOff(): Promise<undefined> {
+    this.episode.cutsOff();
+    const { environment } = this;
+    if (environment?.end !== undefined) this.earns(await this.timed(() => environment.end!()));
+  }
+
   private async step(text: string): Promise<Stepped> {
     const stepped = await this.timed((signal) => this.environment!.step(text, signal));
-    const { reward, components } = stepped;
+    this.earns(stepped);
+    return stepped;
+  }
+
+  /** Of the last turn. */
+  private earns({ reward, components }: Pick<Stepped, "reward" | "components">): void {
     if (reward !== undefined && !Number.isFinite(reward))
       throw new Error(`the environment's reward is ${reward}, which is not finite`);
     if (reward !== undefined) this.episode.rewards(reward);
     this.played.components = { ...this.played.components, ...components };
-    return stepped;
   }
 
   private async afterStep({ done, messages }: Stepped): Promise<Said | undefined> {
     if (done) return undefined;
-    if (!this.episode.mayGoOn) {
-      this.episode.cutsOff();
-      return undefined;
-    }
+    if (!this.episode.mayGoOn) return this.cutOff();
     return this.said(messages);
   }
 

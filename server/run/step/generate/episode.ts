@@ -156,7 +156,8 @@ export class Episode {
 
   /** The turn that has just ended was given this. */
   rewards(reward: number): void {
-    this.turns[this.turns.length - 1] = { ...this.turns.at(-1)!, reward };
+    const last = this.turns.at(-1)!;
+    this.turns[this.turns.length - 1] = { ...last, reward: (last.reward ?? 0) + reward };
   }
   /** It ends before its environment or its tools have come to an end. */
   cutsOff(): void {
