@@ -1,47 +1,59 @@
 /** Programs of models, on a few threads that the whole process shares. */
 import { availableParallelism } from "node:os";
-import { Lane } from "./lane.ts";
-import type { Sandbox, SandboxLanguage, SandboxProgram, SandboxResult } from "./sandbox.ts";
+import { threadFile } from "../threadFile.ts";
+import { Lanes } from "../threads/lanes.ts";
+import { Thread } from "../threads/thread.ts";
+import { partsOf } from "./parts.ts";
+import { imageFrom, knownImage } from "./python/image.ts";
+import type { Sandbox, SandboxFailure, SandboxLanguage, SandboxProgram, SandboxResult } from "./sandbox.ts";
+import type { ThreadData } from "./sandboxThread.ts";
 
 /** Threads of a language. */
 export const sandboxThreads = Math.max(1, Math.min(4, availableParallelism()));
 
-/** The lanes of a language: those that are free, and who waits for one. */
-class Lanes {
-  readonly #all: Lane[] = [];
-  readonly #free: Lane[] = [];
-  readonly #waiting: ((lane: Lane) => void)[] = [];
-  constructor(private readonly language: SandboxLanguage) {}
+const file = (): string =>
+  process.env["GRADUS_SANDBOX_THREAD"] ?? threadFile("sandboxThread.mjs", "The thread that runs programs");
+const threadOf = (data: ThreadData): Thread<SandboxResult> => new Thread(file(), data, "gradus-sandbox");
 
-  async run(program: SandboxProgram, signal?: AbortSignal): Promise<SandboxResult> {
-    const lane = await this.#take();
-    try {
-      return await lane.run(program, signal);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free.push(lane);
-      else next(lane);
-    }
-  }
-
-  #take(): Promise<Lane> {
-    const free = this.#free.pop();
-    if (free !== undefined) return Promise.resolve(free);
-    if (this.#all.length >= sandboxThreads) return new Promise((resolve) => this.#waiting.push(resolve));
-    const made = new Lane(this.language);
-    this.#all.push(made);
-    return Promise.resolve(made);
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#all.map((lane) => lane.close()));
-  }
+async function ready(thread: Thread<SandboxResult>): Promise<Thread<SandboxResult>> {
+  await thread.ready();
+  return thread;
 }
 
-const languages: Record<SandboxLanguage, Lanes> = {
-  javascript: new Lanes("javascript"),
-  python: new Lanes("python"),
-};
+/** A thread that is ready. @throws UserError where it is not built */
+async function begun(language: SandboxLanguage): Promise<Thread<SandboxResult>> {
+  const parts = await partsOf(language);
+  if (parts.language === "javascript") return ready(threadOf(parts));
+  const known = await knownImage(parts.parts.version);
+  if (known !== undefined) return ready(threadOf({ ...parts, image: known }));
+  const thread = threadOf(parts);
+  await imageFrom(parts.parts.version, thread.ready());
+  return thread;
+}
+
+function failureOf(
+  { seconds, memory }: SandboxProgram,
+  why: "timeout" | "ended",
+  error: NodeJS.ErrnoException | undefined,
+): SandboxFailure {
+  if (why === "timeout") return { kind: "timeout", message: `took longer than ${seconds} s` };
+  if (error?.code === "ERR_WORKER_OUT_OF_MEMORY")
+    return { kind: "memory", message: `asked for more than ${memory} MiB` };
+  return { kind: "exception", message: `ended its thread${error === undefined ? "" : `: ${error.message}`}` };
+}
+
+const lanesOf = (language: SandboxLanguage): Lanes<SandboxProgram, SandboxResult> =>
+  new Lanes<SandboxProgram, SandboxResult>(sandboxThreads, {
+    begin: () => begun(language),
+    lost: (program, why, took, error) => ({
+      stdout: "",
+      stderr: "",
+      seconds: took,
+      failure: failureOf(program, why, error),
+    }),
+  });
+
+const languages = { javascript: lanesOf("javascript"), python: lanesOf("python") };
 let open = 0;
 
 /** Costs nothing until a program is run; the last one that closes ends the threads. */

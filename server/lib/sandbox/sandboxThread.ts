@@ -2,15 +2,12 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { runJavaScript } from "./javascript/interpreter.ts";
 import type { Parts } from "./parts.ts";
+import type { FromThread } from "../threads/thread.ts";
 import { startPython } from "./python/interpreter.ts";
 import type { SandboxProgram, SandboxResult } from "./sandbox.ts";
 
 /** What a thread is begun with. */
 export type ThreadData = Parts & { readonly image?: Uint8Array };
-
-export type FromThread =
-  | { readonly kind: "ready"; readonly image?: Uint8Array }
-  | { readonly kind: "ran"; readonly result: SandboxResult; readonly spent: boolean };
 
 type Run = (program: SandboxProgram) => Promise<{ result: SandboxResult; spent: boolean }>;
 
@@ -29,7 +26,7 @@ async function started(data: ThreadData): Promise<{ run: Run; image?: Uint8Array
   };
 }
 
-const post = (message: FromThread): void => parentPort?.postMessage(message);
+const post = (message: FromThread<SandboxResult>): void => parentPort?.postMessage(message);
 
 const data = workerData as ThreadData;
 const { run, image } = await started(data);

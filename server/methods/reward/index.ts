@@ -16,6 +16,7 @@ import { judgeLogit } from "./judges/judgeLogit.ts";
 import { judgePairs } from "./judges/judgePairs.ts";
 import { judgeSentences } from "./judges/judgeSentences.ts";
 import { rankAgreement } from "./judges/rankAgreement.ts";
+import { math } from "./maths/math.ts";
 import { numeric } from "./numeric.ts";
 import { gate } from "./combine/gate.ts";
 import { max } from "./combine/max.ts";
@@ -49,6 +50,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   equation,
   exactMatch,
   numeric,
+  math,
   format,
   length,
   effort,
