@@ -7,10 +7,11 @@ export const repeatedTask: Rule = {
   why: "Two entries of `tasks` with the same source and the same parameters draw from the same tasks. A sampler over arms sees one arm as two, estimates each from half of the rollouts, and gives them twice the share together.\n\nGive one entry the `weight` you want, or other parameters.",
   check({ config, root, report, edits }) {
     const seen = new Map<string, number>();
-    for (const [index, { name, source, generate }] of config.top.tasks.entries()) {
+    for (const [index, { name, source, play, generate }] of config.top.tasks.entries()) {
       // What is made of others may be made in two ways.
       if (generate !== undefined) continue;
-      const key = JSON.stringify([source.declaration.name, source.folder, source.params]);
+      const chosen = [source, play].map((one) => one && [one.declaration.name, one.folder, one.params]);
+      const key = JSON.stringify(chosen);
       const first = seen.get(key);
       const at = placeOf(root, "tasks", String(index));
       if (first === undefined) seen.set(key, index);
