@@ -34,6 +34,7 @@ import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { prefixValue } from "./process/prefixValue.ts";
 import { process } from "./process/process.ts";
+import { render } from "./render.ts";
 import { rewardModel } from "./models/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
@@ -82,6 +83,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   python,
   environment,
   reasoningGymTerm,
+  render,
 ];
 export const combiners: readonly Declaration<"combine">[] = [
   sum,

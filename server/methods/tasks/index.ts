@@ -4,6 +4,10 @@ import { corpus } from "./corpus.ts";
 import { countdown } from "./countdown.ts";
 import { dataset } from "./dataset.ts";
 import { made } from "./made.ts";
+import { bandit } from "./pack/bandit.ts";
+import { render } from "./pack/render.ts";
+import { stringComposition } from "./pack/stringComposition.ts";
+import { surface } from "./pack/surface.ts";
 import { reasoningGym } from "./reasoningGym/reasoningGym.ts";
 import { reverseText } from "./reverseText.ts";
 import { worlds } from "./worlds/index.ts";
@@ -13,6 +17,10 @@ export const taskSources: readonly Declaration<"task">[] = [
   countdown,
   arithmetic,
   reverseText,
+  stringComposition,
+  surface,
+  render,
+  bandit,
   ...worlds,
   reasoningGym,
   dataset,
