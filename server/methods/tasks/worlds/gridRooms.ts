@@ -154,43 +154,60 @@ export const actionsAt = (place: GridPlace, moves: Moves, state: GridState): rea
 
 /** The fewest actions that do a mission, moving by the way; undefined: it cannot be done. */
 export function wayTo(place: GridPlace, moves: Moves, from: GridState): readonly string[] | undefined {
-  const { mission: wanted } = place;
-  const steps: string[] = [];
-  let now = from;
-  if (wanted.kind === "put_next" && now.carried !== wanted.what) {
-    const fetched = searched(place, moves, now, (state) =>
-      isDone(place, { kind: "go_to", what: wanted.what, to: null }, state),
-    );
-    if (fetched === undefined) return undefined;
-    steps.push(...fetched.way, "pick up");
-    now = { ...fetched.state, carried: wanted.what };
+  const { kind, what, to } = place.mission;
+  const isWhat = (front: number): boolean => thingAt(from, front) === what;
+  if (kind !== "put_next") {
+    const found = searched(place, moves, from, isWhat);
+    return found && (kind === "go_to" ? found.way : [...found.way, "pick up"]);
   }
-  const last = wanted.kind === "go_to" ? [] : [wanted.kind === "pick_up" ? "pick up" : "put down"];
-  const arrived = searched(place, moves, now, (state) => {
-    const after = last[0] === undefined ? state : acted(place, moves, state, last[0]);
-    return after !== undefined && isDone(place, wanted, after);
-  });
-  return arrived && [...steps, ...arrived.way, ...last];
+  const fetched = from.carried === what ? { way: [], state: from } : searched(place, moves, from, isWhat);
+  if (fetched === undefined) return undefined;
+  const carrying: GridState = { ...fetched.state, carried: what };
+  const arrived = searched(
+    place,
+    moves,
+    carrying,
+    (front) =>
+      isNextTo(place, front, from.cells[to ?? what]!) &&
+      isFree(place, carrying, front) &&
+      !place.doorways.includes(front),
+  );
+  if (arrived === undefined) return undefined;
+  return [...fetched.way, ...(from.carried === what ? [] : ["pick up"]), ...arrived.way, "put down"];
 }
 
-/** Breadth first, over where one is and faces; things stay where they are. */
+/**
+ * Breadth first over where one is and faces, as `cell * 4 + facing`; things stay where they are.
+ * @param ends whether the cell ahead is one that is looked for
+ */
 function searched(
   place: GridPlace,
   moves: Moves,
   from: GridState,
-  ends: (state: GridState) => boolean,
+  ends: (front: number) => boolean,
 ): { readonly state: GridState; readonly way: readonly string[] } | undefined {
-  const actions = moves === "compass" ? compass : turns;
-  const open: { state: GridState; way: readonly string[] }[] = [{ state: from, way: [] }];
-  const seen = new Set([from.cell * 4 + from.facing]);
-  for (const { state, way } of open) {
-    if (ends(state)) return { state, way };
-    for (const action of actions) {
-      const next = acted(place, moves, state, action);
-      if (next === undefined || seen.has(next.cell * 4 + next.facing)) continue;
-      seen.add(next.cell * 4 + next.facing);
-      open.push({ state: next, way: [...way, action] });
-    }
+  const width = widthOf(place);
+  const steps = [-width, 1, width, -1];
+  const names = moves === "compass" ? compass : turns;
+  const start = from.cell * 4 + from.facing;
+  /** How each was reached: from where, and by which action. */
+  const came = new Map<number, readonly [from: number, action: number]>([[start, [-1, -1]]]);
+  const wayOf = (at: number): string[] => {
+    const [before, action] = came.get(at)!;
+    return before < 0 ? [] : [...wayOf(before), names[action]!];
+  };
+  for (const [at] of came) {
+    const [cell, facing] = [at >> 2, at & 3];
+    if (ends(cell + steps[facing]!)) return { state: { ...from, cell, facing }, way: wayOf(at) };
+    const forward = (towards: number): number => {
+      const to = cell + steps[towards]!;
+      return (isFree(place, from, to) ? to : cell) * 4 + towards;
+    };
+    const next =
+      moves === "compass"
+        ? [forward(0), forward(1), forward(2), forward(3)]
+        : [cell * 4 + ((facing + 3) & 3), cell * 4 + ((facing + 1) & 3), forward(facing)];
+    for (const [action, to] of next.entries()) if (!came.has(to)) came.set(to, [at, action]);
   }
   return undefined;
 }
