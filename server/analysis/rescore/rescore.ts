@@ -60,9 +60,7 @@ function recordedTotals(rows: readonly RolloutRow[], scored: Scores): number[] {
 type TermScorers = ReadonlyMap<string, Scorer>;
 
 const termScorers = ({ reward }: StageBody, context: CreateContext): TermScorers =>
-  new Map(
-    reward.terms.map((term) => [term.name, new Scorer(reward, context, term.name)] as const),
-  );
+  new Map(reward.terms.map((term) => [term.name, new Scorer(reward, context, term.name)] as const));
 
 /** A term that is computed from tokens keeps its recorded values where no tokens were recorded. */
 async function scoredOrKept(

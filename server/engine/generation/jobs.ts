@@ -36,7 +36,8 @@ export interface Job {
   finish: Finish | undefined;
 }
 
-export const isLive = (job: Job | undefined): job is Job & { finish: undefined } => job !== undefined && job.finish === undefined;
+export const isLive = (job: Job | undefined): job is Job & { finish: undefined } =>
+  job !== undefined && job.finish === undefined;
 /** Tokens of prompt and response, so far. */
 export const tokensOf = (job: Job): number => job.base + job.written.count;
 /** Where its next input goes: the first position that its caches lack, at most that of its last token. */

@@ -35,8 +35,7 @@ function checkTerms(
   const answers = terms.filter((term) => judgesOf(term) === "answer");
   const best = answers.reduce((sum, term) => sum + (width(term) ?? 0), 0);
   // A user's function may judge answers too, and its range is unknown.
-  if (answers.length === 0 || best === 0 || terms.some((term) => judgesOf(term) === undefined))
-    return;
+  if (answers.length === 0 || best === 0 || terms.some((term) => judgesOf(term) === undefined)) return;
   for (const term of terms) {
     const own = width(term);
     if (term.term.declaration.judges !== "form" || own === undefined || own <= best) continue;

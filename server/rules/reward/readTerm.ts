@@ -16,7 +16,11 @@ export const readTerm: Rule = {
         if (name === undefined || known.includes(name)) continue;
         const key = Object.entries(term.term.params).find(([, value]) => value === name)?.[0] ?? "of";
         reportAt(model, view, readTerm, [[...path, key], path], (at) => {
-          const { hint, fixes } = unknownName(name, known.filter((other) => other !== term.name), at);
+          const { hint, fixes } = unknownName(
+            name,
+            known.filter((other) => other !== term.name),
+            at,
+          );
           const message = `There is no reward term \`${name}\` that \`${term.name}\` could read. ${hint}`;
           return { key: `reward.terms.${term.name}.${key}`, message, fixes };
         });

@@ -6,14 +6,7 @@ import { ResidentRuntime } from "../../../server/engine/devices/resident.ts";
 import { loadBinding } from "../../../server/engine/devices/native.ts";
 import { LanguageModel } from "../../../server/engine/policy.ts";
 import { Stream } from "../../../server/engine/random.ts";
-import {
-  collect,
-  largestDifference,
-  open,
-  randomRows,
-  stir,
-  tinyModel,
-} from "./support.ts";
+import { collect, largestDifference, open, randomRows, stir, tinyModel } from "./support.ts";
 
 const opened = async (options: Parameters<typeof open>[0] = {}): Promise<LanguageModel> => {
   const policy = await open({ model: tinyModel({ context: 160 }), ...options });

@@ -118,7 +118,8 @@ test("math_verify without the package says how to get it", async () => {
   if (has) return;
   await assert.rejects(
     async () => term.prepare?.(),
-    (error) => error instanceof UserError && /needs a Python with the package math-verify/.test(error.message),
+    (error) =>
+      error instanceof UserError && /needs a Python with the package math-verify/.test(error.message),
   );
 });
 
