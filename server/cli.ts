@@ -15,7 +15,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   resolve: () => import("./cli/resolve.ts"),
   convert: () => import("./cli/convert.ts"),
   explain: () => import("./cli/explain.ts"),
-  reward: () => import("./cli/reward.ts"),
+  reward: () => import("./cli/reward/index.ts"),
   test: () => import("./cli/test.ts"),
   judge: () => import("./cli/judge/index.ts"),
   runs: () => import("./cli/runs/runs.ts"),

@@ -66,6 +66,12 @@ export function withData(
   });
 }
 
+/** A record, whoever made it, with the fields of the data row whose text its prompt holds; itself where there is none. */
+export function withRow(record: RolloutRecord, tasks: readonly TaskConfig[]): RolloutRecord {
+  const found = joinOf(tasks)?.find(record.prompt);
+  return found === undefined ? record : joined(record, found);
+}
+
 /** `withData` of a batch's records. */
 export const batchWithData = (batch: Batch, tasks: readonly TaskConfig[]): Batch => ({
   ...batch,

@@ -126,19 +126,30 @@ function sampling(settings: Settings, draft: ConfigDraft): void {
   );
 }
 
+/** Addresses of reward servers; none, where one of them is something else. */
+function remoteServers(url: string | undefined): string[] {
+  const parts = url?.split(",").map((part) => part.trim()) ?? [];
+  return parts.every((part) => /^https?:\/\//.test(part)) ? parts : [];
+}
+
 function rewards(settings: Settings, draft: ConfigDraft): void {
   const url = settings.text("reward.remote_url");
   const file = url !== undefined && /\.py$/.test(url) ? url : undefined;
+  const servers = file === undefined ? remoteServers(url) : [];
   const use = file === undefined ? "exact_match" : pythonUse(settings.file, file, "reward_func");
   for (const key of ["reward.remote_url", "reward.model_name_or_path", "train.agent_func_path"]) {
     const value = settings.get(key);
-    if (value !== undefined && value !== null && !(key === "reward.remote_url" && file !== undefined))
+    const isRead = key === "reward.remote_url" && (file !== undefined || servers.length > 0);
+    if (value !== undefined && value !== null && !isRead)
       settings.refuse(
         key,
-        "this version has no reward servers, reward models or agents; `exact_match` is a placeholder",
+        "this version has no reward models or agents of OpenRLHF; `exact_match` is a placeholder",
       );
   }
-  const terms: Record<string, JsonObject> = { score: { use } };
+  const [first, ...more] = servers;
+  const terms: Record<string, JsonObject> = {
+    score: first === undefined ? { use } : { use: "remote_rm", url: more.length === 0 ? first : servers },
+  };
   const buffer = settings.number("reward.overlong_buffer_len");
   const factor = settings.need("reward.overlong_penalty_factor");
   if (buffer !== undefined) {

@@ -35,6 +35,7 @@ import { reasoningGymTerm } from "./reasoningGym.ts";
 import { prefixValue } from "./process/prefixValue.ts";
 import { process } from "./process/process.ts";
 import { render } from "./render.ts";
+import { remoteRm } from "./remote/remoteRm.ts";
 import { rewardModel } from "./models/rewardModel.ts";
 import { rubric } from "./rubric/rubric.ts";
 import { segmentMatch } from "./segmentMatch.ts";
@@ -58,6 +59,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   repetition,
   phrases,
   rewardModel,
+  remoteRm,
   informationGain,
   referenceProbability,
   segmentMatch,

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { Command as Program } from "commander";
 import { parse } from "yaml";
 import { command as explain } from "../../../server/cli/explain.ts";
-import { command as reward } from "../../../server/cli/reward.ts";
+import { command as reward } from "../../../server/cli/reward/index.ts";
 import { command as rollouts } from "../../../server/cli/rollouts.ts";
 import { command as run } from "../../../server/cli/run.ts";
 import { command as runs } from "../../../server/cli/runs/runs.ts";

@@ -1,26 +1,26 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { randomStream } from "../lib/random.ts";
+import { randomStream } from "../../lib/random.ts";
 import type { Command as Program } from "commander";
-import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
-import { attackReward } from "../analysis/rewardChecks/attack.ts";
-import { attackWithModel } from "../analysis/rewardChecks/modelAttack.ts";
-import { saveTests } from "../analysis/rewardChecks/saveTests.ts";
-import { groupedBy, probeGroups } from "../analysis/rewardChecks/findings.ts";
-import { goldText } from "../analysis/rewardChecks/sentences.ts";
-import { whole } from "./options.ts";
-import { placedHoles, withReturnLines } from "../analysis/rewardChecks/returnLines.ts";
-import { checkGold, type GoldReport } from "../analysis/rewardChecks/gold.ts";
-import { checkedTasks, onDataset, type CheckedTask } from "../analysis/rewardChecks/checkedTasks.ts";
-import { probeReward } from "../analysis/rewardChecks/probe.ts";
-import { recordedAnswers } from "../analysis/rewardChecks/recordedProbes.ts";
-import type { RunConfig } from "../core/config/runConfig.ts";
-import { UserError } from "../../shared/lib/errors.ts";
-import { Rescoring, type Rescored } from "../analysis/rescore/rescore.ts";
-import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
-import { visibleText } from "../../shared/lib/visibleText.ts";
-import { complain, exit, print, printJson, type Command } from "./command.ts";
-import { collect, pathText } from "./text/diagnostics.ts";
+import { AnswerScorer } from "../../analysis/rewardChecks/answers.ts";
+import { attackReward } from "../../analysis/rewardChecks/attack.ts";
+import { attackWithModel } from "../../analysis/rewardChecks/modelAttack.ts";
+import { saveTests } from "../../analysis/rewardChecks/saveTests.ts";
+import { groupedBy, probeGroups } from "../../analysis/rewardChecks/findings.ts";
+import { goldText } from "../../analysis/rewardChecks/sentences.ts";
+import { whole } from "../options.ts";
+import { placedHoles, withReturnLines } from "../../analysis/rewardChecks/returnLines.ts";
+import { checkGold, type GoldReport } from "../../analysis/rewardChecks/gold.ts";
+import { checkedTasks, onDataset, type CheckedTask } from "../../analysis/rewardChecks/checkedTasks.ts";
+import { probeReward } from "../../analysis/rewardChecks/probe.ts";
+import { recordedAnswers } from "../../analysis/rewardChecks/recordedProbes.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { Rescoring, type Rescored } from "../../analysis/rescore/rescore.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
+import { complain, exit, print, printJson, type Command } from "../command.ts";
+import { collect, pathText } from "../text/diagnostics.ts";
 import {
   attackFailure,
   attackText,
@@ -30,12 +30,13 @@ import {
   moreProbes,
   probeLine,
   probeText,
-} from "./text/rewardChecksText.ts";
-import { evaluationFiles } from "../frameworks/asConfig/evaluationFiles.ts";
-import { ChangedRollouts, rolloutLines, summaryLines } from "./text/rescoredText.ts";
-import { loadOrComplain } from "./loadOrComplain.ts";
-import { printCoverage } from "./rewardCoverage.ts";
-import { rolloutsOf, withRollouts } from "./rolloutsOf.ts";
+} from "../text/rewardChecksText.ts";
+import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
+import { ChangedRollouts, rolloutLines, summaryLines } from "../text/rescoredText.ts";
+import { loadOrComplain } from "../loadOrComplain.ts";
+import { printCoverage } from "./coverage.ts";
+import { serveUntilStopped } from "./serve.ts";
+import { rolloutsOf, withRollouts } from "../rolloutsOf.ts";
 
 interface FailedTerm {
   readonly term: string;
@@ -51,6 +52,9 @@ interface Options {
   readonly gold?: boolean;
   readonly probe?: boolean;
   readonly attack?: boolean;
+  readonly serve?: boolean;
+  readonly port: number;
+  readonly key?: string;
   readonly seconds: number;
   readonly endpoint?: string;
   readonly model?: string;
@@ -235,14 +239,18 @@ async function run(file: string, options: Options, program: Program): Promise<vo
   const draws = asksGold === true || asksProbe === true || options.attack === true;
   if (rollouts === undefined && options.coverage === true)
     program.error("error: --coverage needs --rollouts", { exitCode: exit.usage });
-  if (rollouts === undefined && !draws)
-    program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack", {
+  if (rollouts === undefined && !draws && options.serve !== true)
+    program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack, or --serve", {
       exitCode: exit.usage,
     });
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
   const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
+  if (options.serve === true) {
+    await serveUntilStopped(config, options);
+    return;
+  }
   if (rollouts !== undefined && options.coverage === true)
     await printCoverage(config, rollouts, options, options.json === true);
   else if (rollouts !== undefined && asksProbe !== true) await rescored(config, rollouts, options);
@@ -271,6 +279,9 @@ export const command: Command = {
         "--attack",
         "train a policy to please the reward without the answers; what it finds becomes a failing test",
       )
+      .option("--serve", "serve the reward on this machine in OpenRLHF's protocol, until it is stopped")
+      .option("--port <n>", "with --serve: the port; default: one that is free", whole(0), 0)
+      .option("--key <variable>", "with --serve: environment variable with a token that requests must send")
       .option("--seconds <n>", "how long --attack may take", whole(1), 60)
       .option(
         "--endpoint <url>",

@@ -1,16 +1,16 @@
 /** `gradus reward FILE --rollouts … --coverage`: which lines of one's own reward functions recorded rollouts reach. */
 import { existsSync } from "node:fs";
-import { CoverageMeasure } from "../analysis/rewardChecks/covered/measure.ts";
-import { batchWithData } from "../analysis/imported/withData.ts";
-import { batchOfRows, type RecordedRow } from "../analysis/recorded.ts";
-import { withResponse } from "../analysis/rescore/rescore.ts";
-import type { RunConfig } from "../core/config/runConfig.ts";
-import { limits, readText } from "../lib/inputFile.ts";
-import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
-import { complain, exit, print, printJson } from "./command.ts";
-import { visibleText } from "../../shared/lib/visibleText.ts";
-import { withRollouts, type RolloutsOptions } from "./rolloutsOf.ts";
-import { coverageText, missedLines } from "./text/coverageText.ts";
+import { CoverageMeasure } from "../../analysis/rewardChecks/covered/measure.ts";
+import { batchWithData } from "../../analysis/imported/withData.ts";
+import { batchOfRows, type RecordedRow } from "../../analysis/recorded.ts";
+import { withResponse } from "../../analysis/rescore/rescore.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { limits, readText } from "../../lib/inputFile.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
+import { complain, exit, print, printJson } from "../command.ts";
+import { visibleText } from "../../../shared/lib/visibleText.ts";
+import { withRollouts, type RolloutsOptions } from "../rolloutsOf.ts";
+import { coverageText, missedLines } from "../text/coverageText.ts";
 
 const textOf = (file: string): readonly string[] =>
   existsSync(file) ? readText(file, limits.source).split(/\r?\n/) : [];
