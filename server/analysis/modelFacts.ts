@@ -13,6 +13,7 @@ import { regularFile } from "../lib/inputFile.ts";
 import { admitMemory, nearLimit } from "./memory/estimate.ts";
 import { adapterBase, examineBase, openBase } from "../engine/formats/index.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
+import { probeTemplate } from "../engine/tokenizers/templateProbe.ts";
 import { readTokenizer } from "../engine/tokenizers/index.ts";
 
 /** Models that are remembered; a config names a few. */
@@ -80,7 +81,7 @@ function examined(base: string): Omit<CachedModel, "lengths"> {
     const head = examineBase(base);
     const below = adapterBase(head);
     const context = head.shape.context;
-    const look: ModelLook = { kind: "fit", context };
+    const look: ModelLook = { kind: "fit", context, chat: probeTemplate(head.tokenizer) };
     const tokenizer = new WeakRef(head.tokenizer);
     if (below === undefined) return { paths: [base], stamp, look, tokenizer };
     const paths = [base, below.path];

@@ -12,7 +12,7 @@ import {
 } from "./doctor/checks.ts";
 import { checkDaemon } from "./doctor/daemon.ts";
 import { checkMemory } from "./doctor/memory.ts";
-import { checkModels } from "./doctor/models.ts";
+import { checkModel, checkModels, isModel } from "./doctor/models.ts";
 import { checkPythonRewards } from "./doctor/pythonRewards.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
 import { setupRecord } from "../lib/natives.ts";
@@ -32,7 +32,9 @@ function printChecks(checks: readonly Check[]): void {
   }
 }
 
-async function examine(json: boolean, config: string | undefined): Promise<void> {
+async function examine(json: boolean, path: string | undefined): Promise<void> {
+  const model = path !== undefined && isModel(path);
+  const config = model ? undefined : path;
   const store = storeOf(undefined);
   const [engine, compiler, python, sqlite, browser, daemon, rewards] = await Promise.all([
     checkEngine(),
@@ -53,7 +55,7 @@ async function examine(json: boolean, config: string | undefined): Promise<void>
     checkData(),
     checkStore(process.cwd()),
     daemon,
-    ...(config === undefined ? [] : checkModels(config)),
+    ...(model ? checkModel(path) : config === undefined ? [] : checkModels(config)),
     ...rewards,
     checkMemory(config),
   ];
@@ -87,7 +89,7 @@ export const command: Command = {
     void program
       .argument(
         "[config]",
-        "also predicts how much memory a run of this config needs, and looks at the Python of its rewards",
+        "also predicts how much memory a run of this config needs, and looks at the Python of its rewards; of a model (a folder or a .gguf file): its context, and what its chat template does over turns",
       )
       .option("--json", "one JSON value: {ok, backend, node, checks}")
       .action((config: string | undefined, { json }: { json?: boolean }) => examine(json === true, config)),

@@ -1,9 +1,35 @@
 /** The models that a config names: whether a run of it can open them. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
+import type { ChatLook } from "../../core/config/modelFacts.ts";
+import { templateText } from "../../engine/tokenizers/templateProbe.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import type { Check } from "./checks.ts";
+
+/** What is found out about a model by itself: a folder with its files, or a `.gguf` file. */
+export function checkModel(path: string): Check[] {
+  const look = modelFacts.look(resolve(path));
+  if (look.kind === "unfit")
+    return [
+      {
+        name: "model",
+        status: "missing",
+        detail: look.problem,
+        fix: "name a model's folder or a .gguf file",
+      },
+    ];
+  return [
+    { name: "model", status: "ok", detail: `${path}, a context of ${look.context} tokens` },
+    { name: "chat template", status: "ok", detail: chatDetail(look.chat) },
+  ];
+}
+const chatDetail = (chat: ChatLook | undefined): string =>
+  chat === undefined ? "none: prompts are plain text" : templateText(chat).join(" ");
+
+/** Whether a path names a model and no config. */
+export const isModel = (path: string): boolean =>
+  path.endsWith(".gguf") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** None for a config that names no stored model, or that cannot be read: the check of its memory says so. */
 export function checkModels(file: string): Check[] {

@@ -5,12 +5,37 @@
 import type { TaskConfig } from "./resolved.ts";
 import type { RunConfig } from "./runConfig.ts";
 
+/** What becomes of a turn when a chat template writes it again, with a reply after it. */
+export type ChatTurnLook =
+  | { readonly kind: "kept" }
+  /** What it drops, or writes otherwise. */
+  | { readonly kind: "dropped"; readonly text: string }
+  /** It takes no such reply. */
+  | { readonly kind: "refused"; readonly problem: string };
+
+/** By who replies. */
+interface ChatTurnLooks {
+  readonly user: ChatTurnLook;
+  readonly tool: ChatTurnLook;
+}
+
+/** What a model's chat template does over turns. */
+export interface ChatLook {
+  readonly plain: ChatTurnLooks;
+  /** Of a turn that begins with a thought in `<think>`. */
+  readonly thinking: ChatTurnLooks;
+  /** It describes tools that the assistant may call. */
+  readonly tools: boolean;
+}
+
 /** What is known of a model by its config, its tokenizer and the headers of its weights. */
 export type ModelLook =
   | {
       readonly kind: "fit";
       /** Most tokens of a prompt and its response together. */
       readonly context: number;
+      /** undefined: it has no chat template. */
+      readonly chat?: ChatLook | undefined;
     }
   /** A run refuses it. */
   | {

@@ -4,6 +4,9 @@ import { MarkupKind, type Hover } from "vscode-languageserver";
 import type { Position } from "../../lib/lines.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import { fileReference, nameOf } from "../../config/check/method.ts";
+import { modelFacts } from "../../analysis/modelFacts.ts";
+import { templateText } from "../../engine/tokenizers/templateProbe.ts";
+import { isReadable } from "../../rules/nearFile.ts";
 import { child, textOf, toJson, type SourceNode } from "../../config/text/node.ts";
 import { referenceOf } from "../../core/references.ts";
 import { unwrapped } from "../../config/check/values.ts";
@@ -46,10 +49,20 @@ export function hoverAt(place: HoverPlace): Hover | undefined {
   const dotted = dottedPath(located.path, place.root);
   const target: HoverTarget = { ...place, located, dotted };
   const parts = partsOf(target);
+  parts.push(...chatText(target));
   // Behind the first paragraph: a long description would push it out of sight.
   parts.splice(1, 0, ...[place.evidence?.(dotted), place.extra].filter((text) => text !== undefined));
   if (parts.length === 0) return undefined;
   return { contents: { kind: MarkupKind.Markdown, value: parts.join("\n\n") }, range: located.range };
+}
+
+/** What the model's chat template does over turns, where the model or the shape of episodes is chosen. */
+function chatText({ dotted, loaded }: HoverTarget): string[] {
+  const base = loaded?.config?.model.base;
+  if (base === undefined || base === "tiny" || !isReadable(base)) return [];
+  if (!/^model(\.base)?$|(^|\.)rollout\.shape$/.test(dotted)) return [];
+  const look = modelFacts.look(base);
+  return look.kind === "fit" && look.chat !== undefined ? [templateText(look.chat).join(" ")] : [];
 }
 
 function partsOf(seen: HoverTarget): string[] {
