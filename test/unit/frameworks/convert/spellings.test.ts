@@ -30,6 +30,15 @@ describe("spellings that the frameworks take", () => {
     assert.equal(tree(torchrun)["rollout"]!["prompts"], 4);
     assert.match(torchrun.config, /8 processes/);
   });
+  it("a remote reward model of OpenRLHF is a reward server, or several", () => {
+    const terms = (flag: string): unknown =>
+      tree(of(`python3 -m openrlhf.cli.train_ppo_ray ${flag}\n`))["reward"]!["terms"];
+    const [one, other] = ["http://rm-0:5000/get_reward", "http://rm-1:5000/get_reward"];
+    assert.deepEqual(terms(`--remote_rm_url ${one}`), { score: { use: "remote_rm", url: one } });
+    assert.deepEqual(terms(`--reward.remote_url ${one},${other}`), {
+      score: { use: "remote_rm", url: [one, other] },
+    });
+  });
   it("a least learning rate is in a map of the file, on the command line, or as itself", () => {
     const shape = (text: string, file = "grpo.yaml"): unknown =>
       (tree(of(text, file))["update"]!["optimizer"] as Record<string, unknown>)["schedule"];
