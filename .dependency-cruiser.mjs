@@ -9,6 +9,7 @@ export const floors = [
   "config",
   "rules",
   "engine",
+  "endpoint",
   "analysis",
   "frameworks",
   "store",

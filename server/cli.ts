@@ -1,4 +1,4 @@
-/** `gradus …`: also the entry of the daemon (`serve`), the language server (`lsp`) and a run's worker (`worker`). */
+/** `gradus …`: also the entry of the daemon (`daemon serve`), the language server (`lsp`) and a run's worker (`worker`). */
 import { Command as Program, CommanderError, Help, type Option } from "commander";
 import { UserError, errorPlace, messageOf } from "../shared/lib/errors.ts";
 import { visibleText } from "../shared/lib/visibleText.ts";
@@ -21,6 +21,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   runs: () => import("./cli/runs/runs.ts"),
   rollouts: () => import("./cli/rollouts.ts"),
   sample: () => import("./cli/sample.ts"),
+  serve: () => import("./cli/serve/index.ts"),
   evaluate: () => import("./cli/evaluate.ts"),
   methods: () => import("./cli/catalogue/methods.ts"),
   presets: () => import("./cli/catalogue/presets.ts"),
@@ -34,10 +35,9 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   hook: () => import("./cli/hook/index.ts"),
   mcp: () => import("./cli/mcp/index.ts"),
   lsp: () => import("./cli/lsp.ts"),
-  serve: () => import("./cli/serve.ts"),
   worker: () => import("./cli/worker.ts"),
 };
-/** Those that a person calls; `serve` and `worker` are started by others. bin/gradus reads them before there is a bundle. */
+/** Those that a person calls; `worker` is started by the daemon. bin/gradus reads them before there is a bundle. */
 const summary: Readonly<Record<string, string>> = summaries;
 
 /** An option that may be given many times starts from an empty list: nothing to tell. */
@@ -48,8 +48,9 @@ const described = (option: Option): string =>
  * `gradus … | head`: the reader has gone, and there is no one to report to. The daemon and a run's worker, whose output
  * is a file, never end because of it.
  */
-function leaveQuietly(wanted: string | undefined): void {
-  const stays = wanted === "serve" || wanted === "worker";
+function leaveQuietly(wanted: string | undefined, second: string | undefined): void {
+  const stays =
+    wanted === "serve" || wanted === "worker" || (wanted === "daemon" && second === "serve");
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (stays) return;
@@ -63,7 +64,7 @@ async function main(argv: readonly string[]): Promise<void> {
   program.configureHelp({ optionDescription: (option) => described(option) });
   const [first, second] = argv.filter((word) => !word.startsWith("-"));
   const wanted = first === "help" ? second : first;
-  leaveQuietly(wanted);
+  leaveQuietly(wanted, second);
   for (const [name, load] of Object.entries(commands)) {
     const sub = program
       .command(name, { hidden: summary[name] === undefined })

@@ -12,6 +12,7 @@ import { daemonShutdown, daemonStatus, type DaemonStatus } from "../../shared/pr
 import { exit, print, printJson, type Command } from "./command.ts";
 import { whole } from "./options.ts";
 import { daemonState, storeOf } from "./runs/store.ts";
+import { serveStore } from "./serve/daemonProcess.ts";
 
 /** Milliseconds that a daemon which answered may take to stop on its own. */
 const closingTime = 20_000;
@@ -37,6 +38,11 @@ export const command: Command = {
       whole(1),
       100,
     );
+    program
+      .command("serve", { hidden: true })
+      .description("started by the first client of a store")
+      .requiredOption("--store <folder>", "the store to serve")
+      .action(({ store }: { store: string }) => serveStore(store));
   },
 };
 

@@ -8,7 +8,7 @@ export class PromptQueue implements PromptFeed {
   private wake: () => void = () => undefined;
 
   /** @param most most prompts that are written at once, where that is known */
-  constructor(readonly most?: number) {}
+  constructor(readonly most = Infinity) {}
 
   /** The index of its sample. @throws Error once the queue is closed */
   add(prompt: Prompt): number {

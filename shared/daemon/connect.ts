@@ -208,7 +208,7 @@ async function launch(paths: RuntimePaths, wish: StartWish, deadline: number): P
 function spawned(wish: StartWish): ChildProcess {
   const log = openLog(daemonLog(wish.store));
   try {
-    const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, ...serveWords, wish.store], {
+    const child = (wish.spawn ?? spawnProcess)(wish.node, [wish.cli, "daemon", ...serveWords, wish.store], {
       cwd: wish.store,
       detached: true,
       windowsHide: true,

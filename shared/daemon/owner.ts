@@ -15,7 +15,7 @@ import { runtimePaths } from "./runtime.ts";
 /** In the store itself: two sessions of one person may have different runtime folders. */
 export const storeLockPath = (store: string): string => join(store, "owner.lock");
 
-/** What a daemon's process is started with; the store follows. */
+/** What a daemon's process is started with, after `daemon` unless an earlier version did; the store follows. */
 export const serveWords = ["serve", "--store"] as const;
 
 type StoreIdentity = NonNullable<LockHolder["store"]>;

@@ -4,6 +4,7 @@
  * `@<step>`.
  */
 import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { resolveCheckpoint } from "../../run/checkpoint/checkpoints.ts";
 import { readRunFile, runFolder, runIds } from "../../store/files.ts";
@@ -18,6 +19,12 @@ export function findCheckpoint(words: string, store?: string): string {
   if (before === undefined || existsSync(words) || existsSync(before)) return resolveCheckpoint(words);
   const run = runNamed(before, storeOf(store));
   return resolveCheckpoint(run === undefined ? words : `${run}${which}`);
+}
+
+/** The folder of the run that the words name, by themselves or as a path; undefined where they name a checkpoint. */
+export function findRun(words: string, store?: string): string | undefined {
+  if (existsSync(words)) return readRunFile(resolve(words)) === null ? undefined : resolve(words);
+  return /@(?:best|last|\d+)$/.test(words) ? undefined : runNamed(words, storeOf(store));
 }
 
 /** The folder of the run that is meant, the newest of its name; undefined where none is. */

@@ -23,6 +23,7 @@ import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "../step/update/learners.ts";
+import { Publisher } from "./serving.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "../step/log/record.ts";
 import type { Appended } from "../step/log/recorder.ts";
@@ -49,6 +50,7 @@ export class Trainer implements Driver {
   private boundary: Record<string, Saved> | undefined;
   private readonly matrix: RegressionMatrix;
   private exam: EvaluationPlan | undefined;
+  private readonly publisher: Publisher | undefined;
 
   constructor(
     private readonly session: Session,
@@ -56,6 +58,12 @@ export class Trainer implements Driver {
     private readonly folder: string | undefined,
     private readonly commands: Commands | undefined,
   ) {
+    const { policy, recorder } = session;
+    const report = (message: string): void =>
+      recorder.event("warning", "weights-not-published", `${message} The run goes on.`, {
+        action: "What serves this run keeps answering with earlier weights until they can be written.",
+      });
+    if (folder !== undefined) this.publisher = new Publisher(folder, policy, report);
     const random = randomStream(session.config.seed, "methods");
     this.components = new StageComponents({
       random,
@@ -321,6 +329,7 @@ export class Trainer implements Driver {
   }
 
   obey(checkpoint: () => Promise<void>): Promise<"go" | "stop"> {
+    this.publisher?.atBoundary();
     return this.commands?.obey(checkpoint, (setting) => this.set(setting)) ?? Promise.resolve("go");
   }
 

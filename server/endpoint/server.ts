@@ -1,0 +1,238 @@
+/** The policy at an HTTP address of this machine, as OpenAI's and Anthropic's clients ask for a model. */
+import { timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TrainablePolicy } from "../engine/index.ts";
+import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import { Answers, type Caller } from "./answers.ts";
+import { countTokens, messages } from "./anthropic.ts";
+import { Refusal, type Api } from "./errors.ts";
+import { chat } from "./openAiChat.ts";
+import { completions } from "./openAiCompletions.ts";
+import { Reply } from "./reply.ts";
+import { Sessions } from "./sessions.ts";
+import { Writer } from "./writer.ts";
+
+/** Largest body of a request, in bytes. */
+const MOST_BYTES = 32 * 2 ** 20;
+/** Of this machine alone: nothing else can reach it. */
+const HOST = "127.0.0.1";
+
+export interface EndpointOptions {
+  readonly policy: TrainablePolicy;
+  /** What the model is called; requests may also say `policy`. */
+  readonly model: string;
+  readonly token: string;
+  /** 0: any that is free. */
+  readonly port: number;
+  readonly seed: number;
+  /** Answers that are written at once, at most. */
+  readonly lanes: number;
+  /** Told of what went wrong on this side. */
+  readonly report: (message: string) => void;
+}
+export interface Endpoint {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Weights for the requests that come from now on. @throws UserError where they are of another model */
+  adopt(weights: Readonly<Record<string, Float32Array>>, version: number): void;
+  /** Takes no more requests and writes those in flight to their ends. */
+  close(): Promise<void>;
+}
+
+interface Route {
+  readonly method: string;
+  readonly path: string;
+  readonly session: string | undefined;
+}
+
+/** @throws UserError where the port is taken */
+export async function openEndpoint(options: EndpointOptions): Promise<Endpoint> {
+  const { policy, report } = options;
+  const writer = new Writer(policy, options);
+  const sessions = new Sessions();
+  const handler = new Handler(options, writer, sessions, new Answers(writer, sessions));
+  const server = createServer((request, response) => {
+    void handler.handle(request, response).catch((error: unknown) => report(messageOf(error)));
+  });
+  const port = await listen(server, options.port);
+  return {
+    url: `http://${HOST}:${port}`,
+    adopt: (weights, version) => writer.adopt(weights, version),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeIdleConnections();
+      await writer.close();
+      server.closeIdleConnections();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) =>
+      reject(
+        new UserError(
+          error.code === "EADDRINUSE"
+            ? `Port ${port} is taken.`
+            : `Port ${port} cannot be opened: ${error.message}.`,
+          { code: "port", action: "Choose another one, or any that is free: --port 0.", cause: error },
+        ),
+      ),
+    );
+    server.listen(port, HOST, () => {
+      const { port: own } = server.address() as AddressInfo; // a TCP server's is always one
+      resolve(own);
+    });
+  });
+}
+
+class Handler {
+  private readonly secret: Buffer;
+  private readonly since = Math.floor(Date.now() / 1000);
+
+  constructor(
+    private readonly options: EndpointOptions,
+    private readonly writer: Writer,
+    private readonly sessions: Sessions,
+    private readonly answers: Answers,
+  ) {
+    this.secret = Buffer.from(options.token);
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const route = routeOf(request);
+    const reply = new Reply(response, apiOf(route, request));
+    const gone = new AbortController();
+    response.on("close", () => gone.abort());
+    try {
+      this.admit(request);
+      await this.serve(route, request, reply, { signal: gone.signal, session: route.session });
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      if (!(error instanceof Refusal) && !(error instanceof UserError)) this.options.report(messageOf(error));
+      reply.refuse(error);
+    }
+  }
+
+  /** @throws Refusal without the token */
+  private admit({ headers }: IncomingMessage): void {
+    const bearer = /^Bearer (.*)$/i.exec(headers.authorization ?? "")?.[1];
+    const key = headers["x-api-key"];
+    const given = Buffer.from(bearer ?? (typeof key === "string" ? key : ""));
+    if (given.length === this.secret.length && timingSafeEqual(given, this.secret)) return;
+    throw new Refusal(
+      401,
+      "invalid_api_key",
+      "The token is missing or wrong. Send the one that `gradus serve` printed, as `Authorization: Bearer TOKEN` or `x-api-key: TOKEN`.",
+    );
+  }
+
+  private async serve(route: Route, request: IncomingMessage, reply: Reply, caller: Caller): Promise<void> {
+    const { answers, writer } = this;
+    const what = `${route.method} ${route.path}`;
+    if (what === "GET /v1/models")
+      return reply.json(writer.version, { object: "list", data: [this.model()] });
+    if (route.method === "GET" && route.path.startsWith("/v1/models/"))
+      return reply.json(
+        writer.version,
+        this.model(decodeURIComponent(route.path.slice("/v1/models/".length))),
+      );
+    if (what === "GET /captured" && route.session !== undefined) return this.captured(route.session, reply);
+    if (what === "DELETE /" && route.session !== undefined)
+      return reply.json(undefined, {
+        session: route.session,
+        forgotten: this.sessions.forget(route.session),
+      });
+    const { id } = this.model();
+    if (what === "POST /v1/chat/completions")
+      return chat(answers, id, await this.body(request), caller, reply);
+    if (what === "POST /v1/completions")
+      return completions(answers, id, await this.body(request), caller, reply);
+    if (what === "POST /v1/messages") return messages(answers, id, await this.body(request), caller, reply);
+    if (what === "POST /v1/messages/count_tokens")
+      return countTokens(answers, await this.body(request), writer.version, reply);
+    throw new Refusal(
+      404,
+      "unknown_url",
+      `There is no ${what}. Ask for /v1/models, /v1/chat/completions, /v1/completions or /v1/messages.`,
+    );
+  }
+
+  private captured(session: string, reply: Reply): void {
+    const captured = this.sessions.captured(session);
+    if (captured === undefined)
+      throw new Refusal(
+        404,
+        "unknown_session",
+        `No request came for the session ${session}. Send requests to /sessions/${session}/v1, or with the header x-session-id.`,
+      );
+    reply.json(undefined, { session, captured });
+  }
+
+  private model(name = this.options.model): { readonly id: string } {
+    const { model } = this.options;
+    if (name !== model && name !== "policy")
+      throw new Refusal(404, "model_not_found", `There is no model ${name} here. Ask for ${model}.`, "model");
+    const { version, policy } = this.writer;
+    const more = {
+      object: "model",
+      created: this.since,
+      owned_by: "gradus",
+      display_name: model,
+      type: "model",
+    };
+    return { id: model, ...more, max_model_len: policy.context, weight_version: version } as {
+      readonly id: string;
+    };
+  }
+
+  /** @throws Refusal for a body that is no JSON object, is too long, or asks for another model */
+  private async body(request: IncomingMessage): Promise<unknown> {
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const part of request) {
+      const bytes: Buffer = part;
+      size += bytes.length;
+      if (size > MOST_BYTES)
+        throw new Refusal(
+          413,
+          "too_large",
+          `The body is longer than ${MOST_BYTES / 2 ** 20} MiB. Send less.`,
+        );
+      parts.push(bytes);
+    }
+    let body: unknown;
+    try {
+      body = JSON.parse(Buffer.concat(parts).toString("utf8"));
+    } catch (error) {
+      throw new Refusal(
+        400,
+        "invalid_json",
+        `The body is not JSON: ${messageOf(error)}. Send a JSON object.`,
+      );
+    }
+    if (typeof body === "object" && body !== null && "model" in body && typeof body.model === "string")
+      this.model(body.model);
+    return body;
+  }
+}
+
+/** `/sessions/<name>/…` or the header `x-session-id` says to which session a request belongs. */
+function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route {
+  const { pathname } = new URL(url, "http://gradus");
+  const [, named, rest] = /^\/sessions\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
+  const header = headers["x-session-id"];
+  const session =
+    named === undefined
+      ? typeof header === "string" && header !== ""
+        ? header
+        : undefined
+      : decodeURIComponent(named);
+  const path = (named === undefined ? pathname : (rest ?? "/")).replace(/(.)\/+$/, "$1");
+  return { method, path, session };
+}
+const apiOf = ({ path }: Route, { headers }: IncomingMessage): Api =>
+  path.startsWith("/v1/messages") || "anthropic-version" in headers ? "anthropic" : "openai";
