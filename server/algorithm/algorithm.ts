@@ -9,6 +9,7 @@ import type { Clock, Saved, Stateful } from "../core/basics.ts";
 import type { Batch } from "../core/rollouts.ts";
 import type { Stats, Weigh } from "../core/policy.ts";
 import type { Combined, RewardColumn } from "../core/reward.ts";
+import { sharedByParts } from "./advantages/sharedByParts.ts";
 import { AdvantageChain, type AdvantageNeeds } from "./advantages/advantages.ts";
 import { apart, withGiven } from "./advantages/givenAdvantages.ts";
 import { helps } from "../core/config/guidanceFacts.ts";
@@ -92,7 +93,7 @@ export class Algorithm implements Stateful {
     const { guidance } = this.body;
     const own = helps(guidance) && guidance.given_advantage === "own";
     const found = this.advantageChain.advantages(combined, own ? apart(batch) : batch, stats, clock, reuse);
-    return own ? withGiven(found, combined, batch) : found;
+    return sharedByParts(own ? withGiven(found, combined, batch) : found, batch);
   }
   /** Once a step, after its advantages: what remembers earlier steps learns from this one. */
   observe(combined: Combined, batch: Batch): void {

@@ -71,6 +71,7 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
     tries,
     failed,
     played,
+    part,
     steps,
     spans,
     parent,
@@ -101,6 +102,7 @@ export function recordOf(row: RolloutRow, tasks: readonly TaskConfig[]): Rollout
     ...(turns === undefined ? {} : { turns }),
     ...(tries === undefined ? {} : { tries }),
     ...(failed === undefined ? {} : { failed }),
+    ...(part === undefined ? {} : { part }),
     ...(played === undefined
       ? {}
       : {

@@ -20,6 +20,10 @@ export interface Played {
   readonly failed_calls: number;
   /** Numbers that the environment gave, by name, the last of each. */
   readonly components: Readonly<Record<string, number>>;
+  /** Reward of turns that are in earlier rows of the same episode; absent: 0. */
+  readonly earlier?: number;
+  /** Tokens of earlier turns that the chat template dropped or wrote otherwise; absent: 0. */
+  readonly rewritten?: number;
   /** Seconds that the episode waited for answers; NaN where it was not measured. Not logged. */
   readonly seconds: number;
 }
@@ -43,6 +47,11 @@ export interface RolloutRecord extends GuidedRecord {
   readonly failed?: string;
   /** Of an episode that an environment or tools answered. */
   readonly played?: Played;
+  /**
+   * Of an episode that became several rows because its conversation was written again: which it is, counted from 1. The
+   * last is scored and counts for its group; the others have its advantage.
+   */
+  readonly part?: { readonly number: number; readonly of: number };
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */
@@ -53,6 +62,10 @@ export interface RolloutRecord extends GuidedRecord {
   /** What models read in addition to its prompt before they scored it, by what it is called in `Batch.contexts`. */
   readonly shown?: Readonly<Record<string, string>>;
 }
+
+/** Whether a row is a part of an episode that went on in another row: it is not scored by itself. */
+export const isEarlierPart = ({ part }: Pick<RolloutRecord, "part">): boolean =>
+  part !== undefined && part.number < part.of;
 
 /** Ragged integers: row `i` is `values.subarray(offsets[i], offsets[i + 1])`. */
 export interface Ragged {

@@ -17,6 +17,16 @@ export const episodeMetrics: readonly Metric[] = [
     unit: "seconds",
     better: "lower",
   }),
+  metric(
+    "episode/rows",
+    "Mean rows that an episode became: more than 1 where its conversation was written again otherwise (`next: rerender`).",
+    { unit: "count", better: "lower" },
+  ),
+  metric(
+    "episode/rewritten",
+    "Mean tokens of earlier turns that the chat template dropped or wrote otherwise before a next turn.",
+    { unit: "tokens", better: "lower" },
+  ),
   metric("tools/calls", "Mean calls of tools in an episode.", {
     unit: "count",
     aliases: { trl: ["tools/call_frequency"] },

@@ -85,7 +85,12 @@ export interface RolloutRow extends RowLists {
     readonly failed_calls: number;
     /** Numbers that the environment gave, by name. */
     readonly components: Readonly<Record<string, WireNumber>>;
+    /** Reward of turns in earlier rows of the episode, and tokens of such turns that the chat template changed. */
+    readonly earlier?: number;
+    readonly rewritten?: number;
   };
+  /** Of an episode that became several rows: which of them it is, from 1. The last is the one that is scored. */
+  readonly part?: { readonly number: number; readonly of: number };
   /** Numbers of the weights that were the newest when it was begun, and when it was finished. */
   readonly policy?: { readonly start: number; readonly end: number };
   /** Attempts that the episode might have, where it might have several. */

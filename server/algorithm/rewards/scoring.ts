@@ -1,6 +1,6 @@
 /** Runs the reward terms of a stage: each on the rollouts it applies to, all terms at once. */
 import type { TermValue } from "../../core/slots/reward.ts";
-import type { Batch } from "../../core/rollouts.ts";
+import { isEarlierPart, type Batch } from "../../core/rollouts.ts";
 import {
   status,
   type Learner,
@@ -195,7 +195,10 @@ export class Scorer {
     const applying = [...batch.records.keys()].filter((row) =>
       applies(config, batch.records[row]!.task.source),
     );
-    const rows = applying.filter((row) => batch.records[row]!.failed === undefined);
+    // An episode's last row is scored for all of them.
+    const rows = applying.filter(
+      (row) => batch.records[row]!.failed === undefined && !isEarlierPart(batch.records[row]!),
+    );
     const own = rows.length === batch.rows ? batch : selectRows(batch, rows);
     const attempts = term.whole === true ? "episode" : config.attempts;
     const said = await this.readBy(config, rows, columnFor);

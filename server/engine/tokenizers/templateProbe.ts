@@ -84,7 +84,10 @@ export function templateText({ plain, thinking, tools }: ChatLook): string[] {
     );
   if (drops.length === 0)
     said.push("The chat template keeps earlier turns as they are: it is prefix-preserving over turns.");
-  else said.push("An episode goes on with the policy's own tokens, so nothing is dropped in training.");
+  else
+    said.push(
+      "Episodes go on with the policy's own tokens; with `next: rerender` they go on as the template writes them again.",
+    );
   const { tool } = plain;
   if (tool.kind === "refused")
     said.push(`The chat template has no turn of a tool (${tool.problem}): results are given as the user's.`);

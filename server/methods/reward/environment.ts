@@ -11,6 +11,12 @@ const byTurn = ({ turns = [] }: RolloutRecord): number[] =>
 const total = (rewards: readonly number[]): number =>
   rewards.reduce((sum, reward) => sum + (Number.isNaN(reward) ? 0 : reward), 0);
 
+/** What earlier rows of the episode were given counts with the first turn of this one. */
+function withEarlier(rewards: readonly number[], earlier = 0): readonly number[] {
+  const first = rewards.findIndex((reward) => !Number.isNaN(reward));
+  return earlier === 0 ? rewards : rewards.map((reward, i) => (i === first ? reward + earlier : reward));
+}
+
 export const environment = rewardTerm({
   name: "environment",
   summary: "What the task's environment gave as a reward: of each turn, or of the whole episode.",
@@ -26,7 +32,7 @@ export const environment = rewardTerm({
   create: ({ level }) => ({
     ...perRow((record): TermValue => {
       if (record.played?.environment !== true) return none;
-      const rewards = byTurn(record);
+      const rewards = withEarlier(byTurn(record), record.played.earlier);
       const { components } = record.played;
       const earned: TermValue =
         level === "turn" ? { kind: "values", level, values: rewards } : value(total(rewards));

@@ -27,13 +27,17 @@ export const environment = episodeShape({
       template("result", "name").optional(),
       "How a tool's result is written: `{result}`, and `{name}`, the tool. Default: json: as the chat template has it, else in `<tool_response>`; tags: in `<information>`.",
     ),
+    next: param(
+      z.enum(["append", "rerender"]).default("append"),
+      "What the policy reads before its next turn. append: the tokens so far, and what the chat template writes in between; rerender: the conversation as the chat template writes it again. Where that differs from the tokens so far, they become a rollout of their own with the episode's advantage.",
+    ),
   }),
-  create: ({ turns, budget, seconds, observation, calls, result }) => ({
+  create: ({ turns, budget, seconds, observation, calls, result, next }) => ({
     most: turns,
     budget,
     judges: false,
     tries: () => turns,
     reply: () => undefined,
-    plays: { seconds, observation, calls, ...(result !== undefined && { result }) },
+    plays: { seconds, observation, calls, next, ...(result !== undefined && { result }) },
   }),
 });

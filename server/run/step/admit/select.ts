@@ -2,6 +2,7 @@
 import { lengthOfRow, rowsOfGroups } from "../../../core/rows/batch.ts";
 import { randomStream } from "../../../lib/random.ts";
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
+import { isEarlierPart, type Batch } from "../../../core/rollouts.ts";
 import type { Candidate } from "../../../core/slots/replay.ts";
 import type { Selected, StepContext, Valued } from "../context.ts";
 
@@ -28,10 +29,22 @@ export function select({ stage, session, step }: StepContext, valued: Valued): S
     const random = randomStream(session.config.seed, "select", step, set);
     for (const at of selection.choose(rows.map(candidate), random)) kept.add(rows[at]!);
   });
+  keepParts(batch, kept, admitted);
   const dropped = new Set(admitted.filter((row) => !kept.has(row)));
   return {
     ...valued,
     dropped,
     admitted: config.statistics === "kept" ? admitted.filter((row) => kept.has(row)) : admitted,
   };
+}
+
+/** Earlier rows of an episode go with its last. */
+function keepParts({ group, records }: Batch, kept: Set<number>, admitted: readonly number[]): void {
+  const episode = (row: number): string => `${group[row]} ${records[row]!.index}`;
+  const lasts = new Set([...kept].filter((row) => !isEarlierPart(records[row]!)).map(episode));
+  for (const row of admitted) {
+    if (!isEarlierPart(records[row]!)) continue;
+    if (lasts.has(episode(row))) kept.add(row);
+    else kept.delete(row);
+  }
 }

@@ -53,12 +53,13 @@ function fits(
 
 /** A row's turns up to its last reply, where it had several attempts. */
 function episodeOf({ offsets, tokens, records }: Batch, row: number): { readonly episode?: EpisodeState } {
-  const { turns = [], tries, failed, played } = records[row]!;
+  const { turns = [], tries, failed, played, part } = records[row]!;
   // An environment that cannot tell where it stands cannot go on from there.
   const last = turns.findLastIndex(
     ({ role, state }) => role !== "assistant" && (played?.environment !== true || state !== undefined),
   );
-  if (tries === undefined || failed !== undefined || last < 0) return {};
+  // A part was not read after its task's prompt.
+  if (tries === undefined || failed !== undefined || part !== undefined || last < 0) return {};
   const first = offsets[row]!;
   const said = turns.slice(0, last + 1).map(({ text = "", start, end, ...turn }) => ({
     ...turn,

@@ -42,6 +42,7 @@ export interface Draft {
     readonly tries: number;
     readonly failed?: string;
     readonly played?: Played;
+    readonly part?: RolloutRecord["part"];
   };
 }
 
@@ -86,6 +87,7 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     ...(episode && { turns: episode.turns, tries: episode.tries }),
     ...(episode?.failed !== undefined && { failed: episode.failed }),
     ...(episode?.played && { played: episode.played }),
+    ...(episode?.part && { part: episode.part }),
     ...(help && { help: help.record }),
     ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };

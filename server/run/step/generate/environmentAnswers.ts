@@ -12,7 +12,7 @@ import type { Tool, ToolSpec } from "../../../core/slots/tool.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Answerer } from "./answers.ts";
 import type { Episode, Said } from "./episode.ts";
-import { chatReply, type Asking } from "./prompts.ts";
+import { chatAgain, chatReply, type Asking } from "./prompts.ts";
 import { callsIn, describeTools, inChat, written, type ToolCall } from "./toolCalls.ts";
 
 /** What all episodes of a generation are answered with. */
@@ -34,6 +34,8 @@ export class EnvironmentAnswers implements Answerer {
   private environment: Environment | undefined;
   private played: { -readonly [Key in keyof Played]: Played[Key] };
   private readonly name: string;
+  /** What was said after the prompt, by both sides. */
+  private readonly conversation: ChatMessage[] = [];
 
   constructor(
     private readonly episode: Episode,
@@ -181,12 +183,12 @@ export class EnvironmentAnswers implements Answerer {
       text: joined(messages.map(({ text }) => text)),
       ...(tools && messages.length === 1 && messages[0]!.name !== undefined && { name: messages[0]!.name }),
       ...(state !== undefined && { state }),
-      tokens: this.tokensOf(messages),
+      ...this.tokensOf(messages),
     };
   }
 
   /** As the policy reads it: by the chat template, or within its turn where it waits for a result in tags. */
-  private tokensOf(messages: readonly Message[]): Int32Array {
+  private tokensOf(messages: readonly Message[]): Pick<Said, "tokens" | "again"> {
     const { episode, hosting } = this;
     const { tokenizer } = episode.setting.policy;
     const { playing } = hosting;
@@ -197,13 +199,23 @@ export class EnvironmentAnswers implements Answerer {
           episode,
           messages.map((message) => chatMessage(message, playing)),
         );
-    if (chat !== undefined) return chat;
+    if (chat !== undefined) return { tokens: chat.tokens, again: this.again(chat.messages) };
     const texts = messages.map((message) =>
       isTool(message)
         ? written(playing, message.name ?? "", message.text)
         : fill(playing.observation, { text: message.text }),
     );
-    return tokenizer.encode(texts.join(""));
+    return { tokens: tokenizer.encode(texts.join("")) };
+  }
+
+  /** The conversation with these messages, written again, where the config wants that. Within a turn (tags) nothing is. */
+  private again(messages: readonly ChatMessage[]): Int32Array | undefined {
+    const { episode, hosting } = this;
+    const { next, calls } = hosting.playing;
+    if (next === "append" || calls === "tags") return undefined;
+    this.conversation.push({ role: "assistant", content: episode.last.text }, ...messages);
+    const { tokenizer } = episode.setting.policy;
+    return chatAgain(tokenizer, episode.draft.task.prompt, this.conversation, this.asking);
   }
 
   /** The time that it takes counts as waited. */
@@ -250,19 +262,27 @@ const chatMessage = ({ role, text, name }: Message, playing: Playing): ChatMessa
   ...(name !== undefined && { name }),
 });
 
+/** A reply's tokens, and its messages as the template took them. */
+interface ChatTokens {
+  readonly tokens: Int32Array;
+  readonly messages: readonly ChatMessage[];
+}
+
 /** By the template; one that refuses or leaves out what tools say, or two messages in a row, is given it as the user's. */
-function chatTokens(episode: Episode, messages: readonly ChatMessage[]): Int32Array | undefined {
+function chatTokens(episode: Episode, messages: readonly ChatMessage[]): ChatTokens | undefined {
   const { policy, asking } = episode.setting;
   const { tokenizer } = policy;
-  const write = (own: readonly ChatMessage[]): Int32Array | undefined =>
-    chatReply(tokenizer, own, episode.endToken, asking);
+  const write = (own: readonly ChatMessage[]): ChatTokens | undefined => {
+    const tokens = chatReply(tokenizer, own, episode.endToken, asking);
+    return tokens && { tokens, messages: own };
+  };
   const asUser: ChatMessage[] = [{ role: "user", content: joined(messages.map(({ content }) => content)) }];
   if (messages.every(({ role }) => role === "user") && messages.length === 1) return write(messages);
   try {
-    const tokens = write(messages);
-    if (tokens === undefined) return undefined;
-    const text = tokenizer.decode(tokens);
-    return messages.every(({ content }) => text.includes(content.trim())) ? tokens : write(asUser);
+    const found = write(messages);
+    if (found === undefined) return undefined;
+    const text = tokenizer.decode(found.tokens);
+    return messages.every(({ content }) => text.includes(content.trim())) ? found : write(asUser);
   } catch {
     return write(asUser);
   }

@@ -23,6 +23,14 @@ export interface EpisodeSetting {
 /** What is said to the policy's turn. */
 export interface Said extends Pick<Turn, "role" | "text" | "name" | "state"> {
   readonly tokens: Int32Array;
+  /** The whole conversation with it, as the chat template writes it again, where that is what the policy reads next. */
+  readonly again?: Int32Array | undefined;
+}
+
+/** An episode, or a part of one, as a row is made of it. */
+interface EpisodeRow {
+  readonly draft: Draft;
+  readonly sample: Sample;
 }
 
 export class Episode {
@@ -31,9 +39,13 @@ export class Episode {
   readonly tries: number;
   /** Turns of the policy so far. */
   number = 0;
-  readonly turns: Turn[] = [];
+  turns: Turn[] = [];
   private sample: Sample | undefined;
-  private readonly parts: Lead[] = [];
+  private parts: Lead[] = [];
+  /** Rows that the episode has left behind. */
+  private readonly earlier: EpisodeRow[] = [];
+  /** The policy's next turn is read after tokens that it knows. */
+  private goesOn = false;
   /** Tokens that every turn of the policy begins with. */
   private readonly begin: Int32Array;
   /** The row's first token of the turn that is next. */
@@ -113,7 +125,7 @@ export class Episode {
       ...prompt,
       ...(prefix.length > 0 && { prefix }),
       ...(this.left < this.setting.decode.max_tokens && { max_tokens: this.left }),
-      ...(this.sample !== undefined && { after: this.sample.index }),
+      ...(this.sample !== undefined && this.goesOn && { after: this.sample.index }),
       key: this.number === 0 ? prompt.key : [...prompt.key, "attempt", this.number],
     };
   }
@@ -142,7 +154,43 @@ export class Episode {
   }
 
   /** Adds what is said to the policy's turn; false: it leaves no room for another. */
-  hears({ tokens, ...said }: Said): boolean {
+  hears({ again, ...said }: Said): boolean {
+    if (again === undefined) return this.goesOnWith(said);
+    const now = this.tokens;
+    let same = 0;
+    while (same < now.length && now[same] === again[same]) same += 1;
+    return same === now.length
+      ? this.goesOnWith({ ...said, tokens: again.slice(same) })
+      : this.beginsAgain(again, now.length - same);
+  }
+
+  /** All tokens so far, those of the prompt included. */
+  private get tokens(): Int32Array {
+    const { prompt } = this.draft;
+    const all = [prompt.tokens, prompt.prefix ?? [], ...this.parts.map(tokensOf), this.sample!.tokens];
+    return Int32Array.from(all.flatMap((tokens) => [...tokens]));
+  }
+
+  /** What was so far becomes a row of its own; the rest is read after other tokens. */
+  private beginsAgain(context: Int32Array, rewritten: number): boolean {
+    this.cut = context.length + this.begin.length >= this.setting.policy.context;
+    if (this.cut) return false;
+    const { played, turns } = this;
+    this.earlier.push(this.row);
+    if (played !== undefined)
+      this.played = Object.assign(played, {
+        earlier: turns.reduce((sum, { reward = 0 }) => sum + reward, played.earlier ?? 0),
+        rewritten: (played.rewritten ?? 0) + rewritten,
+      });
+    const { key } = this.draft.prompt;
+    const { help: _, resumes: __, ...draft } = this.draft;
+    this.draft = { ...draft, prompt: { key, tokens: context } };
+    [this.parts, this.turns, this.length, this.start, this.goesOn] = [[], [], 0, 0, false];
+    this.give(this.begin);
+    return true;
+  }
+
+  private goesOnWith({ tokens, ...said }: Said): boolean {
     const { context } = this.setting.policy;
     this.cut = this.draft.prompt.tokens.length + this.length + tokens.length + this.begin.length >= context;
     if (this.cut) return false;
@@ -150,6 +198,7 @@ export class Episode {
     this.turns.push({ ...said, start: this.length, end: this.length + tokens.length });
     this.length += tokens.length;
     this.start = this.length;
+    this.goesOn = true;
     this.give(this.begin);
     return true;
   }
@@ -164,8 +213,20 @@ export class Episode {
     this.cut = true;
   }
 
-  /** As a row is made of it. An episode that the context or its number of turns ended was cut off. */
-  get finished(): { readonly draft: Draft; readonly sample: Sample } {
+  /** As rows are made of it: one, or its parts where its conversation was written again. */
+  get finished(): readonly EpisodeRow[] {
+    const rows = [...this.earlier, this.row];
+    if (rows.length === 1) return rows;
+    const { failed } = this;
+    return rows.map(({ draft, sample }, i) => {
+      const part = { number: i + 1, of: rows.length };
+      const episode = { ...draft.episode!, part, ...(failed !== undefined && { failed }) };
+      return { draft: { ...draft, episode }, sample };
+    });
+  }
+
+  /** What it is now. An episode that the context or its number of turns ended was cut off. */
+  private get row(): EpisodeRow {
     const { draft, turns, tries, failed, played } = this;
     const { parts, sample } = this.unwritten ?? { parts: this.parts, sample: this.sample! };
     const finish = failed === undefined ? (this.cut ? "length" : sample.finish) : "error";

@@ -23,6 +23,8 @@ export interface Table extends EpisodeSetting {
   readonly hosts?: EpisodeHosts | undefined;
   /** Whether environments tell their state at every reply. */
   readonly keepStates?: boolean;
+  /** Whether an episode may be several rows, one after the other; else its last part stands for it. */
+  readonly parts?: boolean;
 }
 
 interface Player {
@@ -30,8 +32,8 @@ interface Player {
   readonly answerer: Answerer;
 }
 
-function rowsOf(episodes: readonly Episode[], { policy }: Table, version: number): Batch {
-  const finished = episodes.map((episode) => episode.finished);
+function rowsOf(episodes: readonly Episode[], { policy, parts }: Table, version: number): Batch {
+  const finished = episodes.flatMap(({ finished: rows }) => (parts === true ? rows : rows.slice(-1)));
   return assemble(
     finished.map(({ draft }) => draft),
     new Map(finished.map(({ sample }, i) => [i, sample])),

@@ -31,15 +31,33 @@ const opening = (prompt: string, { system }: Asking): ChatMessage[] => [
   { role: "user", content: prompt },
 ];
 
-function promptTokens(tokenizer: Tokenizer, prompt: string, asking: Asking): Int32Array {
+/** The whole conversation as the chat template writes it again, up to where the policy speaks; undefined: there is no template. */
+export function chatAgain(
+  tokenizer: Tokenizer,
+  prompt: string,
+  turns: readonly ChatMessage[],
+  asking: Asking,
+): Int32Array | undefined {
+  if (asking.chat === false || tokenizer.chat?.(opening(prompt, asking)) === undefined) return undefined;
+  return promptTokens(tokenizer, prompt, asking, turns);
+}
+
+function promptTokens(
+  tokenizer: Tokenizer,
+  prompt: string,
+  asking: Asking,
+  turns: readonly ChatMessage[] = [],
+): Int32Array {
   const { chat, system, offers = { specs: [], words: "" } } = asking;
   if (chat !== false) {
-    const bare = tokenizer.chat?.(opening(prompt, asking));
+    const bare = tokenizer.chat?.([...opening(prompt, asking), ...turns]);
     if (bare !== undefined) {
       if (offers.words === "") return tokenizer.encode(bare);
-      const told = tokenizer.chat?.(opening(prompt, asking), { tools: offers.specs });
+      const told = tokenizer.chat?.([...opening(prompt, asking), ...turns], { tools: offers.specs });
       return tokenizer.encode(
-        told === undefined || told === bare ? tokenizer.chat!(opening(offers.words + prompt, asking))! : told,
+        told === undefined || told === bare
+          ? tokenizer.chat!([...opening(offers.words + prompt, asking), ...turns])!
+          : told,
       );
     }
     if (chat === true || system !== undefined) throw noTemplate(chat === true ? "chat: true" : "system");

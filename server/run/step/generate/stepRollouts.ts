@@ -10,13 +10,14 @@ import { play } from "./episodes.ts";
 
 /** The drafts' responses. */
 export const generate = (context: StepContext, drafts: readonly Draft[]): Promise<Batch> =>
-  generateWith(context, drafts, stepDecoding(context));
+  generateWith(context, drafts, stepDecoding(context), true);
 
 /** The same, decoded in another way than the step's own rollouts. */
 export function generateWith(
   context: StepContext,
   drafts: readonly Draft[],
   decode: DecodeOptions,
+  parts = false,
 ): Promise<Batch> {
   const { session, stage, clock, watch } = context;
   const { algorithm, scorer, shape, hosts } = stage;
@@ -28,6 +29,7 @@ export function generateWith(
       decode,
       shape,
       hosts,
+      parts,
       keepStates: stage.start.observe !== undefined,
       asking: rollout,
       tries: "drawn",

@@ -18,7 +18,14 @@ import {
 } from "../../../../shared/rollouts/rollouts.ts";
 import { columnsWith } from "../../../../shared/rollouts/columns.ts";
 import type { Task } from "../../../core/task.ts";
-import { origin, type Batch, type Group, type Played, type RolloutRecord } from "../../../core/rollouts.ts";
+import {
+  isEarlierPart,
+  origin,
+  type Batch,
+  type Group,
+  type Played,
+  type RolloutRecord,
+} from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
 import type { Stage, Selected, StepContext, StepAdvantages, Trained } from "../context.ts";
@@ -68,11 +75,13 @@ const loggedPlay = ({ seconds: _, components, ...played }: Played): NonNullable<
 /** How a rollout is divided, and what it belongs to. */
 function divisions(batch: Batch, row: number): Partial<RolloutRow> {
   const { records, rowColumns } = batch;
-  const { turns, tries, failed, played, steps, spans, parent, pair, help, mixture, shown } = records[row]!;
+  const { turns, tries, failed, played, part, steps, spans, parent, pair, help, mixture, shown } =
+    records[row]!;
   return {
     ...(turns && { turns: turns.map(({ state: _, ...turn }) => turn) }),
     ...(failed !== undefined && { failed }),
     ...(played && { played: loggedPlay(played) }),
+    ...(part && { part }),
     ...(tries === undefined ? {} : { tries }),
     ...(steps && { steps }),
     ...(spans && { spans }),
@@ -215,7 +224,7 @@ function recordGroups(
       admitted: verdict.admitted,
       reason: verdict.admitted ? null : verdict.reason,
       successes: groups[number]!.successes,
-      size: rows.length,
+      size: rows.filter((row) => !isEarlierPart(batch.records[row]!)).length,
       signal: Number.isFinite(signals[number]!) ? signals[number]! : null,
     });
   });
@@ -256,7 +265,9 @@ function recordErrors({ session, step }: StepContext, { scored, batch }: Selecte
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
   const broken = recordFailures({ session, step }, batch);
-  const allFailed = batch.rows > 0 && scored.combined.errored.every((errored) => errored === 1);
+  const allFailed =
+    batch.rows > 0 &&
+    scored.combined.errored.every((errored, row) => errored === 1 || isEarlierPart(batch.records[row]!));
   session.failed.observe(step, allFailed ? ([...counts.keys()][0] ?? broken) : undefined);
   for (const [text, count] of counts) {
     const all = count === batch.rows;

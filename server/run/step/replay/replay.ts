@@ -85,7 +85,8 @@ export class Replay implements StepReplay {
     if (this.source.kind !== "window") return;
     const rows = [...new Set([...selected.admitted, ...selected.dropped])].sort((a, b) => a - b);
     const kept = rows
-      .filter((row) => scored.combined.errored[row] === 0)
+      // A part of an episode has no reward of its own.
+      .filter((row) => scored.combined.errored[row] === 0 && batch.records[row]!.part === undefined)
       .map((row) =>
         keptRow({ ...selected, batch }, advantages.all, row, clock.step, `${step}/${batch.group[row]}`),
       );

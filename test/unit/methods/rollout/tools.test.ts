@@ -19,7 +19,7 @@ const add: ToolSpec = {
   description: "Adds two numbers.",
   parameters: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } },
 };
-const playing = { seconds: 1, observation: "{text}" } as const;
+const playing = { seconds: 1, observation: "{text}", next: "append" } as const;
 
 test("json: any number of calls in a turn, and what is malformed says why", () => {
   const text =
