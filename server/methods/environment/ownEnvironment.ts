@@ -10,8 +10,8 @@ import type {
 } from "../../core/slots/environment.ts";
 import type { ToolSpec } from "../../core/slots/tool.ts";
 import type { Task } from "../../core/task.ts";
+import { callsIn, type ToolCall } from "../../core/toolCalls.ts";
 import { OwnObject, type OpenObject, type OwnObjectOptions } from "../../lib/own/ownObject.ts";
-import type { OwnCall } from "../../lib/own/objectWire.ts";
 
 const text = z.string();
 const actions = z.array(z.string()).min(1);
@@ -106,21 +106,10 @@ class SteppedEnvironment implements Environment {
   }
 }
 
-const callPattern = /<tool_call>([\s\S]*?)(?:<\/tool_call>|$)/g;
-const call = z.object({ name: z.string(), arguments: z.record(z.string(), z.json()).default({}) });
-
-type Called = OwnCall | { readonly problem: string };
-
-/** Calls in a turn, as chat templates of the Hermes and Qwen families have the policy write them. */
-function callsIn(said: string): readonly Called[] {
-  return [...said.matchAll(callPattern)].map(([, inner = ""]) => {
-    try {
-      const { data } = call.safeParse(JSON.parse(inner));
-      return data ?? { problem: 'a call is {"name": NAME, "arguments": OBJECT}' };
-    } catch (error) {
-      return { problem: `the call is no JSON: ${error instanceof Error ? error.message : String(error)}` };
-    }
-  });
+/** Calls in a turn, as chat templates have the policy write them, else in tags. */
+function calledIn(said: string, tools: readonly ToolSpec[]): readonly ToolCall[] {
+  const calls = callsIn(said, "json", tools);
+  return calls.length > 0 ? calls : callsIn(said, "tags", tools);
 }
 
 /** TRL's form: a turn calls methods; one that calls none ends the episode, which then gives its reward. */
@@ -133,17 +122,19 @@ class MethodsEnvironment implements Environment {
   }
 
   async step(said: string, signal?: AbortSignal): Promise<Stepped> {
-    const found = callsIn(said);
+    const found = calledIn(said, this.object.loaded.tools);
     if (found.length === 0) return { messages: [], done: true, ...(await this.end()) };
-    const calls = found.flatMap((one) => ("problem" in one ? [] : [one]));
+    const calls = found.flatMap((one) =>
+      one.kind === "call" ? [{ name: one.name, arguments: one.args }] : [],
+    );
     const answers =
       calls.length === 0 ? [] : results.parse(await this.object.ask({ kind: "calls", calls }, signal));
-    const wrong = found.flatMap((one) => ("problem" in one ? [one.problem] : []));
+    const wrong = found.flatMap((one) => (one.kind === "malformed" ? [one.problem] : []));
     return {
       done: false,
       messages: [
         ...answers.map(({ name, text: result }): Message => ({ role: "tool", name, text: result })),
-        ...wrong.map((problem): Message => ({ role: "tool", text: `{'error': '${problem}'}` })),
+        ...wrong.map((problem): Message => ({ role: "tool", text: `{'error': ${JSON.stringify(problem)}}` })),
       ],
     };
   }

@@ -13,7 +13,7 @@ import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Answerer } from "./answers.ts";
 import type { Episode, Said } from "./episode.ts";
 import { chatAgain, chatReply, type Asking } from "./prompts.ts";
-import { callsIn, describeTools, inChat, written, type ToolCall } from "./toolCalls.ts";
+import { callsIn, describeTools, inChat, written, type ToolCall } from "../../../core/toolCalls.ts";
 
 /** What all episodes of a generation are answered with. */
 export interface Hosting {

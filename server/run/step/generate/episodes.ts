@@ -13,7 +13,7 @@ import { Episode, type EpisodeSetting } from "./episode.ts";
 import { EnvironmentAnswers, type Hosting } from "./environmentAnswers.ts";
 import { EpisodeFeed } from "./episodeFeed.ts";
 import { rollOut } from "./generate.ts";
-import { stopsOf } from "./toolCalls.ts";
+import { stopsOf } from "../../../core/toolCalls.ts";
 
 /** What episodes are played with. */
 export interface Table extends EpisodeSetting {

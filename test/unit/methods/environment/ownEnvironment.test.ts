@@ -260,7 +260,7 @@ test(
           ["tool", "increment", "2"],
           ["tool", "decrement", "{'error': 'Tool decrement not foun"],
           ["tool", "wait", "waited"],
-          ["tool", undefined, "{'error': 'the call is no JSON: U"],
+          ["tool", undefined, "{'error': \"The call is no JSON: U"],
         ].map(([role, name, text]) => [role, name, text?.slice(0, 33)]),
       );
       assert.equal(done, false);

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { RolloutRecordLog } from "../../../../shared/log/records.ts";
 import { CharacterTokenizer } from "../../../../server/engine/tokenizers/characters.ts";
 import { ofKind, testRun, type TestRun } from "../../../support/runFolder.ts";
-import { callsIn, describeTools, stopsOf, written } from "../../../../server/run/step/generate/toolCalls.ts";
+import { callsIn, describeTools, stopsOf, written } from "../../../../server/core/toolCalls.ts";
 import type { ToolSpec } from "../../../../server/core/slots/tool.ts";
 
 const tokenizer = new CharacterTokenizer();

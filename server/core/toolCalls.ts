@@ -4,11 +4,11 @@
  * - json: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number in a turn (Hermes, Qwen);
  * - tags: `<search>query</search>`, a tag a tool with one text as its argument (Search-R1).
  */
-import { messageOf } from "../../../../shared/lib/errors.ts";
-import { isObject, objectOf, type JsonObject } from "../../../../shared/lib/json.ts";
-import { fill } from "../../../core/templates.ts";
-import type { Playing } from "../../../core/slots/episodes.ts";
-import type { ToolSpec } from "../../../core/slots/tool.ts";
+import { messageOf } from "../../shared/lib/errors.ts";
+import { isObject, objectOf, type JsonObject } from "../../shared/lib/json.ts";
+import { fill } from "./templates.ts";
+import type { Playing } from "./slots/episodes.ts";
+import type { ToolSpec } from "./slots/tool.ts";
 
 type Format = Playing["calls"];
 
