@@ -5,7 +5,7 @@ import { methods } from "../../methods/index.ts";
 import type { Declaration, SlotName } from "../../core/declaration.ts";
 import { grammar } from "./grammar.ts";
 import { isObject } from "../../core/templates.ts";
-import { taskFileKeys } from "../check/method.ts";
+import { takesFile, taskFileKeys } from "../check/method.ts";
 import { withDefinitions } from "./schemaDefinitions.ts";
 import { perObject } from "../../lib/perObject.ts";
 import type { Fields, Shape } from "../../core/blocks/field.ts";
@@ -98,8 +98,8 @@ function slotSchema(slot: SlotName, own: Fields): JsonObject {
     properties: { ...relaxed(parameters), ...fieldsSchema(own) },
     additionalProperties: false,
   };
-  const files = slot === "reward" ? userSchemas(all, own) : [];
-  const short = slot === "reward" ? [{ type: "string" }] : [{ type: "string", enum: names }];
+  const files = takesFile(slot) ? userSchemas(all, own) : [];
+  const short = takesFile(slot) ? [{ type: "string" }] : [{ type: "string", enum: names }];
   return { anyOf: [...short, ...options, ...files, override] };
 }
 
@@ -127,7 +127,7 @@ function methodSchema(method: Declaration, own: Fields): JsonObject {
   };
 }
 
-/** A reward in a file of the user's: `use` is its path. */
+/** A method in a file of the user's: `use` is its path. */
 function userSchemas(all: readonly Declaration[], own: Fields): JsonObject[] {
   return all
     .filter(({ name }) => name === "user" || name === "python")

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { rewardTerm, param } from "../../core/declaration.ts";
-import { rastered, shapesOf } from "../../lib/drawing.ts";
+import { rastered, shapesOf } from "../../lib/texts/drawing.ts";
 import type { RolloutRecord } from "../../core/rollouts.ts";
 import type { TermValue } from "../../core/slots/reward.ts";
 import { failure, perRow } from "./perRow.ts";

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { refers } from "../../core/references.ts";
 import { param, tool } from "../../core/declaration.ts";
-import { Bm25 } from "../../lib/bm25.ts";
+import { Bm25 } from "../../lib/texts/bm25.ts";
 import { passagesIn } from "./passages.ts";
 
 export const search = tool({
@@ -19,7 +19,7 @@ export const search = tool({
     name: param(z.string().regex(/^\w+$/).default("search"), "What the policy calls it."),
     description: param(
       z.string().min(1).default("Searches for passages by the words of a query."),
-      "What the policy is told of it.",
+      "What the policy reads of it.",
     ),
     top_k: param(z.number().int().min(1).max(50).default(3), "Passages of a result."),
     words: param(

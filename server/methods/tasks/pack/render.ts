@@ -2,7 +2,7 @@ import { z } from "zod";
 import { template } from "../../../core/references.ts";
 import { taskSource, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
-import { drawing, isShade, rastered, type Shape } from "../../../lib/drawing.ts";
+import { drawing, isShade, rastered, type Shape } from "../../../lib/texts/drawing.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import { generated, wholeKnob } from "../generated.ts";

@@ -1,7 +1,7 @@
 /** The single-turn pack: answers that are right by another way, splits, and the reward of drawings. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { drawing, rastered, shapesOf } from "../../../../server/lib/drawing.ts";
+import { drawing, rastered, shapesOf } from "../../../../server/lib/texts/drawing.ts";
 import type { TaskSource } from "../../../../server/core/slots/tasks.ts";
 import { splitOf } from "../../../../server/core/split.ts";
 import type { Task } from "../../../../server/core/task.ts";

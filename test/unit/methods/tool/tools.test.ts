@@ -7,7 +7,7 @@ import type { z } from "zod";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { Tool } from "../../../../server/core/slots/tool.ts";
-import { Bm25 } from "../../../../server/lib/bm25.ts";
+import { Bm25 } from "../../../../server/lib/texts/bm25.ts";
 import { calculator } from "../../../../server/methods/tool/calculator.ts";
 import { mcp } from "../../../../server/methods/tool/mcp.ts";
 import { search } from "../../../../server/methods/tool/search.ts";
