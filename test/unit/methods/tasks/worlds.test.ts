@@ -182,13 +182,29 @@ test("a turn that is no action changes nothing, costs what the config says, and 
 });
 
 test("each next sub-goal earns λ once, at train tasks only; a success loses `pace` over the turns", async () => {
-  const params = { missions: ["put_next"], rooms: [4], bonus: 0.125, pace: 0.5, limit: 200 };
+  const params = {
+    missions: ["put_next"],
+    rooms: [4],
+    bonus: 0.125,
+    pace: 0.5,
+    limit: 200,
+    prompt: "{subgoals}",
+  };
   const source = made(gridWorld, { ...params, missions: ["put_next"] });
   const environment = await open(source);
   for (const split of ["train", "evaluate"] as const) {
     const task = drawn(source, split, "4", 4);
     const { reward, steps } = await playedBy(environment, task, grid("turn"));
     const { subgoals } = steps.at(-1)!.components!;
+    // The prompt lists them: to each room, to the thing, to have it, to the other's room.
+    const listed = task.prompt.split("\n");
+    assert.equal(subgoals, listed.length);
+    assert.match(listed.join(), /go to the .*pick up the /);
+    const picked = steps.findIndex(
+      (step) => step.components!["subgoals"]! > listed.findIndex((one) => one.includes("pick up")),
+    );
+    assert.ok(picked > 0 && steps[picked]!.messages[0]!.text.includes("You carry"));
+    assert.ok(steps[0]!.components!["subgoals"]! < 2, "one after the other");
     assert.ok(subgoals! >= 2, `${subgoals}`);
     const success = 1 - (0.5 * steps.length) / 200;
     assert.ok(near(reward, success + (split === "train" ? 0.125 * subgoals! : 0)), `${split}: ${reward}`);
