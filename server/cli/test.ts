@@ -11,6 +11,7 @@ import {
 import { quoted } from "../analysis/rewardChecks/sentences.ts";
 import { testedConfig } from "../frameworks/asConfig/testedConfig.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { checkHarbor, harborFoldersOf } from "./harborChecks.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { pathText } from "./text/diagnostics.ts";
 import { filesBelow } from "./validate/files.ts";
@@ -63,8 +64,9 @@ function show(
 }
 
 async function run(words: readonly string[], { config, json }: Options): Promise<void> {
+  const folders = harborFoldersOf(words);
   const files = testFiles(words);
-  if (files.length === 0)
+  if (files.length === 0 && folders.length === 0)
     throw new UserError(`there is no file that ends with ${testEnding}`, {
       code: "usage",
       action: "Write one next to the reward; docs/rewards.md shows how.",
@@ -79,16 +81,30 @@ async function run(words: readonly string[], { config, json }: Options): Promise
       else failed += 1;
     }
   }
-  if (json === true) printJson({ type: "summary", files: files.length, passed, failed });
-  else print(`${passed} passed, ${failed} failed`);
-  if (failed > 0) process.exitCode = exit.failed;
+  const harbor = await checkHarbor(folders, json === true);
+  passed += harbor.passed;
+  failed += harbor.failed;
+  const { refused } = harbor;
+  if (json === true)
+    printJson({
+      type: "summary",
+      files: files.length,
+      passed,
+      failed,
+      ...(folders.length > 0 && { folders: folders.length, refused }),
+    });
+  else print(`${passed} passed, ${failed} failed${refused > 0 ? `, ${refused} refused` : ""}`);
+  if (failed + refused > 0) process.exitCode = exit.failed;
 }
 
 export const command: Command = {
   name: "test",
   configure: (program) => {
     program
-      .argument("[paths...]", `files that end with ${testEnding}, or folders of such; default: this folder`)
+      .argument(
+        "[paths...]",
+        `files that end with ${testEnding}, folders of such, or folders of Harbor tasks; default: this folder`,
+      )
       .option("--config <file>", "the config whose reward is tested; default: the nearest with the terms")
       .option("--json", "one JSON object per line")
       .action((paths: readonly string[], options: Options) => run(paths, options));

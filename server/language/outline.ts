@@ -73,7 +73,13 @@ function detail(node: SourceNode, within: string | undefined): string {
     return [said("kind") ?? "rl", ...(steps === undefined ? [] : [`${steps} steps`])].join(" · ");
   }
   const method =
-    said("use") ?? said("env") ?? said("dataset") ?? said("corpus") ?? said("base") ?? said("model");
+    said("use") ??
+    said("env") ??
+    said("dataset") ??
+    said("corpus") ??
+    said("harbor") ??
+    said("base") ??
+    said("model");
   const weight = said("weight");
   return [method, weight === undefined ? undefined : `× ${weight}`]
     .filter((part) => part !== undefined)

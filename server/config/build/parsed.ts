@@ -25,7 +25,7 @@ export function absolute({ text, key, node }: Chosen): string {
   const inFolder = (path: string): string =>
     isAbsolute(path) || path.startsWith("${env:") ? path : resolve(node.origin.folder, path);
   if (key === "dataset" && isHubDataset(text)) return text;
-  if (key === "dataset" || key === "corpus") return inFolder(text);
+  if (key === "dataset" || key === "corpus" || key === "harbor") return inFolder(text);
   const reference = key === "use" ? fileReference(text) : undefined;
   if (reference === undefined) return text;
   return inFolder(reference.path) + (reference.export === undefined ? "" : `:${reference.export}`);

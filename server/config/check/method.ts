@@ -9,7 +9,7 @@ import { entry, mapNode, textOf, type MapNode, type SourceNode } from "../text/n
 type UseKey = "use" | "env" | "generate" | TaskFileKey;
 
 /** Keys of a task that name a file and thereby the method of the same name. */
-export const taskFileKeys = ["dataset", "corpus"] as const;
+export const taskFileKeys = ["dataset", "corpus", "harbor"] as const;
 type TaskFileKey = (typeof taskFileKeys)[number];
 const isFileKey = (key: string): key is TaskFileKey => taskFileKeys.some((one) => one === key);
 

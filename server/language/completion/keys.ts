@@ -136,6 +136,7 @@ function choosers({ slot }: Shape & { kind: "slot" }): KeyOffer[] {
     chooser("env", "A built-in environment."),
     chooser("dataset", "A file of tasks."),
     chooser("corpus", "A file of plain text."),
+    chooser("harbor", "A folder of Harbor tasks."),
   ];
 }
 

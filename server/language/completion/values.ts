@@ -59,7 +59,7 @@ const brackets: Offer = { kind: "snippet", text: "[]", snippet: "[$1]", detail: 
 const methodsOf = (slot: SlotName): MethodOffer[] =>
   methods
     .filter((method) => method.slot === slot && !["user", "python"].includes(method.name))
-    .filter(({ name }) => slot !== "task" || !["dataset", "corpus", "generated"].includes(name))
+    .filter(({ name }) => slot !== "task" || !["dataset", "corpus", "harbor", "generated"].includes(name))
     .map((method) => {
       const research = isResearch(method);
       const status = method.status ?? "exact";

@@ -3,6 +3,7 @@ import { arithmetic } from "./arithmetic.ts";
 import { corpus } from "./corpus.ts";
 import { countdown } from "./countdown.ts";
 import { dataset } from "./dataset.ts";
+import { harbor } from "./harbor/harbor.ts";
 import { made } from "./made.ts";
 import { bandit } from "./pack/bandit.ts";
 import { render } from "./pack/render.ts";
@@ -12,7 +13,7 @@ import { reasoningGym } from "./reasoningGym/reasoningGym.ts";
 import { reverseText } from "./reverseText.ts";
 import { worlds } from "./worlds/index.ts";
 
-/** `env: NAME` in the config chooses one by name; `dataset: PATH`, `corpus: PATH` and `generate: …` choose by their key. */
+/** `env: NAME` in the config chooses one by name; `dataset: PATH`, `corpus: PATH`, `harbor: PATH` and `generate: …` choose by their key. */
 export const taskSources: readonly Declaration<"task">[] = [
   countdown,
   arithmetic,
@@ -25,5 +26,6 @@ export const taskSources: readonly Declaration<"task">[] = [
   reasoningGym,
   dataset,
   corpus,
+  harbor,
   made,
 ];

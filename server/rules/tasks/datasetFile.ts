@@ -25,7 +25,7 @@ export const datasetFile: Rule = {
       for (const [index, { source }] of view.config.body.tasks.entries()) {
         const key = taskFileKeys.find((one) => source.params[one] !== undefined);
         const dataset = key === undefined ? undefined : source.params[key];
-        if (key === undefined || typeof dataset !== "string" || !fresh(source)) continue;
+        if (key === undefined || key === "harbor" || typeof dataset !== "string" || !fresh(source)) continue;
         const found = key === "dataset" ? lookUp(dataset) : { files: [dataset] };
         const unfit = found.files.find((file) => !existsSync(file) || unfitFile(file) !== undefined);
         const { problem } = found;

@@ -99,7 +99,7 @@ export const environment: Rule = {
       const found = environmentOf(task);
       if (found.kind !== "refused") continue;
       const path = ["tasks", String(index)];
-      const paths = [[...path, "env"], [...path, "corpus"], path];
+      const paths = [[...path, "env"], [...path, "corpus"], [...path, "harbor"], path];
       reportAt(model, view, environment, paths, { key: `tasks.${task.name}`, message: found.message });
     }
   }),

@@ -1,0 +1,203 @@
+/** One episode in a Harbor task: commands, then its own tests. */
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Namespaces, usualPath, type Finished } from "./namespaces.ts";
+import type { HarborTask } from "./taskFolder.ts";
+
+export interface Graded {
+  readonly reward: number;
+  /** Further numbers of reward.json. */
+  readonly components: Readonly<Record<string, number>>;
+  /** What its tests printed. */
+  readonly output: string;
+}
+
+/** The task's own tests gave no reward that can be read. */
+export class NoReward extends Error {}
+
+const bash = "/usr/bin/bash";
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+export class HarborEpisode {
+  private constructor(
+    readonly task: HarborTask,
+    private readonly machine: Namespaces,
+  ) {}
+
+  /** @throws UserError where this machine has no namespaces */
+  static async open(task: HarborTask): Promise<HarborEpisode> {
+    const episode = new HarborEpisode(task, await Namespaces.open(task.megabytes));
+    try {
+      await episode.build();
+    } catch (error) {
+      await episode.close();
+      throw error;
+    }
+    return episode;
+  }
+
+  /** The image's folders and files. */
+  private async build(): Promise<void> {
+    const { image, folder, workdir } = this.task;
+    const place = join(folder, "environment");
+    const folders = [...image.folders, workdir].map((path) => `mkdir -p ${quoted(path)}`);
+    if (image.copies.length > 0) await this.put(place, "/.context");
+    const copies = image.copies.map(({ from, to }) => {
+      const isFolder = to.endsWith("/") || from.length > 1;
+      const sources = from.map((path) => `/.context/${path.replace(/^\/+/, "")}`);
+      // Of a folder, what is in it.
+      return sources
+        .map((source) => {
+          const [s, t] = [quoted(source), quoted(to)];
+          const one = isFolder
+            ? `mkdir -p ${t} && cp -a ${s} ${t}`
+            : `mkdir -p "$(dirname ${t})" && cp -aT ${s} ${t}`;
+          return `if [ -d ${s} ]; then mkdir -p ${t} && cp -a ${s}/. ${t}; else ${one}; fi`;
+        })
+        .join("\n");
+    });
+    await this.must(
+      ["set -e", ...folders, ...copies, "rm -rf /.context"].join("\n"),
+      "its files could not be copied",
+    );
+  }
+
+  /** Copies a folder of this machine into a folder there. */
+  private async put(from: string, to: string): Promise<void> {
+    const tar = spawn("tar", ["-C", from, "--owner=0", "--group=0", "-cf", "-", "."], {
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    const argv = [bash, "-c", `mkdir -p ${quoted(to)} && tar -C ${quoted(to)} --no-same-owner -xf -`];
+    const { code, output } = await this.machine.run({
+      argv,
+      folder: "/",
+      env: { PATH: usualPath },
+      seconds: 120,
+      stdin: tar.stdout,
+      mayManage: true,
+    });
+    if (code !== 0) throw new Error(`${from} could not be copied: ${output.trim()}`);
+  }
+
+  private async must(script: string, what: string): Promise<void> {
+    const { code, output } = await this.machine.run({
+      argv: [bash, "-c", script],
+      folder: "/",
+      env: { PATH: usualPath },
+      seconds: 120,
+      mayManage: true,
+    });
+    if (code !== 0) throw new Error(`${this.task.name}: ${what}: ${output.trim()}`);
+  }
+
+  private get env(): Record<string, string> {
+    return {
+      PATH: usualPath,
+      HOME: "/root",
+      LANG: "C.UTF-8",
+      TERM: "dumb",
+      ...this.task.image.env,
+      ...this.task.env,
+    };
+  }
+
+  /** One command in a shell of its own; files and what runs in the background stay. */
+  run(command: string, seconds: number, signal?: AbortSignal): Promise<Finished> {
+    return this.machine.run({
+      argv: [bash, "-c", command],
+      folder: this.task.workdir,
+      env: this.env,
+      seconds,
+      ...(signal && { signal }),
+    });
+  }
+
+  /** Does what the folder's own solution does; false: it has none. */
+  async solve(): Promise<Finished | false> {
+    const { folder, solution, seconds } = this.task;
+    if (!existsSync(join(folder, "solution", "solve.sh"))) return false;
+    await this.put(join(folder, "solution"), "/solution");
+    const env = { ...this.env, ...solution };
+    return this.machine.run({ argv: [bash, "/solution/solve.sh"], folder: this.task.workdir, env, seconds });
+  }
+
+  /**
+   * Ends what still runs, then runs the tests with clean folders of their own: no file that was there before is a reward.
+   * @throws NoReward
+   */
+  async grade(signal?: AbortSignal): Promise<Graded> {
+    const { folder, verifier, workdir } = this.task;
+    await this.machine.endProcesses();
+    await this.must(
+      "mount -t tmpfs tmpfs /logs/verifier && mount -t tmpfs tmpfs /tests",
+      "the tests' folders could not be made",
+    );
+    await this.put(join(folder, "tests"), "/tests");
+    const env = { ...this.env, ...verifier.env };
+    const argv = [bash, "/tests/test.sh"];
+    const done = await this.machine.run({
+      argv,
+      folder: workdir,
+      env,
+      seconds: verifier.seconds,
+      ...(signal && { signal }),
+    });
+    await this.machine.endProcesses();
+    if (done.isLate)
+      throw new NoReward(`${this.task.name}: tests/test.sh took longer than ${verifier.seconds} s`);
+    return { ...(await this.reward(done)), output: done.output };
+  }
+
+  private async reward(done: Finished): Promise<Omit<Graded, "output">> {
+    const read = async (name: string): Promise<string | undefined> => {
+      const path = `/logs/verifier/${name}`;
+      const argv = [bash, "-c", `[ -f ${path} ] && [ ! -L ${path} ] && cat ${path}`];
+      const { code, output } = await this.machine.run({
+        argv,
+        folder: "/",
+        env: { PATH: usualPath },
+        seconds: 10,
+      });
+      return code === 0 ? output : undefined;
+    };
+    const json = await read("reward.json");
+    const found = json === undefined ? numberOf(await read("reward.txt")) : numbersOf(json);
+    if (found !== undefined) return found;
+    const last = done.output.trim().split("\n").slice(-3).join(" | ");
+    throw new NoReward(
+      `${this.task.name}: tests/test.sh (left with ${done.code}) wrote no number to /logs/verifier/reward.txt or reward.json; it ended with: ${last}`,
+    );
+  }
+
+  /** Ends everything that runs in it. */
+  close(): Promise<void> {
+    return this.machine.close();
+  }
+}
+
+const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
+
+function numberOf(text: string | undefined): Omit<Graded, "output"> | undefined {
+  const reward = text === undefined || text.trim() === "" ? Number.NaN : Number(text);
+  return Number.isFinite(reward) ? { reward, components: {} } : undefined;
+}
+
+/** A number, `{ reward, … }`, or one number by its name. */
+function numbersOf(text: string): Omit<Graded, "output"> | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  if (isNumber(value)) return { reward: value, components: {} };
+  if (typeof value !== "object" || value === null) return undefined;
+  const all = Object.entries(value);
+  const numbers = all.filter((entry): entry is [string, number] => isNumber(entry[1]));
+  const reward =
+    numbers.find(([name]) => name === "reward")?.[1] ?? (numbers.length === 1 ? numbers[0]![1] : undefined);
+  if (reward === undefined || numbers.length !== all.length) return undefined;
+  return { reward, components: Object.fromEntries(numbers.filter(([name]) => name !== "reward")) };
+}
