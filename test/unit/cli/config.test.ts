@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { build } from "esbuild";
 import { gradus } from "../../support/cli.ts";
+import { methods } from "../../../server/methods/index.ts";
 
 let folder = "";
 before(() => {
@@ -22,6 +23,11 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const json = async (...words: string[]): Promise<unknown> => JSON.parse((await gradus(words, folder)).stdout);
+
+/** What a task may be made by. */
+const sources = methods
+  .filter(({ slot, name }) => slot === "task" && name !== "generated")
+  .map(({ name }) => `\`${name}\``);
 
 describe("gradus curriculum --history", () => {
   it("warns once of a signal that is no finite number, as a run does", async () => {
@@ -97,8 +103,7 @@ describe("gradus validate", () => {
             {
               severity: "error",
               rule: "unknown-value",
-              message:
-                "`tasks.countdwn.env` names no environment: `countdwn`. Did you mean `countdown`? Allowed: `countdown`, `arithmetic`, `reverse_text`, `dataset` or `corpus`.",
+              message: `\`tasks.countdwn.env\` names no environment: \`countdwn\`. Did you mean \`countdown\`? Allowed: ${sources.slice(0, -1).join(", ")} or ${sources.at(-1)}.`,
               key: "tasks.countdwn.env",
               range: { start: { line: 0, character: 15 }, end: { line: 0, character: 23 } },
               fixes: [
