@@ -21,11 +21,7 @@ export class Lane<Question extends Ask, Answer> {
   constructor(private readonly options: LaneOptions<Question, Answer>) {}
 
   async run(question: Question, signal?: AbortSignal): Promise<Answer> {
-    this.#thread ??= this.options.begin();
-    const thread = await this.#thread.catch((error: unknown) => {
-      this.#thread = undefined;
-      throw error;
-    });
+    const thread = await this.#ready();
     signal?.throwIfAborted();
     thread.worker.ref();
     try {
@@ -33,6 +29,17 @@ export class Lane<Question extends Ask, Answer> {
     } finally {
       thread.worker.unref();
     }
+  }
+
+  async #ready(): Promise<Thread<Answer>> {
+    this.#thread ??= this.options.begin();
+    const thread = await this.#thread.catch((error: unknown) => {
+      this.#thread = undefined;
+      throw error;
+    });
+    if (!thread.hasEnded) return thread;
+    this.#thread = this.options.begin();
+    return this.#thread;
   }
 
   #asked(thread: Thread<Answer>, question: Question, signal?: AbortSignal): Promise<Answer> {

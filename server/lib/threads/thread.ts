@@ -13,6 +13,8 @@ export type Heard<Answer> = (
 export class Thread<Answer> {
   readonly worker: Worker;
   heard: Heard<Answer> = () => undefined;
+  /** It may end while nobody asks it anything. */
+  hasEnded = false;
   constructor(file: string, data: object, name: string) {
     this.worker = new Worker(file, {
       workerData: data,
@@ -24,7 +26,10 @@ export class Thread<Answer> {
     });
     this.worker.on("message", (message: FromThread<Answer>) => this.heard(message));
     this.worker.on("error", (error) => this.heard({ kind: "ended", error }));
-    this.worker.on("exit", () => this.heard({ kind: "ended" }));
+    this.worker.on("exit", () => {
+      this.hasEnded = true;
+      this.heard({ kind: "ended" });
+    });
   }
 
   /** Until it can be asked; what it made for others to start from. */

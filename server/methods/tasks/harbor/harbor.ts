@@ -13,7 +13,7 @@ import { harborPlay } from "./play.ts";
 
 const asks = `{instruction}
 
-You work in a shell in {workdir}. Write one command at a time, in a block that begins with \`\`\`bash, and read its output. When you are done, answer without a command.`;
+You work in a shell. Write one command at a time, in a block that begins with \`\`\`bash, and read its output; each begins in {workdir}. When you are done, answer without a command.`;
 
 const params = z.object({
   harbor: param(z.string().min(1), "A Harbor task folder, or a folder of such, relative to this config."),
