@@ -49,6 +49,7 @@ const comparing: ReadonlyMap<string, string> = new Map([
   ["information_gain", "model"],
   ["reference_probability", "without"],
   ["judge_logit", "of"],
+  ["length_vs_reference", "model"],
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */

@@ -30,9 +30,11 @@ import { tiers } from "./combine/tiers.ts";
 import { veto } from "./combine/veto.ts";
 import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
+import { lengthVsReference } from "./models/lengthVsReference.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { prefixValue } from "./process/prefixValue.ts";
+import { toolUse } from "./process/toolUse.ts";
 import { process } from "./process/process.ts";
 import { render } from "./render.ts";
 import { remoteRm } from "./remote/remoteRm.ts";
@@ -56,6 +58,8 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   format,
   length,
   effort,
+  lengthVsReference,
+  toolUse,
   repetition,
   phrases,
   rewardModel,
