@@ -28,6 +28,7 @@ import { miniBatch } from "./objective/miniBatch.ts";
 import { minTokens } from "./rollout/minTokens.ts";
 import { modelSize } from "./models/modelSize.ts";
 import { duplicateName } from "./stages/duplicateName.ts";
+import { idleGamma } from "./reward/idleGamma.ts";
 import { readTerm } from "./reward/readTerm.ts";
 import { successTerm } from "./reward/successTerm.ts";
 import { termTasks } from "./reward/termTasks.ts";
@@ -155,6 +156,7 @@ export const rules: readonly Rule[] = [
   knownMetric,
   successTerm,
   readTerm,
+  idleGamma,
   termTasks,
   unusedTerm,
   scheduleEnd,
