@@ -159,6 +159,12 @@ test("prefix_value: the share of correct continuations after each step, or +1 up
   assert.deepEqual(await said(3), [[1, -1, -1], 1]);
   assert.deepEqual(await said(1), [[-1, -1, -1], -1]);
   assert.deepEqual(await said(9), [[1, 1, 1], 1]);
+  // Three steps need two rounds, whichever of them is the last.
+  for (const bound of [1, 3, 4, 9]) {
+    const rounds: Batch[] = [];
+    await binary.score(stepped, contextOf(models, { scores: solvableBelow(bound, rounds) }));
+    assert.ok(rounds.length <= 2, String(rounds.length));
+  }
 });
 
 test("prefix_value of a section ends where the section does; a response without one is worth 0", async () => {

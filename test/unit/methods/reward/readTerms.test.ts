@@ -162,6 +162,24 @@ test("a term alone is scored with those that it reads, and gives its own column"
   assert.deepEqual(values, { rlcr: [1] });
 });
 
+test("of episodes, a term that scores attempts reads what the other gave the same attempt", async () => {
+  const turns = [
+    { role: "assistant", start: 0, end: 1, text: "5" },
+    { role: "user", start: 1, end: 2, text: "no" },
+    { role: "assistant", start: 2, end: 3, text: "4" },
+  ];
+  const row = rowOf("5no4", { tokens: [1, 2, 3], turns, task: { answer: "4", data: {} } });
+  const config = configOf(
+    "tasks: [{ env: countdown }]\nreward: { attempts: each, terms: { each: { use: flip, flip: 1 }, last: { use: flip, flip: 1, attempts: last }, right: { use: exact_match, weight: 0 } } }\n",
+  );
+  const { body } = config.stages[0]!;
+  const scorer = new Scorer(body.reward, contextOf(body, { random: randomStream(1, "test"), models }));
+  const [each, last, right] = await scorer.score(batchOf([row]), noModels);
+  assert.deepEqual([...right!.values], [0, Number.NaN, 1]);
+  assert.deepEqual([...each!.values], [1, Number.NaN, 0]);
+  assert.deepEqual([...last!.values], [0]);
+});
+
 test("a term that reads itself, or one that is not there, is an error that names the others", async () => {
   const said = (terms: string): Promise<unknown> => scored(`{ terms: { ${terms} } }`, [answered("", "")]);
   await assert.rejects(
