@@ -49,6 +49,8 @@ interface Finished {
 
 /** Finished answers that are remembered in a feed. */
 const REMEMBERED = 256;
+/** Milliseconds for which a request waits for others, so that their prompts are read in one run. */
+const GATHER = 4;
 /** Feeds that stay open without a request; each keeps caches. */
 const OPEN_FEEDS = 3;
 
@@ -57,6 +59,8 @@ class Feed {
   readonly queue = new PromptQueue();
   private readonly waiting = new Map<number, Waiting>();
   private readonly finished: Finished[] = [];
+  /** What comes in within a moment goes in together. */
+  private gathered: (() => void)[] = [];
   used = 0;
 
   constructor(
@@ -67,14 +71,27 @@ class Feed {
     void this.run(generate).finally(() => ended(this));
   }
   get idle(): boolean {
-    return this.waiting.size === 0;
+    return this.waiting.size === 0 && this.gathered.length === 0;
   }
   add(prompt: Prompt, onToken: Waiting["onToken"]): Promise<Sample> {
     const after = this.earlier(prompt.tokens);
     return new Promise((resolve, reject) => {
-      const index = this.queue.add({ ...prompt, ...(after !== undefined && { after }) });
-      this.waiting.set(index, { resolve, reject, onToken, tokens: prompt.tokens });
+      this.gathered.push(() => {
+        const index = this.queue.add({ ...prompt, ...(after !== undefined && { after }) });
+        this.waiting.set(index, { resolve, reject, onToken, tokens: prompt.tokens });
+      });
+      if (this.gathered.length === 1) setTimeout(() => this.flush(), GATHER);
     });
+  }
+  private flush(): void {
+    const gathered = this.gathered;
+    this.gathered = [];
+    for (const add of gathered) add();
+  }
+  /** No request comes any more; those that came are written to their ends. */
+  close(): void {
+    this.flush();
+    this.queue.close();
   }
   wrote(index: number, token: number, logp: number): void {
     this.waiting.get(index)?.onToken?.(token, logp);
@@ -83,7 +100,8 @@ class Feed {
     try {
       for await (const sample of generate(this)) this.settle(sample);
     } catch (error) {
-      this.queue.close();
+      // What waits to go in is refused as well: the next request opens another feed.
+      this.close();
       for (const { reject } of this.waiting.values()) reject(error);
       this.waiting.clear();
     }
@@ -162,7 +180,7 @@ export class Writer {
   /** Weights for the requests that come from now on. @throws UserError where they are of another model */
   adopt(weights: Readonly<Record<string, Float32Array>>, version: number): void {
     this.policy.adopt(weights, version);
-    for (const { queue } of this.feeds.values()) queue.close();
+    for (const feed of this.feeds.values()) feed.close();
     this.feeds.clear();
   }
 
@@ -187,7 +205,7 @@ export class Writer {
   private closeIdle(): void {
     const idle = [...this.feeds].filter(([, feed]) => feed.idle).sort(([, a], [, b]) => a.used - b.used);
     for (const [key, feed] of idle.slice(0, Math.max(0, this.feeds.size + 1 - OPEN_FEEDS))) {
-      feed.queue.close();
+      feed.close();
       this.feeds.delete(key);
     }
   }
@@ -207,7 +225,7 @@ export class Writer {
 
   /** Ends every feed; requests in flight are written to their ends first. */
   async close(): Promise<void> {
-    for (const { queue } of this.live) queue.close();
+    for (const feed of this.live) feed.close();
     while (this.live.size > 0) await new Promise(setImmediate);
   }
 }
