@@ -1,20 +1,17 @@
 /** What an answer says: its text without what ended it, piece by piece while it is written, and the calls in it. */
-import { z } from "zod";
 import type { JsonObject } from "../../shared/lib/json.ts";
+import type { ToolSpec } from "../core/slots/tool.ts";
+import { callsIn } from "../core/toolCalls.ts";
 import { TextStream } from "../engine/tokenizers/index.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
 
-/** A call of a tool, as chat models write it: JSON between these (Hermes, Qwen). */
-const CALL = { open: "<tool_call>", close: "</tool_call>" } as const;
+/** What a call of a tool begins with (`server/core/toolCalls.ts`). */
+const CALL = "<tool_call>";
 
 export interface Call {
   readonly name: string;
   readonly arguments: JsonObject;
 }
-const callSchema = z.object({
-  name: z.string(),
-  arguments: z.record(z.string(), z.json()).default({}),
-});
 
 /** Where a text ends: at the first stop text, or at the end; and whether one was found. */
 export function cutAtStop(text: string, stop: readonly string[]): { text: string; stop: string | null } {
@@ -48,7 +45,7 @@ export class AnswerStream {
     tools: boolean,
   ) {
     this.stream = new TextStream((tokens) => tokenizer.decode(tokens));
-    this.marks = [...stop.filter((one) => one !== ""), ...(tools ? [CALL.open] : [])];
+    this.marks = [...stop.filter((one) => one !== ""), ...(tools ? [CALL] : [])];
   }
   /** The text that this token makes certain; often empty. */
   push(token: number): string {
@@ -80,21 +77,12 @@ export function textOf(
 }
 
 /** The calls in a text and what is said before the first. What is no call that can be read stays text. */
-export function callsIn(text: string): { text: string; calls: Call[] } {
-  const first = text.indexOf(CALL.open);
-  if (first < 0) return { text, calls: [] };
-  const calls: Call[] = [];
-  for (const part of text.slice(first).split(CALL.open).slice(1)) {
-    const parsed = callSchema.safeParse(jsonOf(part.split(CALL.close)[0]!));
-    if (!parsed.success) return { text, calls: [] };
-    calls.push(parsed.data);
-  }
-  return { text: text.slice(0, first).trimEnd(), calls };
-}
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // not a call: said as text
-  }
+export function said(text: string, tools: readonly ToolSpec[]): { text: string; calls: Call[] } {
+  const found = callsIn(text, "json", tools);
+  const calls = found.filter((one) => one.kind === "call");
+  if (calls.length === 0 || calls.length < found.length) return { text, calls: [] };
+  return {
+    text: text.slice(0, text.indexOf(CALL)).trimEnd(),
+    calls: calls.map(({ name, args }) => ({ name, arguments: args })),
+  };
 }

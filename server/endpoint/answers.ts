@@ -1,7 +1,8 @@
 /** From a rendered prompt to answers: what the three APIs share. */
 import type { Sample } from "../core/policy.ts";
+import type { ToolSpec } from "../core/slots/tool.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
-import { AnswerStream, callsIn, textOf, type Call } from "./answerText.ts";
+import { AnswerStream, said, textOf, type Call } from "./answerText.ts";
 import { Refusal } from "./errors.ts";
 import type { Captured, Sessions } from "./sessions.ts";
 import type { Choosing, Writer } from "./writer.ts";
@@ -12,7 +13,7 @@ export interface Request {
   readonly prompt: string;
   readonly tokens: Int32Array;
   readonly messages?: readonly unknown[];
-  readonly tools?: readonly unknown[];
+  readonly tools?: readonly ToolSpec[];
   readonly n: number;
   readonly max_tokens: number | undefined;
   readonly temperature: number;
@@ -92,12 +93,12 @@ export class Answers {
         const text = stream.end();
         if (text !== "") onPiece?.({ choice, text });
       });
-      return written.map((sample) => this.choiceOf(sample, request, tools));
+      return written.map((sample) => this.choiceOf(sample, request));
     });
     return { version, choices };
   }
 
-  private choiceOf({ tokens, logp_old, finish }: Sample, { stop: stops }: Request, tools: boolean): Choice {
+  private choiceOf({ tokens, logp_old, finish }: Sample, { stop: stops, tools = [] }: Request): Choice {
     if (finish === "error")
       throw new Refusal(
         500,
@@ -105,12 +106,12 @@ export class Answers {
         "The model gave no finite probability. Serve an earlier checkpoint: gradus serve RUN@<step>.",
       );
     const { text, stop } = textOf(this.tokenizer, tokens, stops);
-    const said = tools ? callsIn(text) : { text, calls: [] };
+    const answer = said(text, tools);
     return {
-      ...said,
+      ...answer,
       tokens,
       logps: logp_old,
-      finish: finish === "length" ? "length" : said.calls.length > 0 ? "tool_calls" : "stop",
+      finish: finish === "length" ? "length" : answer.calls.length > 0 ? "tool_calls" : "stop",
       stop,
     };
   }

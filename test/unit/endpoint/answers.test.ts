@@ -1,7 +1,7 @@
 /** What an answer says: stop texts, pieces while it is written, calls of tools; conversations as templates read them. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AnswerStream, callsIn, textOf } from "../../../server/endpoint/answerText.ts";
+import { AnswerStream, said, textOf } from "../../../server/endpoint/answerText.ts";
 import { anthropicMessage, openAiMessage, rendered } from "../../../server/endpoint/conversation.ts";
 import { errorBody, Refusal, refusalOf } from "../../../server/endpoint/errors.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -12,6 +12,8 @@ import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts
 const tokenizer = new CharacterTokenizer();
 const call = (name: string, args: object): string =>
   `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
+
+const tools = [{ name: "find", description: "", parameters: { type: "object" } }];
 
 /** The pieces of a text that is written token by token. */
 function pieces(text: string, stop: readonly string[], tools = false): string[] {
@@ -33,7 +35,7 @@ test("a text ends at its first stop text, and pieces never hold the beginning of
 
 test("calls of tools are read, also several; what is none stays text", () => {
   const two = `I look.\n${call("search", { q: "x" })}\n${call("add", { a: 1, b: [2] })}`;
-  assert.deepEqual(callsIn(two), {
+  assert.deepEqual(said(two, tools), {
     text: "I look.",
     calls: [
       { name: "search", arguments: { q: "x" } },
@@ -42,7 +44,8 @@ test("calls of tools are read, also several; what is none stays text", () => {
   });
   assert.equal(pieces(two, [], true).join(""), "I look.\n");
   for (const text of ["no call", "<tool_call>{broken</tool_call>", '<tool_call>{"name":3}</tool_call>'])
-    assert.deepEqual(callsIn(text), { text, calls: [] });
+    assert.deepEqual(said(text, tools), { text, calls: [] });
+  assert.deepEqual(said(two, []), { text: two, calls: [] }, "no tools were offered");
 });
 
 const source =
@@ -52,7 +55,6 @@ const withChat: PolicyTokenizer = Object.assign(Object.create(tokenizer), {
 });
 
 test("both APIs' conversations with tools are the same text for the model", () => {
-  const tools = [{ name: "find", description: "", parameters: { type: "object" } }];
   const openAi = [
     { role: "developer", content: "be brief" },
     { role: "user", content: [{ type: "text", text: "hi" }] },
