@@ -63,7 +63,11 @@ export const stopsOf = (format: Format, tools: readonly ToolSpec[]): string[] =>
   format === "tags" ? tools.map(({ name }) => `</${name}>`) : [];
 
 /** A result where no chat template writes it. */
-export const written = ({ calls, result }: Playing, name: string, text: string): string =>
+export const written = (
+  { calls, result }: Pick<Playing, "calls" | "result">,
+  name: string,
+  text: string,
+): string =>
   fill(
     result ??
       (calls === "json"

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/lib/json.ts";
 import type { ChatMessage } from "../core/policy.ts";
 import type { ToolSpec } from "../core/slots/tool.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
-import { Refusal } from "./errors.ts";
+import { describeTools, written } from "../core/toolCalls.ts";
 
 /** As templates of transformers read it: arguments are objects. */
 interface TemplateCall {
@@ -129,25 +129,38 @@ export const anthropicTool = z
     parameters: input_schema,
   }));
 
+/** A conversation whose tools are text: described first, called and answered as episodes write it. */
+function toolsAsText(messages: readonly Said[], tools: readonly ToolSpec[], chats: boolean): ChatMessage[] {
+  const words = describeTools("json", tools);
+  const said = messages.map(({ role, content: text, name = "", tool_calls = [] }): ChatMessage => {
+    const calls = tool_calls.map(
+      ({ function: called }) => `<tool_call>${JSON.stringify(called)}</tool_call>`,
+    );
+    const result = role === "tool" && !chats;
+    return { role, content: result ? written({ calls: "json" }, name, text) : [text, ...calls].join("") };
+  });
+  const [first, ...rest] = said;
+  return first?.role === "system"
+    ? [{ ...first, content: words + first.content }, ...rest]
+    : [{ role: "system", content: words }, ...said];
+}
+
 /**
  * A conversation as the model reads it, up to where the assistant speaks. A model without a chat template reads what was
- * said, one text after the other.
- * @throws Refusal for tools that the model has no way to read about; UserError where the template refuses the messages
+ * said, one text after the other. Tools that no template describes are described in words.
+ * @throws UserError where the template refuses the messages
  */
 export function rendered(
   tokenizer: PolicyTokenizer,
   { messages, tools, variables }: Conversation,
 ): { readonly text: string; readonly tokens: Int32Array } {
-  const text = tokenizer.chat(messages, { tools, ...(variables !== undefined && { variables }) });
-  if (text !== undefined) return { text, tokens: tokenizer.encode(text) };
-  if (tools.length > 0)
-    throw new Refusal(
-      400,
-      "no_chat_template",
-      "This model has no chat template, so it cannot read of tools. Leave `tools` out and describe them in the prompt.",
-      "tools",
-    );
-  return plain(tokenizer, messages.map(({ content: said }) => said).join(""));
+  const options = variables === undefined ? {} : { variables };
+  const text = tokenizer.chat(messages, { ...options, tools });
+  const silent = tools.length > 0 && (text === undefined || text === tokenizer.chat(messages, options));
+  const said = silent ? toolsAsText(messages, tools, text !== undefined) : messages;
+  if (text === undefined) return plain(tokenizer, said.map((message) => message.content).join(""));
+  const whole = silent ? (tokenizer.chat(said, options) ?? text) : text;
+  return { text: whole, tokens: tokenizer.encode(whole) };
 }
 /** Plain text as the model was trained on it. */
 export const plain = (

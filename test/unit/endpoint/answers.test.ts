@@ -5,6 +5,7 @@ import { AnswerStream, said, textOf } from "../../../server/endpoint/answerText.
 import { anthropicMessage, openAiMessage, rendered } from "../../../server/endpoint/conversation.ts";
 import { errorBody, Refusal, refusalOf } from "../../../server/endpoint/errors.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import type { ChatMessage } from "../../../server/core/policy.ts";
 import { ChatTemplate } from "../../../server/engine/tokenizers/chatTemplate.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import type { PolicyTokenizer } from "../../../server/engine/tokenizers/types.ts";
@@ -78,9 +79,18 @@ test("both APIs' conversations with tools are the same text for the model", () =
   const system = { role: "system", content: "be brief" };
   assert.equal(rendered(withChat, { messages: [system, ...anthropic], tools }).text, expected);
   assert.equal(rendered(tokenizer, { messages: openAi, tools: [] }).text, "be briefhifound");
-  assert.throws(
-    () => rendered(tokenizer, { messages: openAi, tools }),
-    /no chat template.*Leave `tools` out/s,
+  const words = rendered(tokenizer, { messages: openAi, tools }).text;
+  assert.match(
+    words,
+    /^You may use tools.*"find".*be briefhi<tool_call>\{"name":"find","arguments":\{"q":"a"\}\}<\/tool_call>\n<tool_response>\nfound\n/s,
+  );
+  const silent: PolicyTokenizer = Object.assign(Object.create(tokenizer), {
+    chat: (messages: readonly ChatMessage[]) =>
+      messages.map(({ role, content }) => `<${role}>${content}`).join(""),
+  });
+  assert.match(
+    rendered(silent, { messages: openAi.slice(1), tools }).text,
+    /^<system>You may use tools.*<user>hi<assistant><tool_call>.*<\/tool_call><tool>found$/s,
   );
   assert.throws(
     () =>
