@@ -66,6 +66,9 @@ class Digits implements Environment {
       components: { turn: this.turn },
     };
   }
+  end(): Promise<{ readonly reward?: number }> {
+    return Promise.resolve(this.choices.ends === 0 ? {} : { reward: this.choices.ends });
+  }
   state(): Promise<{ turn: number }> {
     return Promise.resolve({ turn: this.turn });
   }
@@ -87,6 +90,7 @@ const params = z.object({
   throws: z.string().optional(),
   hangs: z.string().optional(),
   gate: z.number().default(0),
+  ends: z.number().default(0),
 });
 
 const digits = environment({

@@ -11,6 +11,8 @@ export interface Answerer {
   begin(): Promise<void> | undefined;
   /** What is said to the turn that has just ended, at once or later; undefined: the episode has ended. */
   answer(): Said | undefined | Promise<Said | undefined>;
+  /** What was said leaves no room for another turn. */
+  full?(): Promise<void>;
   /** The episode is over, or the generation that it is part of. Called once. */
   end?(): void;
 }

@@ -144,11 +144,15 @@ export class EnvironmentAnswers implements Answerer {
     return `Error: there is no tool ${call.name}. The tools are: ${names.join(", ")}.`;
   }
 
-  /** The turns or the tokens are used up: the environment says what that is worth. */
+  /** The turns, the tokens or the context are used up: the environment says what that is worth. */
   private async cutOff(): Promise<undefined> {
     this.episode.cutsOff();
     const { environment } = this;
     if (environment?.end !== undefined) this.earns(await this.timed(() => environment.end!()));
+  }
+
+  async full(): Promise<void> {
+    await this.guarded(() => this.cutOff());
   }
 
   private async step(text: string): Promise<Stepped> {

@@ -85,6 +85,8 @@ class Game {
 
   private goOn(player: Player, said: Awaited<ReturnType<Answerer["answer"]>>): void {
     if (said !== undefined && player.episode.hears(said)) this.ask(player);
+    else if (said !== undefined && player.answerer.full !== undefined)
+      this.later(player.answerer.full(), () => this.over(player));
     else this.over(player);
   }
 
@@ -131,6 +133,7 @@ async function playInEnvironments(
       return {
         begin: () => answers.begin(),
         answer: () => answers.answer(),
+        full: () => answers.full(),
         end: () => {
           open.delete(answers);
           answers.end();

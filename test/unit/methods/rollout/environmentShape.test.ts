@@ -104,6 +104,25 @@ test("an episode that is cut off by its number of turns ends with `length`", asy
   }
 });
 
+test("an episode that fills the context is cut off, and the environment says what that is worth", async () => {
+  const run = await finished(
+    "tasks.0.play={ use: digits, turns: 9, ends: 5 }",
+    "rollout.shape.turns=9",
+    "model.context=24",
+    // Of a model that reads more than a character a token no one knows before how long an episode may be.
+    "model.tokenizer={ use: bpe, vocabulary: 270 }",
+  );
+  try {
+    for (const { row, columns } of rolloutsOf(run)) {
+      assert.equal(row.finish, "length");
+      assert.ok(columns.context!.length + columns.tokens!.length <= 24);
+      assert.ok(row.turns!.at(-1)!.reward! >= 5, "the last turn has what its end is worth");
+    }
+  } finally {
+    run.remove();
+  }
+});
+
 test("what throws or is never answered is an error of its rollout, and the run goes on", async () => {
   const run = await finished(
     "tasks.0.play={ use: digits, throws: a, hangs: b }",
