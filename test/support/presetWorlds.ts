@@ -105,6 +105,19 @@ const making = (...names: readonly string[]): World => ({
 
 /** What its page says to add, by the preset's name. */
 export const worlds: Readonly<Record<string, World>> = {
+  // They bring worlds of their own, and prompts that are longer than a word.
+  ...Object.fromEntries(
+    ["babyai-text", "words-as-beacons", "dialogue-shaping", "flag-trader", "human2sim2robot"]
+      .concat("non-linear-reasoning")
+      .map((name): [string, World] => [
+        name,
+        { tasks: "", both: ["model.context=4096"], set: ["rollout.shape.turns=3"] },
+      ]),
+  ),
+  "parallel-scaling": { tasks: "" },
+  rlrf: { tasks: "", both: ["model.context=4096"] },
+  dpt: { tasks: "", set: ["stages.pretraining.steps=3", "stages.practice.steps=3"] },
+  "rl-compositionality": { tasks: "", set: ["stages.functions.steps=3", "stages.composition.steps=3"] },
   "a-lol": { text: "replay: { use: file, path: log.jsonl }\n" },
   "arpo-prefix": branching,
   "balanced-filtering": failing,

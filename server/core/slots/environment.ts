@@ -60,6 +60,8 @@ export interface Environments {
   readonly tools?: readonly ToolSpec[];
   /** Loads what all of them share, once, before the first episode; throws a UserError a person can act on. */
   prepare?(): Promise<void>;
+  /** Its tasks are answered in one response as well: a run that plays none of them lacks nothing. */
+  readonly optional?: true;
   /** Most that may be open at once; absent: any number. */
   readonly most?: number;
   open(): Promise<Environment>;

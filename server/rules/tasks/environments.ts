@@ -64,7 +64,7 @@ function ask(source: TaskConfig["source"]): Environment {
       longestPrompt: Math.max(0, ...drawn.map(({ prompt }) => prompt.length)),
       prompts: drawn.map(({ prompt }) => prompt),
       shortestSolution: shortest(drawn, tasks),
-      plays: tasks.play !== undefined,
+      plays: tasks.play !== undefined && tasks.play.optional !== true,
       answers: drawn.some(({ answer }) => answer !== undefined),
       fields: Object.keys(drawn[0]?.data ?? {}),
       knobs: tasks.drawAt === undefined ? undefined : tasks.box,

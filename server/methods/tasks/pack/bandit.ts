@@ -121,7 +121,7 @@ export const bandit = taskSource({
           return known === undefined ? undefined : String(known);
         },
       }),
-      play: played(world(chosen), { invalid: chosen.invalid, pace: 0 }),
+      play: { ...played(world(chosen), { invalid: chosen.invalid, pace: 0 }), optional: true },
     };
   },
 });
