@@ -1,4 +1,4 @@
-class Increment:
+class Environment:
     """A counter that must reach a target, as TRL's GRPOTrainer takes it for `environment_factory`."""
 
     def reset(self, target, **kwargs) -> None:

@@ -17,7 +17,8 @@ import { argumentKeys, isArguments } from "./arguments.ts";
 import { itemOf, type Client } from "./insert.ts";
 import { defaultWord, keysAt } from "./keys.ts";
 import { keysUsed, valuesUsed } from "./likelihood.ts";
-import { fieldsAt, namedAt, nodeAt, parents, rewardOffers, type Surroundings } from "./named.ts";
+import { takesFile } from "../../config/check/method.ts";
+import { fieldsAt, namedAt, nodeAt, parents, ownOffers, type Surroundings } from "./named.ts";
 import type { KeyOffer, Offer } from "./offer.ts";
 import { valuesAt } from "./values.ts";
 import { cursorAt, type Cursor } from "../tolerant/cursor.ts";
@@ -99,9 +100,10 @@ function valuesFor(spot: Spot, around: Surroundings): Offer[] {
   const { cursor } = around;
   const values = valuesAt(spot, namedAt(around));
   const siblings = listedNames(cursor);
+  const slot = slotOf(spot);
   const all =
-    slotOf(spot) === "reward"
-      ? [...(/[./]/.test(cursor.before) ? [] : values), ...rewardOffers(around)]
+    slot !== undefined && takesFile(slot)
+      ? [...(/[./]/.test(cursor.before) ? [] : values), ...ownOffers(around, slot)]
       : values;
   // On a line of its own a map or a list begins with its first key or dash, not with a bracket.
   const ownLine =

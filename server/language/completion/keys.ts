@@ -1,7 +1,7 @@
 /** The keys that may be written in the map at a spot. */
 import type { z } from "zod";
 import type { Declaration } from "../../core/declaration.ts";
-import { nameOf } from "../../config/check/method.ts";
+import { nameOf, takesFile } from "../../config/check/method.ts";
 import type { Field, Shape } from "../../core/blocks/field.ts";
 import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
@@ -107,14 +107,14 @@ export function takesText(schema: z.ZodType, usual: string): string[] {
   return text === "" ? [] : [text];
 }
 
-/** `use` chooses a reward's file, so these keys of its declaration are not offered. */
+/** `use` chooses a file of the user's, so these keys of its declaration are not offered. */
 const hidden: readonly string[] = ["file", "export"];
 
 function slotKeys(shape: Shape & { kind: "slot" }, spot: Spot): KeyOffer[] {
   const chosen = chosenMethod(spot);
   const own = Object.entries(shape.own).map(([text, field]) => fieldKey(text, field, false));
   const offers = [...choosers(shape), ...(chosen === undefined ? [] : params(chosen)), ...own];
-  const unseen = shape.slot === "reward" && (chosen === undefined || isFile(chosen)) ? hidden : [];
+  const unseen = takesFile(shape.slot) && (chosen === undefined || isFile(chosen)) ? hidden : [];
   return offers.filter(
     ({ text }, index) => !unseen.includes(text) && offers.findIndex((other) => other.text === text) === index,
   );

@@ -2,6 +2,7 @@
 import { basename, dirname } from "node:path";
 import { metricNamed } from "../../../shared/metrics/metrics.ts";
 import { listPresets, type Preset } from "../../config/presets.ts";
+import type { FileSlot } from "../../config/check/method.ts";
 import { cachedDatasets } from "../../lib/datasets/hub.ts";
 import { hubDataset } from "../../lib/datasets/name.ts";
 import { child, type SourceNode } from "../../config/text/node.ts";
@@ -14,7 +15,7 @@ import { datasetOf, metricsOf, namesIn, type Names } from "./names.ts";
 import { offerOf, tierOf, type Offer } from "./offer.ts";
 import type { Field } from "./rows.ts";
 import { isShippedPreset } from "./shipped.ts";
-import { userRewards } from "./userRewards.ts";
+import { ownFiles } from "./ownFiles.ts";
 
 export interface Surroundings {
   readonly cursor: Cursor;
@@ -143,6 +144,6 @@ export const nodeAt = (root: SourceNode | undefined, path: readonly Step[]): Sou
     root,
   );
 
-/** Files with reward functions, and the functions of one that is written down to its colon. */
-export const rewardOffers = ({ cursor, file }: Surroundings): Offer[] =>
-  userRewards(cursor.before, dirname(file));
+/** Files of the user's for a slot, and the exports of one that is written down to its colon. */
+export const ownOffers = ({ cursor, file }: Surroundings, slot: FileSlot): Offer[] =>
+  ownFiles(cursor.before, dirname(file), slot);

@@ -1,6 +1,7 @@
-/** Reward functions of the workspace: their files, and what each exports. */
+/** Rewards, environments and tools of the workspace: their files, and what each exports. */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { FileSlot } from "../../config/check/method.ts";
 import { exportsOf } from "../../config/check/exports.ts";
 import { rewardText } from "../hovers/namedText.ts";
 import { filesFor } from "./files.ts";
@@ -10,22 +11,32 @@ const ends = [".ts", ".mts", ".js", ".mjs", ".py"];
 const isTest = (name: string): boolean =>
   /\.(?:test|spec|config)\.\w+$|\.d\.ts$|(?:^|\/)test_\w+\.py$/.test(name);
 
-export function userRewards(written: string, folder: string): Offer[] {
+const details: Readonly<Record<FileSlot, string>> = {
+  reward: "your own reward function",
+  environment: "your own environment",
+  tool: "your own tool",
+};
+
+/** What a hover would say; of an environment or a tool its file says it. */
+const saysOf = (text: string, folder: string, slot: FileSlot): string =>
+  slot === "reward" ? rewardText(text, folder).join("\n\n") : "";
+
+export function ownFiles(written: string, folder: string, slot: FileSlot): Offer[] {
   const colon = written.lastIndexOf(":");
   const path = colon < 0 ? undefined : written.slice(0, colon);
-  if (path !== undefined) return functionsOf(path, folder);
+  if (path !== undefined) return exportsIn(path, folder, slot);
   return filesFor(written, folder, ends)
     .filter(({ text }) => !isTest(text))
     .map(({ text, folder: isFolder }) => ({
       kind: isFolder ? "folder" : "file",
       text,
-      detail: isFolder ? "" : "your own reward function",
-      says: () => (isFolder ? "" : rewardText(text, folder).join("\n\n")),
+      detail: isFolder ? "" : details[slot],
+      says: () => (isFolder ? "" : saysOf(text, folder, slot)),
       rank: isFolder ? 800 : 600,
     }));
 }
 
-function functionsOf(path: string, folder: string): Offer[] {
+function exportsIn(path: string, folder: string, slot: FileSlot): Offer[] {
   const file = resolve(folder, path);
   try {
     if (!ends.some((end) => path.endsWith(end)) || !statSync(file).isFile()) return [];
@@ -34,7 +45,7 @@ function functionsOf(path: string, folder: string): Offer[] {
       ? []
       : found.names.map((name): Offer => {
           const text = `${path}:${name}`;
-          return { kind: "export", text, says: () => rewardText(text, folder).join("\n\n") };
+          return { kind: "export", text, says: () => saysOf(text, folder, slot) };
         });
   } catch {
     // A file that is not there, or cannot be read, exports nothing.
