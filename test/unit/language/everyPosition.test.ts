@@ -75,7 +75,7 @@ const unknowable: readonly (readonly [RegExp, "key" | "value", string])[] = [
   [/^(?:stages\[\]\.)?reward\.terms\.[^.]+$/, "key", "what the term is called"],
   [/^models\.[^.]+$/, "key", "what the model is called"],
   [/value_heads\[\](?:\.name)?$/, "value", "what the head is called"],
-  [/^tasks\[\]\.(?:prompt|begin)$/, "value", "words to a model"],
+  [/^(?:stages\[\]\.)?tasks\[\]\.(?:prompt|begin|answer)$/, "value", "words to a model"],
   [/\.(?:request|template)$|^rollout\.shape\.(?:ask|feedback)$/, "value", "words to a model"],
   [/\.generate\..*\.levels\[\]$/, "value", "words to a model"],
   [/\.(?:pattern|take|yes|forbid)$/, "value", "a pattern of one's own"],
