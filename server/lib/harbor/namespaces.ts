@@ -16,6 +16,9 @@ const owner = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 const script = `
 set -e
 size="$1"
+for tool in setpriv env bash tar sleep; do
+  [ -x "/usr/bin/$tool" ] || [ -x "/bin/$tool" ] || { echo "it has no $tool"; exit 1; }
+done
 # Over a folder that is everywhere; of this machine's own mounts nothing changes.
 root=/tmp/root
 mount -t tmpfs tmpfs /tmp

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { messageOf } from "../../../../shared/lib/errors.ts";
 import { rewardTerm, param } from "../../../core/declaration.ts";
 import { refers } from "../../../core/references.ts";
 import type { RolloutRecord } from "../../../core/rollouts.ts";
@@ -179,9 +180,10 @@ export const unitTests = rewardTerm({
         const own = (sandbox ??= openSandbox());
         return Promise.all(
           batch.records.map((record) =>
-            judged(own, record, options, signal).catch((error: unknown) =>
-              failure(`the sandbox failed: ${error instanceof Error ? error.message : String(error)}`),
-            ),
+            judged(own, record, options, signal).catch((error: unknown) => {
+              if (signal?.aborted === true) throw error;
+              return failure(`the sandbox failed: ${messageOf(error)}`);
+            }),
           ),
         );
       },

@@ -166,6 +166,15 @@ test("the lines that ran and the line of the error are spans of the response", a
   assert.deepEqual(textsOf(two, "error", broken), ["b = a / 0\n"]);
 });
 
+test("an abort ends the programs and is no error of theirs", async () => {
+  const term = made(unitTests, { seconds: 60 });
+  const task = { env: "code", id: "t", data: sums };
+  const response = python("while True: pass");
+  const batch = batchOf([{ step: 0, group: "g", index: 0, prompt: "p", response, tokens: [1], task }]);
+  await assert.rejects(term.score(batch, { ...context, signal: AbortSignal.timeout(300) }), /timeout|abort/i);
+  await term.close?.();
+});
+
 test("a task without tests is an error, not a 0", async () => {
   assert.match(String((await values({}, [adds]))[0]), /`tests` is not there: set `field`/);
   assert.match(String((await values({ tests: 3 }, [adds]))[0]), /neither \{ inputs, outputs \}/);
