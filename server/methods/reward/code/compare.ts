@@ -1,4 +1,7 @@
-/** Whether what a program printed, or returned, is what was expected: as verl's `prime_code` compares, but in order. */
+/**
+ * Whether what a program printed, or returned, is what was expected: as verl's `prime_code` compares, but word by word, where
+ * verl takes a line for one number, and in order, where verl also takes the words as a set.
+ */
 import { isObject, type Json } from "../../../../shared/lib/json.ts";
 
 const integer = /^[+-]?\d+$/;
@@ -6,11 +9,13 @@ const integer = /^[+-]?\d+$/;
 /** As numpy's `allclose` has it: |a − b| ≤ 1e-8 + 1e-5·|b|. */
 const close = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-8 + 1e-5 * Math.abs(b);
 
+/** Of any size; −0 is 0. */
+const whole = (word: string): bigint => BigInt(word.replace(/^\+/, ""));
+
 /** A word is right as it is, or as a number that is near: two whole numbers must be equal. */
 function sameWord(word: string, expected: string): boolean {
   if (word === expected) return true;
-  if (integer.test(word) && integer.test(expected))
-    return word.replace(/^\+/, "") === expected.replace(/^\+/, "");
+  if (integer.test(word) && integer.test(expected)) return whole(word) === whole(expected);
   const [a, b] = [Number(word), Number(expected)];
   return Number.isFinite(a) && Number.isFinite(b) && close(a, b);
 }

@@ -8,7 +8,7 @@ import { made } from "../../support.ts";
 await sandboxThread();
 
 test("a program's output, its last value, its traceback, and what ended it", async () => {
-  const tools = made(code, { seconds: 1, most: 200 });
+  const tools = made(code, { seconds: 2, most: 200 });
   const [tool] = await tools.open();
   const run = (program: string): Promise<string> => tool!.call({ code: program }, { episode: "a" });
   assert.deepEqual([tool!.name, tool!.parameters["required"]], ["python", ["code"]]);
@@ -25,7 +25,7 @@ test("a program's output, its last value, its traceback, and what ended it", asy
   await tools.close?.();
 });
 const expectedLoop =
-  'Traceback (most recent call last):\n  File "program.py", line 1, in <module>\n    while True: pass\n                ^^^^\nKeyboardInterrupt\nError: the program took longer than 1 s';
+  'Traceback (most recent call last):\n  File "program.py", line 1, in <module>\n    while True: pass\n                ^^^^\nKeyboardInterrupt\nError: the program took longer than 2 s';
 
 test("JavaScript, and an abort", async () => {
   const tools = made(code, { language: "javascript", name: "js" });
