@@ -131,6 +131,7 @@ export const worlds: Readonly<Record<string, World>> = {
   "pairwise-rl": judged("wins"),
   biprm: lettered,
   "clip-delta": lettered,
+  "tp-grpo": { both: lettered.both, set: judged("process").set },
   ppr: { both: lettered.both, set: judged("process").set },
   "prm-code": { both: lettered.both, set: ['reward.terms.correct={ use: format, pattern: "[ -Z].*" }'] },
   // An untrained policy writes no plan.

@@ -33,6 +33,7 @@ import { informationGain } from "./models/informationGain.ts";
 import { lengthVsReference } from "./models/lengthVsReference.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
+import { tokenRewriter } from "./models/tokenRewriter.ts";
 import { prefixValue } from "./process/prefixValue.ts";
 import { toolUse } from "./process/toolUse.ts";
 import { process } from "./process/process.ts";
@@ -83,6 +84,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   verdict,
   implicitPrm,
   unitTests,
+  tokenRewriter,
   process,
   prefixValue,
   user,

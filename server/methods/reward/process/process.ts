@@ -41,9 +41,9 @@ const params = z.object({
   ),
   transform: param(
     z.array(z.enum(transforms)).default([]),
-    "What is made of the scores, in this order. clip: min(score − eta, 0); delta: the score less the next step's; last: the last step's alone. A raw score by step is an invitation to repeat good steps.",
+    "What is made of the scores, in this order. clip: min(score − eta, 0); delta: the score less the next step's; last: the last step's alone; thoughts: steps in a row on the same side of eta are one thought, whose mean stands at its last step. A raw score by step is an invitation to repeat good steps.",
   ),
-  eta: param(z.number().default(0), "η of clip."),
+  eta: param(z.number().default(0), "η of clip, and where thoughts differ."),
   answer_step: param(
     z.boolean().default(false),
     "For delta: the last step is the answer, which only other terms score.",
@@ -91,6 +91,7 @@ export const process = rewardTerm({
   sources: [
     "On Designing Effective RL Reward at Training Time for LLM Reasoning",
     "The Bidirectional Process Reward Model",
+    "Good Learners Think Their Thinking: Generative PRM Makes Large Reasoning Model More Efficient Math Learner",
     "Process Supervision-Guided Policy Optimization for Code Generation",
   ],
   params,

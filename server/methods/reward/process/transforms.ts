@@ -1,6 +1,6 @@
 /** What is made of the scores of a response's steps, so that repeating good steps earns nothing. */
 
-export const transforms = ["clip", "delta", "last"] as const;
+export const transforms = ["clip", "delta", "last", "thoughts"] as const;
 export type Transform = (typeof transforms)[number];
 
 interface Options {
@@ -25,10 +25,26 @@ function delta(scores: readonly number[], { answer_step: answers }: Options): nu
 const last = (scores: readonly number[]): number[] =>
   scores.map((score, k) => (k === scores.length - 1 ? score : 0));
 
+/** Steps in a row on the same side of η are one thought: its mean stands at its last step, the others have nothing. */
+function thoughts(scores: readonly number[], { eta }: Options): number[] {
+  const values = new Array<number>(scores.length).fill(0);
+  let [sum, count] = [0, 0];
+  scores.forEach((score, k) => {
+    sum += score;
+    count += 1;
+    const next = scores[k + 1];
+    if (next !== undefined && next >= eta === score >= eta) return;
+    values[k] = sum / count;
+    [sum, count] = [0, 0];
+  });
+  return values;
+}
+
 const made: Readonly<Record<Transform, (scores: readonly number[], options: Options) => number[]>> = {
   clip: clipped,
   delta,
   last,
+  thoughts,
 };
 
 /** One after the other. */

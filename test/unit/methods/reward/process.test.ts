@@ -5,6 +5,7 @@ import type { Level } from "../../../../server/core/basics.ts";
 import { origin, type Batch } from "../../../../server/core/rollouts.ts";
 import { status, type RewardContext, type Rewards } from "../../../../server/core/reward.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
+import { tokenRewriter } from "../../../../server/methods/reward/models/tokenRewriter.ts";
 import { prefixValue } from "../../../../server/methods/reward/process/prefixValue.ts";
 import { process } from "../../../../server/methods/reward/process/process.ts";
 import { transformed } from "../../../../server/methods/reward/process/transforms.ts";
@@ -32,6 +33,7 @@ test("clip and delta: the check values, and returns that telescope to the score"
   );
   close(transformed(prm, ["clip", "delta"], options), [0, 0, 0.6, -0.5, -0.1]);
   close(transformed(prm, ["last"], options), [0, 0, 0, 0, 0.7]);
+  close(transformed(prm, ["thoughts"], { ...options, eta: 0.5 }), [0, 0, 2.65 / 3, 0.2, 0.7]);
   // A step that is repeated earns nothing more: the sum is the first score.
   const padded = transformed([0.9, 0.9, 0.9, ...prm], ["delta"], options);
   assert.ok(
@@ -143,6 +145,27 @@ const solvableBelow =
       }),
     );
   };
+
+test("token_rewriter: what a rewriter would keep of correct responses, and change of wrong ones", async () => {
+  const models = new FakeModels({ models: ["rewriter"], seed: 4 });
+  const term = made(tokenRewriter, { model: "rewriter", middle: 0.02 });
+  const said = (): readonly TermValue[] => [
+    { kind: "value", value: 1 },
+    { kind: "value", value: 0 },
+  ];
+  const { logp } = await models.get("rewriter").score(stepped, { model: "rewriter", channels: ["logp"] });
+  const shifted = [...logp!].map((one) => Math.exp(one) - 0.02);
+  const [right, wrong] = (await term.score(stepped, contextOf(models, { said }))).map(plain);
+  close(
+    right as number[],
+    shifted.slice(0, 5).map((one) => Math.max(0, Math.min(0.5, one))),
+  );
+  close(
+    wrong as number[],
+    shifted.slice(5).map((one) => Math.min(0, Math.max(-0.1, one))),
+  );
+  assert.ok(shifted.some((one) => one > 0) && shifted.some((one) => one < 0));
+});
 
 test("prefix_value: the share of correct continuations after each step, or +1 up to the last solvable one", async () => {
   const models = new FakeModels();
