@@ -49,8 +49,7 @@ const described = (option: Option): string =>
  * is a file, never end because of it.
  */
 function leaveQuietly(wanted: string | undefined, second: string | undefined): void {
-  const stays =
-    wanted === "serve" || wanted === "worker" || (wanted === "daemon" && second === "serve");
+  const stays = wanted === "serve" || wanted === "worker" || (wanted === "daemon" && second === "serve");
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (stays) return;

@@ -4,13 +4,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { TrainablePolicy } from "../engine/index.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
+import type { JsonObject } from "../../shared/lib/json.ts";
 import { Answers, type Caller } from "./answers.ts";
 import { countTokens, messages } from "./anthropic.ts";
 import { Refusal, type Api } from "./errors.ts";
 import { chat } from "./openAiChat.ts";
 import { completions } from "./openAiCompletions.ts";
 import { Reply } from "./reply.ts";
-import { Sessions } from "./sessions.ts";
+import { parsed } from "./sampling.ts";
+import { rulesSchema, Sessions, type Captured } from "./sessions.ts";
 import { Writer } from "./writer.ts";
 
 /** Largest body of a request, in bytes. */
@@ -140,18 +142,18 @@ class Handler {
         writer.version,
         this.model(decodeURIComponent(route.path.slice("/v1/models/".length))),
       );
-    if (what === "GET /captured" && route.session !== undefined) return this.captured(route.session, reply);
-    if (what === "DELETE /" && route.session !== undefined)
-      return reply.json(undefined, {
-        session: route.session,
-        forgotten: this.sessions.forget(route.session),
-      });
+    if (route.session !== undefined && (await this.onSession(what, route.session, request, reply))) return;
+    if (route.method === "GET" && /^\/weights\/\d+$/.test(route.path)) {
+      await writer.reached(Number(route.path.slice("/weights/".length)), caller.signal);
+      return reply.json(writer.version, { weight_version: writer.version });
+    }
     const { id } = this.model();
     if (what === "POST /v1/chat/completions")
-      return chat(answers, id, await this.body(request), caller, reply);
+      return chat(answers, id, await this.body(request, route.session), caller, reply);
     if (what === "POST /v1/completions")
-      return completions(answers, id, await this.body(request), caller, reply);
-    if (what === "POST /v1/messages") return messages(answers, id, await this.body(request), caller, reply);
+      return completions(answers, id, await this.body(request, route.session), caller, reply);
+    if (what === "POST /v1/messages")
+      return messages(answers, id, await this.body(request, route.session), caller, reply);
     if (what === "POST /v1/messages/count_tokens")
       return countTokens(answers, await this.body(request), writer.version, reply);
     throw new Refusal(
@@ -161,8 +163,25 @@ class Handler {
     );
   }
 
-  private captured(session: string, reply: Reply): void {
-    const captured = this.sessions.captured(session);
+  /** What is asked about a session, not of the model. @returns whether it was */
+  private async onSession(
+    what: string,
+    session: string,
+    request: IncomingMessage,
+    reply: Reply,
+  ): Promise<boolean> {
+    const { sessions } = this;
+    if (what === "GET /captured") this.captured(session, sessions.captured(session), reply);
+    else if (what === "POST /end") this.captured(session, sessions.end(session), reply);
+    else if (what === "DELETE /") reply.json(undefined, { session, forgotten: sessions.forget(session) });
+    else if (what === "PUT /") {
+      sessions.set(session, parsed(rulesSchema, await this.body(request)));
+      reply.json(undefined, { session });
+    } else return false;
+    return true;
+  }
+
+  private captured(session: string, captured: readonly Captured[] | undefined, reply: Reply): void {
     if (captured === undefined)
       throw new Refusal(
         404,
@@ -190,7 +209,7 @@ class Handler {
   }
 
   /** @throws Refusal for a body that is no JSON object, is too long, or asks for another model */
-  private async body(request: IncomingMessage): Promise<unknown> {
+  private async body(request: IncomingMessage, session?: string): Promise<unknown> {
     const parts: Buffer[] = [];
     let size = 0;
     for await (const part of request) {
@@ -216,9 +235,15 @@ class Handler {
     }
     if (typeof body === "object" && body !== null && "model" in body && typeof body.model === "string")
       this.model(body.model);
-    return body;
+    return session === undefined ? body : withDefaults(body, this.sessions.defaults(session));
   }
 }
+
+/** A request's fields, and a session's where it says nothing. */
+const withDefaults = (body: unknown, defaults: JsonObject): unknown =>
+  typeof body === "object" && body !== null && !Array.isArray(body)
+    ? { ...defaults, ...Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null)) }
+    : body;
 
 /** `/sessions/<name>/…` or the header `x-session-id` says to which session a request belongs. */
 function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route {

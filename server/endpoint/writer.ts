@@ -142,6 +142,7 @@ export class Writer {
   private readonly feeds = new Map<string, Feed>();
   /** Feeds with a request, those of earlier weights included. */
   private readonly live = new Set<Feed>();
+  private readonly awaited = new Set<() => void>();
   private requests = 0;
   private uses = 0;
 
@@ -180,8 +181,23 @@ export class Writer {
   /** Weights for the requests that come from now on. @throws UserError where they are of another model */
   adopt(weights: Readonly<Record<string, Float32Array>>, version: number): void {
     this.policy.adopt(weights, version);
+    for (const look of this.awaited) look();
     for (const feed of this.feeds.values()) feed.close();
     this.feeds.clear();
+  }
+
+  /** Resolves once these weights or newer ones write, or when nobody waits any more. */
+  reached(version: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.version < version && !signal.aborted) return;
+        this.awaited.delete(look);
+        resolve();
+      };
+      this.awaited.add(look);
+      signal.addEventListener("abort", look, { once: true });
+      look();
+    });
   }
 
   private feedOf(choosing: Choosing): Feed {

@@ -99,6 +99,7 @@ import { guidanceLength } from "./guidance/guidanceLength.ts";
 import type { ConfigModel } from "../config/check/model.ts";
 import type { Rule } from "./rule.ts";
 import { noEnvironment } from "./rollout/noEnvironment.ts";
+import { harness } from "./rollout/harness.ts";
 import { unplayed } from "./rollout/unplayed.ts";
 import { shapeParts } from "./rollout/shapeParts.ts";
 import { shapeTries } from "./rollout/shapeTries.ts";
@@ -129,6 +130,7 @@ export const rules: readonly Rule[] = [
   shapeTries,
   noEnvironment,
   unplayed,
+  harness,
   groupSize,
   advantageNeeds,
   advantageScale,

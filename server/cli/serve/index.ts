@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { Option } from "commander";
 import { colours } from "../text/colours.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import { openEndpoint, type Endpoint } from "../../endpoint/server.ts";
@@ -19,6 +20,7 @@ interface Options {
   readonly lanes: number;
   readonly seed: number;
   readonly json?: boolean;
+  readonly whileStdin?: boolean;
 }
 
 export const command: Command = {
@@ -36,6 +38,10 @@ export const command: Command = {
       .option("--lanes <n>", "answers that are written at once, at most", whole(1), 32)
       .option("--seed <n>", "seed of the sampling", whole(), 1)
       .option("--json", "one JSON object: url, token and the variables to set")
+      .addOption(
+        // Of a run's worker, whose end closes the pipe.
+        new Option("--while-stdin", "ends with its standard input").hideHelp(),
+      )
       .addHelpText(
         "after",
         "\nA run that trains is followed: every request is answered by the weights of its latest step. Ctrl-C ends it.",
@@ -73,11 +79,16 @@ async function serve(words: string, options: Options): Promise<void> {
       closers.push(announceServing(run));
       void follow(run, endpoint, policy.version, ending.signal);
     }
-    const asked = Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+    const asked = Promise.race([
+      once(process, "SIGINT"),
+      once(process, "SIGTERM"),
+      ...(options.whileStdin === true ? [once(process.stdin.resume(), "close")] : []),
+    ]);
     say(endpoint.url, token, options.name ?? name, policy.version, options.json === true);
     await asked;
   } finally {
     ending.abort();
+    process.stdin.destroy();
     for (const close of closers.reverse()) await close();
   }
 }

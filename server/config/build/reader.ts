@@ -28,6 +28,10 @@ class CheckedPlace implements CheckedValue {
     return this.node?.origin.layer === "default";
   }
 
+  get folder(): string | undefined {
+    return this.node?.origin.folder;
+  }
+
   below(key: string): CheckedValue {
     const { checker, node, json, path } = this;
     const below = isObject(json) ? (json[key] ?? undefined) : undefined;

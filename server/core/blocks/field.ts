@@ -30,6 +30,8 @@ export interface CheckedValue {
   readonly name: string;
   /** The value is a default. */
   readonly byDefault: boolean;
+  /** Folder of the file that wrote it; undefined: no file did. */
+  readonly folder: string | undefined;
   below(key: string): CheckedValue;
   /** Items of a list; `named`: what they are, where each has a name. */
   items(named?: "task" | "stage"): readonly CheckedValue[];

@@ -4,7 +4,7 @@ import { param } from "../declaration.ts";
 import { isPattern } from "../../lib/textSpans.ts";
 import { schedulable, valueAt } from "../schedule.ts";
 import { refers } from "../references.ts";
-import { choice, choiceItem, fraction, list, map, moving, scheduled, value, whole } from "./kinds.ts";
+import { choice, choiceItem, fraction, list, made, map, moving, scheduled, value, whole } from "./kinds.ts";
 import type { Clock } from "../basics.ts";
 
 const grammarSchema = z.union([
@@ -102,6 +102,34 @@ export const rollout = map(
   {
     prompts: value(whole(1), "Tasks (groups) per step.", { default: 16 }),
     group: value(whole(1), "Rollouts per task.", { default: 8 }),
+    use: value(
+      z.enum(["engine", "harness"]),
+      "Who plays an episode. engine: Gradus itself; harness: `command`, an agent program of yours that calls the policy as a model server (`gradus serve`). Its calls become rollouts with the policy's own tokens.",
+      { default: "engine" },
+    ),
+    command: made(
+      value(
+        z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]),
+        'With `use: harness`: the program of one rollout, a line for the shell or a list of words, run in the folder of this config. It finds the policy at OPENAI_BASE_URL or ANTHROPIC_BASE_URL, and the task as JSON on its standard input and in GRADUS_TASK. The last line that it prints may be its verdict, `{"reward": 1}`, which the reward term `environment` reads.',
+      ),
+      (words, at) => (words === undefined ? undefined : { words, folder: at.folder ?? "." }),
+    ),
+    warm: value(
+      z.boolean(),
+      "With `use: harness`: start `command` once. It reads a line of JSON a rollout and answers each by a line with the same `id`, in any order.",
+      { default: false },
+    ),
+    parallel: value(whole(1), "With `use: harness`: rollouts that are played at once.", { default: 8 }),
+    calls: value(
+      whole(1),
+      "With `use: harness`: most calls of the policy in a rollout; later ones are refused.",
+      { default: 32 },
+    ),
+    wait: value(
+      z.number().positive(),
+      "With `use: harness`: seconds that a rollout may take. After them it is an error of its reward and does not train, and calls that still come are refused.",
+      { default: 300 },
+    ),
     shape: choice(
       "episode_shape",
       "Whether a rollout is one response, or several attempts with a message between them.",

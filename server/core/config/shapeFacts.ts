@@ -19,6 +19,8 @@ const shapeOf = perObject(({ shape, max_tokens, group }: ShapeBlock): EpisodeSha
 export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;
 /** Whether the task's environment and the run's tools answer, not the shape. */
 export const playsEnvironment = (rollout: ShapeBlock): boolean => shapeOf(rollout).plays !== undefined;
+/** Whether a program of the user's plays, by calling the policy as a server. */
+export const byHarness = ({ use }: Pick<StageBody["rollout"], "use">): boolean => use === "harness";
 /** Whether a rollout may have several turns. */
 export const hasAttempts = (rollout: ShapeBlock): boolean =>
   attemptsOf(rollout) > 1 || playsEnvironment(rollout);

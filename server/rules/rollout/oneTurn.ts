@@ -1,5 +1,5 @@
 import type { StageBody } from "../../core/config/resolved.ts";
-import { hasAttempts } from "../../core/config/shapeFacts.ts";
+import { byHarness, hasAttempts } from "../../core/config/shapeFacts.ts";
 import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 type SettingPath = readonly string[];
@@ -30,7 +30,12 @@ export const oneTurn: Rule = {
   why: "Masks, advantages, divergences and losses by turn read the turns of rollouts. With `rollout.shape: single`, the default, a rollout has a single turn, the whole response, so the setting changes nothing. Recorded conversations have turns: `gradus explain` and `replay: { use: file }` read them.\n\nChoose `rollout.shape: multi_attempt`, `self_correct` or `environment`, keep the setting for recorded rollouts, or cut responses into parts with `rollout.steps` and write `step`.",
   check: eachRlStage((view, model) => {
     const { body } = view.config;
-    if (body.replay.source.declaration.name === "file" || hasAttempts(body.rollout)) return;
+    if (
+      body.replay.source.declaration.name === "file" ||
+      hasAttempts(body.rollout) ||
+      byHarness(body.rollout)
+    )
+      return;
     for (const path of turnsNamed(body)) {
       if (!isOwn(placeOf(view.body, ...path))) continue;
       reportAt(model, view, oneTurn, [path], {

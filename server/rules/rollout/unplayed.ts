@@ -1,5 +1,5 @@
 import type { StageBody } from "../../core/config/resolved.ts";
-import { playsEnvironment } from "../../core/config/shapeFacts.ts";
+import { byHarness, playsEnvironment } from "../../core/config/shapeFacts.ts";
 import { environmentOf } from "../tasks/environments.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
@@ -31,7 +31,7 @@ export const unplayed: Rule = {
   why: "Environments and tools answer turns only with `rollout.shape: environment`. With another shape a rollout is one response, or attempts that the shape itself answers: `play`, the worlds of tasks, `rollout.tools` and the reward term `environment` do nothing.\n\nSet `rollout.shape: environment`, or remove them.",
   check: eachRlStage((view, model) => {
     const { body } = view.config;
-    if (playsEnvironment(body.rollout)) return;
+    if (playsEnvironment(body.rollout) || byHarness(body.rollout)) return;
     const shape = placeOf(view.body, "rollout", "shape");
     const { name } = body.rollout.shape.declaration;
     for (const { path, what } of unplayedParts(body))

@@ -15,6 +15,7 @@ import type { DecodeOptions, Models, Policy } from "../../core/policy.ts";
 import type { RewardContext } from "../../core/reward.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
 import type { EpisodeHosts } from "../environments/episodeHosts.ts";
+import type { Harness } from "../harness/harness.ts";
 import type { Draft } from "../step/generate/assemble.ts";
 import { constraintsOf } from "../step/generate/decoding.ts";
 import { divided } from "../step/generate/divide.ts";
@@ -30,6 +31,8 @@ export interface Examination {
   readonly scorer: Scorer;
   /** What answers, where the shape asks for an environment. */
   readonly hosts?: EpisodeHosts | undefined;
+  /** What plays them, where `rollout.use` says so. */
+  readonly harness?: Harness | undefined;
   readonly policy: Policy;
   readonly models: Models;
   readonly signal?: AbortSignal;
@@ -107,6 +110,7 @@ function answered(
     decode: decode(exam, temperature),
     shape: shapeOf(config),
     hosts: exam.hosts,
+    harness: exam.harness,
     asking: rollout,
     tries: "most",
     judge: async (batch) => (await outcomesOf(batch, "last", decidingOf(exam, clock))).success,

@@ -17,6 +17,7 @@ import { togetherOf } from "./evaluationSize.ts";
 import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination } from "./evaluate.ts";
 import { openModels } from "../models/models.ts";
 import { StageComponents } from "../loop/stageComponents.ts";
+import { ServedRun } from "../harness/servedRun.ts";
 import { heldOut } from "./heldOut.ts";
 
 export interface Examined extends Evaluated {
@@ -74,6 +75,7 @@ export async function examine(
     random: randomStream(config.seed, "methods"),
     models,
     tokenizer: policy.tokenizer,
+    server: new ServedRun({ program: process.argv[1] ?? "", target: path }),
   });
   try {
     const context = components.context(config.top);
@@ -81,10 +83,11 @@ export async function examine(
     await scorer.prepare();
     const hosts = components.hosts(config.top);
     await hosts?.prepare();
+    const harness = components.harness(config.top);
     const tasks = heldOut(config.top, context, config.evaluation.prompts);
     const algorithm = new Algorithm(config.top, context);
     const together = togetherOf(config);
-    const exam = { config, tasks, algorithm, scorer, hosts, policy, models, together };
+    const exam = { config, tasks, algorithm, scorer, hosts, harness, policy, models, together };
     const total = tasks.length * (1 + config.evaluation.samples);
     const progress = new EvaluationProgress(total, ({ message }) => report(message));
     const plain = await evaluate(exam, clock, (answered) => {

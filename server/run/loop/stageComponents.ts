@@ -23,6 +23,9 @@ import { capacities, Ledger, sourcesOf } from "../stages/ledger.ts";
 import { AuxiliaryLosses } from "../stages/auxiliary.ts";
 import { prepareAuxiliary, prepareReplay } from "./prepare.ts";
 import { EpisodeHosts } from "../environments/episodeHosts.ts";
+import { Harness } from "../harness/harness.ts";
+import type { PolicyServer } from "../harness/policyServer.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { Guide } from "../step/help/guide.ts";
 import { boundarySlots, lastingSlots, slotOf, stateKeys, type Slot } from "../checkpoint/identity.ts";
 import { SharedByFingerprint } from "./sharedByFingerprint.ts";
@@ -35,6 +38,18 @@ const leftOutOfHelp = (message: string): StartNote => ({
   message: `${message}.`,
   action: "Name a log of rollouts that trained.",
 });
+
+/** What is made outside of any stage. */
+interface Outside extends Required<Pick<CreateContext, "random" | "models" | "tokenizer">> {
+  /** The policy as a server, for agent harnesses; it starts when it is first asked. */
+  readonly server?: PolicyServer;
+}
+
+const noServer = (): UserError =>
+  new UserError("rollout.use: harness needs a run, whose policy a program can call.", {
+    code: "harness-server",
+    action: "Start a run, or choose `rollout.use: engine`.",
+  });
 
 /** Makes the methods of stages, once for each distinct choice, and saves those with state. */
 export class StageComponents {
@@ -54,9 +69,10 @@ export class StageComponents {
   private readonly auxiliaries = new SharedByFingerprint<AuxiliaryLosses>(this.restoredLasting);
   private readonly scorers = new SharedByFingerprint<Scorer>();
   private readonly allHosts = new SharedByFingerprint<EpisodeHosts>();
+  private readonly harnesses = new SharedByFingerprint<Harness>();
 
   /** @param outside what methods are made with */
-  constructor(private readonly outside: Required<Pick<CreateContext, "random" | "models" | "tokenizer">>) {}
+  constructor(private readonly outside: Outside) {}
 
   context(body: StageBody): CreateContext {
     return contextOf(body, this.outside);
@@ -81,6 +97,7 @@ export class StageComponents {
       start: this.start(body),
       shape: create(body.rollout.shape, this.context(body)),
       hosts: this.hosts(body),
+      harness: this.harness(body),
       branching: this.branching(body),
       calibration: this.calibration,
       fading:
@@ -179,6 +196,16 @@ export class StageComponents {
     );
   }
 
+  /** The program that plays episodes; undefined: the engine does. @throws UserError where nothing can serve the policy */
+  harness({ rollout }: StageBody): Harness | undefined {
+    const { use, command, warm, parallel, calls, wait } = rollout;
+    if (use !== "harness" || command === undefined) return undefined;
+    const { server } = this.outside;
+    if (server === undefined) throw noServer();
+    const config = { command, warm, parallel, calls, wait };
+    return this.harnesses.get(fingerprint(config), () => new Harness(config, server));
+  }
+
   /** All state: of curricula, and of what lasts. */
   save(): Record<string, Saved> {
     const ledger = this.ledger.empty ? {} : { ledger: this.ledger.save() };
@@ -211,7 +238,9 @@ export class StageComponents {
 
   /** Ends the processes of user rewards, environments and tools. */
   async close(): Promise<void> {
-    await Promise.all([...this.scorers.values, ...this.allHosts.values].map((one) => one.close()));
+    await Promise.all(
+      [...this.scorers.values, ...this.allHosts.values, ...this.harnesses.values].map((one) => one.close()),
+    );
   }
 }
 

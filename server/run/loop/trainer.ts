@@ -23,7 +23,10 @@ import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "../step/update/learners.ts";
-import { Publisher } from "./serving.ts";
+import { ServedRun } from "../harness/servedRun.ts";
+import type { TrainablePolicy } from "../../engine/index.ts";
+import { publishWeights } from "../../engine/weights/publish.ts";
+import { Publisher, publishedPath } from "./serving.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "../step/log/record.ts";
 import type { Appended } from "../step/log/recorder.ts";
@@ -39,6 +42,15 @@ import type { StartNote } from "../models/trainable.ts";
 
 const referenceFolder = (run: string, done: number): string => join(run, "models", `reference-${done}`);
 const referenceSchema = z.number().int().nullable();
+
+/** The run as its own `gradus serve`, for harnesses. */
+const servedBy = (folder: string, policy: Pick<TrainablePolicy, "version" | "readTrained">): ServedRun =>
+  new ServedRun({
+    program: process.argv[1] ?? "",
+    target: folder,
+    publish: () =>
+      publishWeights(publishedPath(folder), { version: policy.version, weights: policy.readTrained() }),
+  });
 
 export class Trainer implements Driver {
   readonly components: StageComponents;
@@ -69,6 +81,7 @@ export class Trainer implements Driver {
       random,
       models: session.models,
       tokenizer: session.policy.tokenizer,
+      ...(folder !== undefined && { server: servedBy(folder, policy) }),
     });
     this.matrix = new RegressionMatrix(session, this.components);
   }
@@ -244,6 +257,7 @@ export class Trainer implements Driver {
       models,
       signal,
       hosts: this.components.hosts(config.top),
+      harness: this.components.harness(config.top),
     };
     this.exam ??= await sized({ ...work, ...this.examination() }, clock, recorder, this.folder);
     const exam = { ...work, ...this.exam };

@@ -10,6 +10,7 @@ import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import type { EpisodeHosts } from "../environments/episodeHosts.ts";
+import type { Harness } from "../harness/harness.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Calibration } from "./score/calibration.ts";
 import type { Task } from "../../core/task.ts";
@@ -44,6 +45,8 @@ export interface Stage {
   readonly shape: EpisodeShape;
   /** Environments and tools, where the shape asks for them. */
   readonly hosts: EpisodeHosts | undefined;
+  /** undefined: the engine plays. */
+  readonly harness: Harness | undefined;
   /** undefined: every rollout begins where its task does. */
   readonly branching: Branching | undefined;
   /** The run's own, whatever the stage. */

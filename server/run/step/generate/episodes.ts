@@ -7,6 +7,7 @@ import type { Batch } from "../../../core/rollouts.ts";
 import type { Sample } from "../../../core/policy.ts";
 import type { Playing } from "../../../core/slots/episodes.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
+import type { Harness } from "../../harness/harness.ts";
 import { judging, ShapeAnswers, type Answerer } from "./answers.ts";
 import { assemble, type Draft } from "./assemble.ts";
 import { Episode, type EpisodeSetting } from "./episode.ts";
@@ -25,6 +26,8 @@ export interface Table extends EpisodeSetting {
   readonly keepStates?: boolean;
   /** Whether an episode may be several rows, one after the other; else its last part stands for it. */
   readonly parts?: boolean;
+  /** Plays the episodes in the place of the engine's own loop. */
+  readonly harness?: Harness | undefined;
 }
 
 interface Player {
@@ -151,7 +154,8 @@ async function playInEnvironments(
  * @throws what generation throws; UserError where a question fills the context
  */
 export async function play(drafts: readonly Draft[], table: Table): Promise<Batch> {
-  const { policy, decode, shape, judge, hosts } = table;
+  const { policy, decode, shape, judge, hosts, harness } = table;
+  if (harness !== undefined) return harness.play(drafts, policy, decode, table.parts === true);
   if (shape.plays !== undefined && hosts !== undefined)
     return playInEnvironments(drafts, table, shape.plays, hosts);
   if (shape.most === 1) return rollOut(policy, drafts, decode);

@@ -20,7 +20,7 @@ export function generateWith(
   parts = false,
 ): Promise<Batch> {
   const { session, stage, clock, watch } = context;
-  const { algorithm, scorer, shape, hosts } = stage;
+  const { algorithm, scorer, shape, hosts, harness } = stage;
   const { rollout } = stage.config.body;
   const deciding = { algorithm, scorer, rollout, context: rewardContext(session, clock) };
   return watch.time("generate", () =>
@@ -30,6 +30,7 @@ export function generateWith(
       shape,
       hosts,
       parts,
+      harness,
       keepStates: stage.start.observe !== undefined,
       asking: rollout,
       tries: "drawn",

@@ -1,0 +1,200 @@
+/**
+ * The user's harness: a program that works on a task by calling the policy as a model server. It runs once a rollout, or
+ * stays and is given rollouts as lines of JSON. It is ended with all that it started.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { createInterface } from "node:readline";
+import { z } from "zod";
+import { messageOf } from "../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../shared/lib/json.ts";
+import { cut } from "../../lib/own/cut.ts";
+import { endGroup, markName } from "../../lib/own/processGroup.ts";
+
+/** One rollout's work. */
+export interface HarnessJob {
+  readonly id: string;
+  /** What the program reads: the task, and where the policy is. */
+  readonly work: JsonObject;
+  /** The same for programs that read only their environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+const verdictSchema = z.looseObject({
+  id: z.string().optional(),
+  reward: z.number().nullish(),
+  components: z.record(z.string(), z.number()).optional(),
+  error: z.string().optional(),
+});
+
+/** What the program says of a rollout. */
+export type HarnessVerdict =
+  | {
+      readonly kind: "done";
+      /** The task's own verdict; absent: it has none. */
+      readonly reward?: number;
+      readonly components: Readonly<Record<string, number>>;
+    }
+  | { readonly kind: "failed"; readonly message: string };
+
+export interface HarnessProgram {
+  /** Never rejects: what goes wrong is the rollout's error. */
+  run(job: HarnessJob, seconds: number, signal: AbortSignal): Promise<HarnessVerdict>;
+  close(): void;
+}
+
+/** A command line for the shell, or a program with its arguments. */
+export type Command = string | readonly string[];
+
+interface Started {
+  readonly child: ChildProcess;
+  end(): void;
+}
+
+function started(command: Command, folder: string, environment: Readonly<Record<string, string>>): Started {
+  const mark = randomUUID();
+  const [program, ...words] = typeof command === "string" ? [command] : command;
+  const child = spawn(program!, words, {
+    cwd: folder,
+    shell: typeof command === "string",
+    // A group of its own, so that what the harness starts ends with it.
+    detached: process.platform !== "win32",
+    env: { ...process.env, ...environment, [markName]: mark },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  // How the process ended says more than a broken pipe.
+  child.stdin?.on("error", () => child.stdin?.destroy());
+  return { child, end: () => child.pid !== undefined && endGroup(child.pid, mark) };
+}
+
+const failed = (message: string): HarnessVerdict => ({ kind: "failed", message: cut(message) });
+
+/** A line as a verdict; undefined: the program speaks of something else. */
+function verdictIn(line: string): z.output<typeof verdictSchema> | undefined {
+  if (!line.trimStart().startsWith("{")) return undefined;
+  try {
+    return verdictSchema.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined; // a line of the program's own that only begins as JSON does
+  }
+}
+
+function verdictOf({ reward, components = {}, error }: z.output<typeof verdictSchema>): HarnessVerdict {
+  if (error !== undefined) return failed(error);
+  return { kind: "done", components, ...(typeof reward === "number" && { reward }) };
+}
+
+const ended = (code: number | null, signal: NodeJS.Signals | null, said: string): string =>
+  `the harness ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}${said === "" ? "" : `: ${said}`}`;
+
+/** Keeps what is said last: where programs say why they end. */
+class LastWords {
+  private text = "";
+  add(words: string): void {
+    this.text = `${this.text}${words}`.slice(-2_000);
+  }
+  get said(): string {
+    return this.text.trim().split("\n").slice(-3).join(" ").trim();
+  }
+}
+
+/** A process a rollout. The verdict is the last line of its output that is an object in JSON with a reward or an error. */
+export class ProgramPerRollout implements HarnessProgram {
+  private readonly running = new Set<Started>();
+
+  constructor(
+    private readonly command: Command,
+    private readonly folder: string,
+  ) {}
+
+  run(job: HarnessJob, seconds: number, signal: AbortSignal): Promise<HarnessVerdict> {
+    if (signal.aborted) return Promise.resolve(failed("aborted"));
+    return new Promise((resolve) => {
+      const own = started(this.command, this.folder, job.environment);
+      this.running.add(own);
+      const { child } = own;
+      const words = new LastWords();
+      let verdict: z.output<typeof verdictSchema> | undefined;
+      const done = (answer: HarnessVerdict): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", aborted);
+        this.running.delete(own);
+        own.end();
+        resolve(answer);
+      };
+      const timer = setTimeout(() => done(failed(`timeout after ${seconds} s`)), seconds * 1000);
+      const aborted = (): void => done(failed("aborted"));
+      signal.addEventListener("abort", aborted);
+      child.stderr?.on("data", (data: Buffer) => words.add(data.toString()));
+      createInterface({ input: child.stdout! }).on("line", (line) => {
+        const found = verdictIn(line);
+        if (found?.reward !== undefined || found?.error !== undefined) verdict = found;
+      });
+      child.on("error", (error) => done(failed(`the harness could not be run: ${messageOf(error)}`)));
+      // What it left running may hold its pipes open.
+      child.on("exit", () => own.end());
+      child.on("close", (code, killed) => {
+        if (code !== 0) done(failed(ended(code, killed, words.said)));
+        else done(verdict === undefined ? { kind: "done", components: {} } : verdictOf(verdict));
+      });
+      child.stdin?.end(`${JSON.stringify(job.work)}\n`);
+    });
+  }
+
+  close(): void {
+    for (const one of this.running) one.end();
+  }
+}
+
+/** One process for all rollouts: a line of JSON each way, with the job's `id`, in any order. It is started again where it ended. */
+export class WarmProgram implements HarnessProgram {
+  private now: { readonly own: Started; readonly words: LastWords } | undefined;
+  private readonly waiting = new Map<string, (verdict: HarnessVerdict) => void>();
+
+  constructor(
+    private readonly command: Command,
+    private readonly folder: string,
+  ) {}
+
+  run({ id, work, environment }: HarnessJob, seconds: number, signal: AbortSignal): Promise<HarnessVerdict> {
+    if (signal.aborted) return Promise.resolve(failed("aborted"));
+    this.now ??= this.start(environment);
+    const { own } = this.now;
+    return new Promise((resolve) => {
+      const done = (verdict: HarnessVerdict): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", aborted);
+        // A late answer finds nobody who waits for it.
+        this.waiting.delete(id);
+        resolve(verdict);
+      };
+      const timer = setTimeout(() => done(failed(`timeout after ${seconds} s`)), seconds * 1000);
+      const aborted = (): void => done(failed("aborted"));
+      signal.addEventListener("abort", aborted);
+      this.waiting.set(id, done);
+      own.child.stdin?.write(`${JSON.stringify({ id, ...work })}\n`);
+    });
+  }
+
+  private start(environment: Readonly<Record<string, string>>): NonNullable<WarmProgram["now"]> {
+    const own = started(this.command, this.folder, environment);
+    const words = new LastWords();
+    const gone = (message: string): void => {
+      if (this.now?.own === own) this.now = undefined;
+      own.end();
+      for (const done of [...this.waiting.values()]) done(failed(message));
+    };
+    own.child.stderr?.on("data", (data: Buffer) => words.add(data.toString()));
+    createInterface({ input: own.child.stdout! }).on("line", (line) => {
+      const found = verdictIn(line);
+      if (found?.id !== undefined) this.waiting.get(found.id)?.(verdictOf(found));
+    });
+    own.child.on("error", (error) => gone(`the harness could not be run: ${messageOf(error)}`));
+    own.child.on("close", (code, killed) => gone(ended(code, killed, words.said)));
+    return { own, words };
+  }
+
+  close(): void {
+    this.now?.own.end();
+  }
+}
