@@ -9,8 +9,20 @@ import { wrapped } from "./whyText.ts";
 /** Columns of a comment. */
 const width = 100;
 
+/** Contexts of the small model, in tokens, the first of which that holds the preset's episodes is written. */
+const contexts = [undefined, 256, 512, 1024, 2048, 4096, 8192] as const;
+
 /** It has the tasks and the reward that the preset leaves open, so that it is checked and runs as it is. */
 export function presetConfig(preset: Preset): string {
+  const fits = (text: string): boolean =>
+    loadConfig(`${preset.id}.gradus.yaml`, { text }).diagnostics.every(
+      ({ rule }) => rule !== "context-length",
+    );
+  const written = contexts.map((context) => configWith(preset, context));
+  return written.find(fits) ?? written[0]!;
+}
+
+function configWith(preset: Preset, context: number | undefined): string {
   const extended = `extends: ${stringify(preset.id).trim()}`;
   const { root } = loadConfig(`${preset.id}.gradus.yaml`, { text: `${extended}\n` });
   const terms = child(child(root, "reward"), "terms");
@@ -22,7 +34,7 @@ export function presetConfig(preset: Preset): string {
     extended,
     "",
     "# The policy: `tiny` is a small transformer from random weights; write the path of a model to train that.",
-    "model: { base: tiny }",
+    `model: { base: tiny${context === undefined ? "" : `, context: ${context}`} }`,
     ...(hasTasks ? [] : ["", ...exampleTasks]),
     ...(hasTerms ? [] : ["", ...exampleReward]),
     "",

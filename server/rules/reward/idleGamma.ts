@@ -1,7 +1,7 @@
 import { create } from "../../core/create.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { keyedRandom } from "../../core/config/keyedRandom.ts";
-import { eachRlStage, isOwn, placeOf, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, isOwn, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** Combiners that make one reward of the terms: it has no source with a discount of its own. */
 const joining: ReadonlySet<string> = new Set(["product", "tiers", "max", "soft_min", "pessimism", "veto"]);
@@ -33,10 +33,12 @@ export const idleGamma: Rule = {
       if (term.gamma === undefined) continue;
       const why = idle(body);
       const path = ["reward", "terms", term.name, "gamma"];
-      if (why === undefined || !isOwn(placeOf(view.body, ...path))) continue;
+      const at = placeOf(view.body, ...path);
+      if (why === undefined || !isOwn(at)) continue;
       reportAt(model, view, idleGamma, [path], {
         severity: "warning",
         message: `\`gamma\` of \`${term.name}\` changes nothing: ${why}`,
+        fileFixes: [model.edits.remove(pathIn(view, at, ...path), "Remove `gamma`", false)],
       });
     }
   }),

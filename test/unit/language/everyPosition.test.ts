@@ -80,11 +80,12 @@ const unknowable: readonly (readonly [RegExp, "key" | "value", string])[] = [
   [/\.generate\..*\.levels\[\]$/, "value", "words to a model"],
   [/\.(?:pattern|take|yes|forbid)$/, "value", "a pattern of one's own"],
   [/^rollout\.stop\[\]$/, "value", "text of an answer"],
+  [/^rollout\.command(?:\[\])?$/, "value", "a program of one's own"],
   [/(?:^|\.)(?:phrases|list|tags)\[\]$/, "value", "text of an answer"],
   [/^model\.base$/, "value", "a file that is fetched first"],
   [/on_enter\.snapshot$/, "value", "what the snapshot is called"],
   [
-    /^curriculum\.(?:estimator\.field|arms\.fields\[\])$/,
+    /^(?:curriculum\.(?:estimator\.field|arms\.fields\[\])|reward\.terms\.[^.]+\.field)$/,
     "value",
     "a field of the person's data, which a preset has not",
   ],

@@ -41,7 +41,7 @@ const params = z.object({
   ),
   transform: param(
     z.array(z.enum(transforms)).default([]),
-    "What is made of the scores, in this order. clip: min(score − eta, 0); delta: the score less the next step's; last: the last step's alone; thoughts: steps in a row on the same side of eta are one thought, whose mean stands at its last step. A raw score by step is an invitation to repeat good steps.",
+    "What is made of the scores, in this order. clip: min(score − eta, 0); delta: the score less the next step's; last: the last step's alone; thoughts: steps in a row on the same side of eta are one thought, whose mean is at its last step. A raw score by step is an invitation to repeat good steps.",
   ),
   eta: param(z.number().default(0), "η of clip, and where thoughts differ."),
   answer_step: param(
