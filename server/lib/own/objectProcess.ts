@@ -1,11 +1,10 @@
 /** Processes that run an environment or a tool of the user's own: in Node, or in the Python that is meant for it. */
-import { fork, type ChildProcess } from "node:child_process";
-import { randomInt, randomUUID } from "node:crypto";
+import { randomInt } from "node:crypto";
 import type { Json } from "../../../shared/lib/json.ts";
 import { withBundleFile } from "./bundleFile.ts";
 import { FramedProcess } from "./framedProcess.ts";
-import { hostFile, OwnProcess, type Part } from "./ownProcess.ts";
-import { markName } from "./processGroup.ts";
+import { hostFile, type Part } from "./ownProcess.ts";
+import { ScriptProcess } from "./scriptProcess.ts";
 import type {
   FromObject,
   LoadAnswer,
@@ -67,7 +66,7 @@ async function valueOf<Question>(
   return answer.value;
 }
 
-export class ScriptObject extends OwnProcess<ToObject, FromObject> implements ObjectHost {
+export class ScriptObject extends ScriptProcess<ToObject, FromObject> implements ObjectHost {
   private readonly numbers = new Numbers();
 
   /** @param bundle its text */
@@ -75,16 +74,7 @@ export class ScriptObject extends OwnProcess<ToObject, FromObject> implements Ob
     private readonly bundle: string,
     folder: string,
   ) {
-    const mark = randomUUID();
-    super(started(folder, mark), mark);
-    this.child.on("message", (message: FromObject | null) => {
-      if (typeof message === "object" && message !== null) this.hear(message);
-    });
-    // An ending process closes its channel first, and how it ended says more.
-    this.child.on(
-      "disconnect",
-      () => void setTimeout(() => this.end("the process closed its channel"), 500).unref(),
-    );
+    super(hostFile("objectHost.mjs", process.env["GRADUS_OBJECT_HOST"]), folder);
   }
 
   load(name: string, role: ObjectRole, seconds: number): Promise<LoadAnswer> {
@@ -101,24 +91,7 @@ export class ScriptObject extends OwnProcess<ToObject, FromObject> implements Ob
       this.converse(asked, seconds, signal, take),
     );
   }
-
-  protected send(question: ToObject): void {
-    this.child.send(question, (error) => {
-      if (error !== null) this.end(`could not be called: ${error.message}`);
-    });
-  }
 }
-
-const started = (folder: string, mark: string): ChildProcess =>
-  fork(hostFile("objectHost.mjs", process.env["GRADUS_OBJECT_HOST"]), [], {
-    cwd: folder,
-    serialization: "advanced",
-    execArgv: ["--enable-source-maps"],
-    // A group of its own, so that what the user's code starts ends with it.
-    detached: process.platform !== "win32",
-    env: { ...process.env, [markName]: mark },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
 
 /** A Python file: its absolute path and its text. */
 export interface PythonText {
