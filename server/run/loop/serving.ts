@@ -45,20 +45,25 @@ export class Publisher {
   private failed = false;
 
   constructor(
-    private readonly folder: string,
+    readonly folder: string,
     private readonly policy: Pick<TrainablePolicy, "version" | "readTrained">,
     private readonly report: (message: string) => void,
   ) {}
 
+  /** Once a version, whoever asks. @throws UserError where the file cannot be written */
+  publish(): void {
+    const { version } = this.policy;
+    if (this.published === version) return;
+    publishWeights(publishedPath(this.folder), { version, weights: this.policy.readTrained() });
+    this.published = version;
+  }
+
   /** At a step boundary. One look at a file where nobody serves; what cannot be written is reported once. */
   atBoundary(): void {
     const touched = statSync(servedPath(this.folder), { throwIfNoEntry: false })?.mtimeMs;
-    if (touched === undefined || Date.now() - touched > FRESH || this.published === this.policy.version)
-      return;
-    const { version } = this.policy;
+    if (touched === undefined || Date.now() - touched > FRESH) return;
     try {
-      publishWeights(publishedPath(this.folder), { version, weights: this.policy.readTrained() });
-      this.published = version;
+      this.publish();
     } catch (error) {
       if (!this.failed) this.report(messageOf(error));
       this.failed = true;

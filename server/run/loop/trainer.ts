@@ -24,9 +24,7 @@ import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "../step/update/learners.ts";
 import { ServedRun } from "../harness/servedRun.ts";
-import type { TrainablePolicy } from "../../engine/index.ts";
-import { publishWeights } from "../../engine/weights/publish.ts";
-import { Publisher, publishedPath } from "./serving.ts";
+import { Publisher } from "./serving.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
 import { evaluationRecord } from "../step/log/record.ts";
 import type { Appended } from "../step/log/recorder.ts";
@@ -44,12 +42,11 @@ const referenceFolder = (run: string, done: number): string => join(run, "models
 const referenceSchema = z.number().int().nullable();
 
 /** The run as its own `gradus serve`, for harnesses. */
-const servedBy = (folder: string, policy: Pick<TrainablePolicy, "version" | "readTrained">): ServedRun =>
+const servedBy = (publisher: Publisher): ServedRun =>
   new ServedRun({
     program: process.argv[1] ?? "",
-    target: folder,
-    publish: () =>
-      publishWeights(publishedPath(folder), { version: policy.version, weights: policy.readTrained() }),
+    target: publisher.folder,
+    publish: () => publisher.publish(),
   });
 
 export class Trainer implements Driver {
@@ -75,13 +72,13 @@ export class Trainer implements Driver {
       recorder.event("warning", "weights-not-published", `${message} The run goes on.`, {
         action: "What serves this run keeps answering with earlier weights until they can be written.",
       });
-    if (folder !== undefined) this.publisher = new Publisher(folder, policy, report);
+    this.publisher = folder === undefined ? undefined : new Publisher(folder, policy, report);
     const random = randomStream(session.config.seed, "methods");
     this.components = new StageComponents({
       random,
       models: session.models,
       tokenizer: session.policy.tokenizer,
-      ...(folder !== undefined && { server: servedBy(folder, policy) }),
+      ...(this.publisher !== undefined && { server: servedBy(this.publisher) }),
     });
     this.matrix = new RegressionMatrix(session, this.components);
   }
