@@ -6,9 +6,10 @@ import { createHash } from "node:crypto";
 import { inParallel } from "../../lib/chatCompletions.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Batch, Played } from "../../core/rollouts.ts";
-import type { DecodeOptions, Policy, Sample } from "../../core/policy.ts";
+import type { DecodeOptions, Policy, Tokenizer } from "../../core/policy.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { assemble, type Draft } from "../step/generate/assemble.ts";
+import { assembleRows, type Draft, type EpisodeRow } from "../step/generate/assemble.ts";
+import { nothing } from "../step/generate/generate.ts";
 import { conversationsOf, type Conversation } from "./captured.ts";
 import type { PolicyServer, SessionPlace } from "./policyServer.ts";
 import { ProgramPerRollout, WarmProgram, type HarnessProgram, type HarnessVerdict } from "./program.ts";
@@ -22,16 +23,6 @@ interface PlayedEpisode {
   readonly conversations: readonly Conversation[];
   readonly seconds: number;
 }
-
-const empty: Sample = {
-  index: 0,
-  tokens: new Int32Array(0),
-  logp_old: new Float64Array(0),
-  logp_sampled: new Float64Array(0),
-  entropy: new Float64Array(0),
-  versions: new Int32Array(0),
-  finish: "error",
-};
 
 /** A name for URLs and headers, the same for the same rollout. */
 const nameOf = ({ prompt }: Draft, version: number): string =>
@@ -79,15 +70,10 @@ export class Harness {
     const played = await inParallel(drafts, this.config.parallel, (draft) => this.one(draft, policy, decode));
     decode.signal?.throwIfAborted();
     const rows = drafts.flatMap((draft, i) => {
-      const own = rowsOf(draft, played[i]!, tokenizer.eos);
+      const own = rowsOf(draft, played[i]!, tokenizer);
       return parts ? own : own.slice(-1);
     });
-    return assemble(
-      rows.map(({ draft }) => draft),
-      new Map(rows.map(({ sample }, i) => [i, sample])),
-      tokenizer,
-      version,
-    );
+    return assembleRows(rows, tokenizer, version);
   }
 
   private async one(draft: Draft, policy: Policy, decode: DecodeOptions): Promise<PlayedEpisode> {
@@ -136,8 +122,6 @@ export class Harness {
   }
 }
 
-type EpisodeRow = { readonly draft: Draft; readonly sample: Sample };
-
 /** What became of the episode, apart from its tokens. */
 function outcomeOf({ verdict, conversations, seconds }: PlayedEpisode): {
   readonly reward: number | undefined;
@@ -163,16 +147,17 @@ function outcomeOf({ verdict, conversations, seconds }: PlayedEpisode): {
  * An episode's rows: one a conversation, the last of which is scored and stands for the episode. What failed, or called
  * nothing, is an error of its reward.
  */
-function rowsOf(draft: Draft, one: PlayedEpisode, eos: number): readonly EpisodeRow[] {
+function rowsOf(draft: Draft, one: PlayedEpisode, tokenizer: Tokenizer): readonly EpisodeRow[] {
   const { reward, played, failed } = outcomeOf(one);
   const { prefix: _, ...prompt } = draft.prompt;
   const shared = { played, ...(failed !== undefined && { failed }) };
   const count = one.conversations.length;
   // A row has a token at the least.
   if (count === 0) {
-    const parts = [{ kind: "observed" as const, tokens: Int32Array.of(eos) }];
+    const parts = [{ kind: "observed" as const, tokens: Int32Array.of(tokenizer.eos) }];
     const episode = { parts, turns: [], tries: 0, ...shared };
-    return [{ draft: { ...draft, prompt, episode }, sample: empty }];
+    const sample = { ...nothing(0, draft, tokenizer), finish: "error" as const };
+    return [{ draft: { ...draft, prompt, episode }, sample }];
   }
   return one.conversations.map(({ context, parts, turns, sample }, i) => {
     const last = i === count - 1;

@@ -87,6 +87,28 @@ function verdictOf({ reward, components = {}, error }: z.output<typeof verdictSc
 const ended = (code: number | null, signal: NodeJS.Signals | null, said: string): string =>
   `the harness ended ${signal === null ? `with exit code ${code}` : `by ${signal}`}${said === "" ? "" : `: ${said}`}`;
 
+/**
+ * What a rollout comes to within its time, and unless it is aborted.
+ * @param begin is given what ends the wait; what it returns is called once the wait has ended
+ */
+const answered = (
+  seconds: number,
+  signal: AbortSignal,
+  begin: (done: (verdict: HarnessVerdict) => void) => () => void,
+): Promise<HarnessVerdict> =>
+  new Promise((resolve) => {
+    const done = (verdict: HarnessVerdict): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", aborted);
+      over();
+      resolve(verdict);
+    };
+    const timer = setTimeout(() => done(failed(`timeout after ${seconds} s`)), seconds * 1000);
+    const aborted = (): void => done(failed("aborted"));
+    signal.addEventListener("abort", aborted);
+    const over = begin(done);
+  });
+
 /** Keeps what is said last: where programs say why they end. */
 class LastWords {
   private text = "";
@@ -109,22 +131,12 @@ export class ProgramPerRollout implements HarnessProgram {
 
   run(job: HarnessJob, seconds: number, signal: AbortSignal): Promise<HarnessVerdict> {
     if (signal.aborted) return Promise.resolve(failed("aborted"));
-    return new Promise((resolve) => {
+    return answered(seconds, signal, (done) => {
       const own = started(this.command, this.folder, job.environment);
       this.running.add(own);
       const { child } = own;
       const words = new LastWords();
       let verdict: z.output<typeof verdictSchema> | undefined;
-      const done = (answer: HarnessVerdict): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", aborted);
-        this.running.delete(own);
-        own.end();
-        resolve(answer);
-      };
-      const timer = setTimeout(() => done(failed(`timeout after ${seconds} s`)), seconds * 1000);
-      const aborted = (): void => done(failed("aborted"));
-      signal.addEventListener("abort", aborted);
       child.stderr?.on("data", (data: Buffer) => words.add(data.toString()));
       createInterface({ input: child.stdout! }).on("line", (line) => {
         const found = verdictIn(line);
@@ -138,6 +150,10 @@ export class ProgramPerRollout implements HarnessProgram {
         else done(verdict === undefined ? { kind: "done", components: {} } : verdictOf(verdict));
       });
       child.stdin?.end(`${JSON.stringify(job.work)}\n`);
+      return () => {
+        this.running.delete(own);
+        own.end();
+      };
     });
   }
 
@@ -160,19 +176,11 @@ export class WarmProgram implements HarnessProgram {
     if (signal.aborted) return Promise.resolve(failed("aborted"));
     this.now ??= this.start(environment);
     const { own } = this.now;
-    return new Promise((resolve) => {
-      const done = (verdict: HarnessVerdict): void => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", aborted);
-        // A late answer finds nobody who waits for it.
-        this.waiting.delete(id);
-        resolve(verdict);
-      };
-      const timer = setTimeout(() => done(failed(`timeout after ${seconds} s`)), seconds * 1000);
-      const aborted = (): void => done(failed("aborted"));
-      signal.addEventListener("abort", aborted);
+    return answered(seconds, signal, (done) => {
       this.waiting.set(id, done);
       own.child.stdin?.write(`${JSON.stringify({ id, ...work })}\n`);
+      // A late answer finds nobody who waits for it.
+      return () => this.waiting.delete(id);
     });
   }
 

@@ -112,6 +112,21 @@ export function assemble(
   return { ...batchOfSamples(drafts.map((draft, i) => rowOf(draft, samples.get(i)!, tokenizer))), version };
 }
 
+/** What is drafted and what was written of it. */
+export interface EpisodeRow {
+  readonly draft: Draft;
+  readonly sample: Sample;
+}
+
+/** Rows of episodes, which are drafted only once they are over. */
+export const assembleRows = (rows: readonly EpisodeRow[], tokenizer: Tokenizer, version: number): Batch =>
+  assemble(
+    rows.map(({ draft }) => draft),
+    new Map(rows.map(({ sample }, i) => [i, sample])),
+    tokenizer,
+    version,
+  );
+
 /** The rounds of one step as one batch. A group never spans rounds: equal names in two rounds are two groups. */
 export function concatenate(batches: readonly [Batch, ...Batch[]]): Batch {
   const [first] = batches;

@@ -6,7 +6,7 @@ import type { Turn } from "../../../core/slots/turn.ts";
 import type { Played } from "../../../core/rollouts.ts";
 import type { Lead } from "../../../core/slots/guidance.ts";
 import type { DecodeOptions, Policy, Prompt, Sample } from "../../../core/policy.ts";
-import { lengthOf, tokensOf, type Draft } from "./assemble.ts";
+import { lengthOf, tokensOf, type Draft, type EpisodeRow } from "./assemble.ts";
 import { nothing, tooLong } from "./generate.ts";
 import { asked, type Asking } from "./prompts.ts";
 
@@ -25,12 +25,6 @@ export interface Said extends Pick<Turn, "role" | "text" | "name" | "state"> {
   readonly tokens: Int32Array;
   /** The whole conversation with it, as the chat template writes it again, where that is what the policy reads next. */
   readonly again?: Int32Array | undefined;
-}
-
-/** An episode, or a part of one, as a row is made of it. */
-interface EpisodeRow {
-  readonly draft: Draft;
-  readonly sample: Sample;
 }
 
 export class Episode {

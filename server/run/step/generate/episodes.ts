@@ -9,7 +9,7 @@ import type { Playing } from "../../../core/slots/episodes.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Harness } from "../../harness/harness.ts";
 import { judging, ShapeAnswers, type Answerer } from "./answers.ts";
-import { assemble, type Draft } from "./assemble.ts";
+import { assembleRows, type Draft } from "./assemble.ts";
 import { Episode, type EpisodeSetting } from "./episode.ts";
 import { EnvironmentAnswers, type Hosting } from "./environmentAnswers.ts";
 import { EpisodeFeed } from "./episodeFeed.ts";
@@ -37,12 +37,7 @@ interface Player {
 
 function rowsOf(episodes: readonly Episode[], { policy, parts }: Table, version: number): Batch {
   const finished = episodes.flatMap(({ finished: rows }) => (parts === true ? rows : rows.slice(-1)));
-  return assemble(
-    finished.map(({ draft }) => draft),
-    new Map(finished.map(({ sample }, i) => [i, sample])),
-    policy.tokenizer,
-    version,
-  );
+  return assembleRows(finished, policy.tokenizer, version);
 }
 
 /** One generation in which all episodes are written. */
