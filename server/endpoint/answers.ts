@@ -50,6 +50,12 @@ export interface Caller {
   readonly onPiece?: (piece: Piece) => void;
 }
 
+/** What every answer says of the weights that wrote it. */
+export const weightsOf = (version: number): object => ({
+  system_fingerprint: `gradus-v${version}`,
+  weight_version: version,
+});
+
 export class Answers {
   constructor(
     private readonly writer: Writer,

@@ -1,10 +1,10 @@
 /** Anthropic's messages. */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Answers, Caller, Choice, Request } from "./answers.ts";
+import { weightsOf, type Answers, type Caller, type Choice, type Request } from "./answers.ts";
 import { anthropicMessage, anthropicSystem, anthropicTool, rendered } from "./conversation.ts";
 import type { Reply } from "./reply.ts";
-import { choosingOf, parsed } from "./sampling.ts";
+import { drawingOf, parsed } from "./sampling.ts";
 
 const conversationFields = {
   messages: z.array(anthropicMessage).min(1),
@@ -66,20 +66,21 @@ export async function messages(
     tokens,
     messages: said,
     ...(tools.length > 0 && { tools }),
-    n: 1,
     max_tokens: asked.max_tokens,
-    temperature: asked.temperature ?? 1,
-    stop: asked.stop_sequences ?? [],
-    seed: asked.seed ?? undefined,
-    choosing: choosingOf({ top_p: asked.top_p, top_k: asked.top_k }),
+    ...drawingOf({
+      temperature: asked.temperature,
+      stop: asked.stop_sequences,
+      seed: asked.seed,
+      top_p: asked.top_p,
+      top_k: asked.top_k,
+    }),
   };
   const head = (version: number): object => ({
     id: `msg_${randomUUID()}`,
     type: "message",
     role: "assistant",
     model,
-    weight_version: version,
-    system_fingerprint: `gradus-v${version}`,
+    ...weightsOf(version),
     ...(asked.return_token_ids === true && { prompt_token_ids: [...tokens] }),
   });
   const input_tokens = tokens.length;

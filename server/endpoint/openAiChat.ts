@@ -1,11 +1,11 @@
 /** OpenAI's chat completions, with vLLM's `return_token_ids`. */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Answers, Caller, Choice, Piece, Request } from "./answers.ts";
+import { weightsOf, type Answers, type Caller, type Choice, type Piece, type Request } from "./answers.ts";
 import { openAiMessage, openAiTool, rendered } from "./conversation.ts";
 import type { Reply } from "./reply.ts";
-import { choosingOf, parsed, refuseUnknown, samplingFields } from "./sampling.ts";
-import { isWorth, tooMuch, unix, usageOf, weightsOf, type Details } from "./openAiShape.ts";
+import { drawingOf, parsed, refuseUnknown, samplingFields } from "./sampling.ts";
+import { isWorth, tooMuch, unix, usageOf, type Details } from "./openAiShape.ts";
 
 const chatSchema = z.looseObject({
   ...samplingFields,
@@ -63,12 +63,8 @@ export async function chat(
     tokens,
     messages: asked.messages,
     ...(tools.length > 0 && { tools }),
-    n: asked.n ?? 1,
     max_tokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
-    temperature: asked.temperature ?? 1,
-    stop: asked.stop ?? [],
-    seed: asked.seed ?? undefined,
-    choosing: choosingOf(asked),
+    ...drawingOf(asked),
   };
   const details = {
     ids: asked.return_token_ids === true,

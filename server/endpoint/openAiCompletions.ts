@@ -1,12 +1,12 @@
 /** OpenAI's plain completions, with vLLM's `return_token_ids`. */
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
-import type { Answers, Caller, Piece, Request } from "./answers.ts";
+import { weightsOf, type Answers, type Caller, type Piece, type Request } from "./answers.ts";
 import { plain } from "./conversation.ts";
 import { Refusal } from "./errors.ts";
-import { isWorth, tooMuch, unix, usageOf, weightsOf } from "./openAiShape.ts";
+import { isWorth, tooMuch, unix, usageOf } from "./openAiShape.ts";
 import type { Reply } from "./reply.ts";
-import { choosingOf, parsed, refuseUnknown, samplingFields } from "./sampling.ts";
+import { drawingOf, parsed, refuseUnknown, samplingFields } from "./sampling.ts";
 
 const completionSchema = z.looseObject({
   ...samplingFields,
@@ -68,12 +68,8 @@ export async function completions(
     api: "completions",
     prompt: text,
     tokens,
-    n: asked.n ?? 1,
     max_tokens: asked.max_tokens ?? 16,
-    temperature: asked.temperature ?? 1,
-    stop: asked.stop ?? [],
-    seed: asked.seed ?? undefined,
-    choosing: choosingOf(asked),
+    ...drawingOf(asked),
   }));
   const details = {
     ids: asked.return_token_ids === true,

@@ -11,12 +11,6 @@ export const tooMuch = {
 } as const;
 
 export const unix = (): number => Math.floor(Date.now() / 1000);
-/** What every answer says of the weights that wrote it. */
-export const weightsOf = (version: number): object => ({
-  system_fingerprint: `gradus-v${version}`,
-  weight_version: version,
-});
-
 /** What a request wants to know of each token. */
 export interface Details {
   readonly ids: boolean;

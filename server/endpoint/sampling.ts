@@ -1,5 +1,6 @@
 /** How a request asks for tokens to be chosen: OpenAI's parameters, vLLM's further ones, and what this server has not. */
 import { z } from "zod";
+import type { Request } from "./answers.ts";
 import { Refusal } from "./errors.ts";
 import type { Choosing } from "./writer.ts";
 
@@ -27,7 +28,7 @@ const fields = z.object(samplingFields);
 type Fields = z.output<typeof fields>;
 
 /** What all requests of a feed have in common; what is off is left out, so that as many as can share one. */
-export function choosingOf(asked: Partial<Fields>): Choosing {
+function choosingOf(asked: Partial<Fields>): Choosing {
   const {
     top_p,
     top_k,
@@ -50,6 +51,17 @@ export function choosingOf(asked: Partial<Fields>): Choosing {
     ...(logit_bias != null && Object.keys(logit_bias).length > 0 && { logit_bias }),
   };
 }
+
+/** How the answers of a request are drawn. */
+export const drawingOf = (
+  asked: Partial<Fields>,
+): Pick<Request, "n" | "temperature" | "stop" | "seed" | "choosing"> => ({
+  n: asked.n ?? 1,
+  temperature: asked.temperature ?? 1,
+  stop: asked.stop ?? [],
+  seed: asked.seed ?? undefined,
+  choosing: choosingOf(asked),
+});
 
 /** @throws Refusal for what the model cannot do, unless it is asked for nothing */
 export function refuseUnknown(

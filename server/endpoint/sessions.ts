@@ -56,8 +56,8 @@ export class Sessions {
   }
   /** The number of a call that begins now. @throws Refusal where there may be no more of them */
   begin(session: string): number {
-    const own = this.kept.get(session) ?? { rules: { defaults: {} }, calls: 0, ended: false, captured: [] };
-    this.kept.set(session, own);
+    if (!this.kept.has(session)) this.set(session, { defaults: {} });
+    const own = this.kept.get(session)!;
     if (own.ended)
       throw new Refusal(
         410,
