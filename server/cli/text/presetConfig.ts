@@ -14,31 +14,27 @@ const contexts = [undefined, 256, 512, 1024, 2048, 4096, 8192] as const;
 
 /** It has the tasks and the reward that the preset leaves open, so that it is checked and runs as it is. */
 export function presetConfig(preset: Preset): string {
+  const file = `${preset.id}.gradus.yaml`;
   const fits = (text: string): boolean =>
-    loadConfig(`${preset.id}.gradus.yaml`, { text }).diagnostics.every(
-      ({ rule }) => rule !== "context-length",
-    );
-  const written = contexts.map((context) => configWith(preset, context));
-  return written.find(fits) ?? written[0]!;
-}
-
-function configWith(preset: Preset, context: number | undefined): string {
+    loadConfig(file, { text }).diagnostics.every(({ rule }) => rule !== "context-length");
   const extended = `extends: ${stringify(preset.id).trim()}`;
-  const { root } = loadConfig(`${preset.id}.gradus.yaml`, { text: `${extended}\n` });
+  const { root } = loadConfig(file, { text: `${extended}\n` });
   const terms = child(child(root, "reward"), "terms");
   const hasTerms = terms?.kind === "map" && terms.entries.size > 0;
   const tasks = child(root, "tasks");
   const hasTasks = tasks?.kind === "list" && tasks.items.length > 0;
-  return [
-    ...heading(preset),
-    extended,
-    "",
-    "# The policy: `tiny` is a small transformer from random weights; write the path of a model to train that.",
-    `model: { base: tiny${context === undefined ? "" : `, context: ${context}`} }`,
-    ...(hasTasks ? [] : ["", ...exampleTasks]),
-    ...(hasTerms ? [] : ["", ...exampleReward]),
-    "",
-  ].join("\n");
+  const withContext = (context: number | undefined): string =>
+    [
+      ...heading(preset),
+      extended,
+      "",
+      "# The policy: `tiny` is a small transformer from random weights; write the path of a model to train that.",
+      `model: { base: tiny${context === undefined ? "" : `, context: ${context}`} }`,
+      ...(hasTasks ? [] : ["", ...exampleTasks]),
+      ...(hasTerms ? [] : ["", ...exampleReward]),
+      "",
+    ].join("\n");
+  return withContext(contexts.find((context) => fits(withContext(context))));
 }
 
 function heading({ id, title, papers, status, follows }: Preset): string[] {
