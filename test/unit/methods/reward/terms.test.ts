@@ -7,7 +7,7 @@ import { columnOf, outcome } from "../../../../server/algorithm/rewards/rewards.
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { TermValue } from "../../../../server/core/slots/reward.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
-import type { RewardContext, RewardTerm } from "../../../../server/core/reward.ts";
+import type { RewardTerm } from "../../../../server/core/reward.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { equation } from "../../../../server/methods/reward/equation.ts";
 import { exactMatch } from "../../../../server/methods/reward/exactMatch.ts";
@@ -18,37 +18,16 @@ import { numeric } from "../../../../server/methods/reward/numeric.ts";
 import { verdict } from "../../../../server/methods/reward/verdict.ts";
 import { python } from "../../../../server/methods/reward/own/python.ts";
 import { batchOf, configOf, made } from "../../support.ts";
+import { noModels, rowOf } from "./support.ts";
 
-const clock = { step: 0, stageStep: 0 };
-const rewardContext: RewardContext = {
-  clock,
-  models: {
-    names: [],
-    get: () => assert.fail("no term asks for a model"),
-    perceptron: () => assert.fail("no term asks for a model"),
-  },
-  tokenizer: {
-    size: 0,
-    eos: 0,
-    pad: 0,
-    encode: () => assert.fail("no term encodes"),
-    decode: () => assert.fail("no term decodes"),
-  },
-};
-const rowOf = (response: string, more: Partial<RolloutRow> = {}): RolloutRow => ({
-  step: 0,
-  group: "g",
-  index: 0,
-  response,
-  tokens: [...response].map(() => 1),
-  ...more,
-});
+const { clock } = noModels;
+
 const scores = async (
   term: RewardTerm,
   rows: readonly RolloutRow[],
   batch: Batch = batchOf(rows),
 ): Promise<(number | string)[]> =>
-  (await term.score(batch, rewardContext)).map((value) =>
+  (await term.score(batch, noModels)).map((value) =>
     value.kind === "value" ? value.value : value.kind === "error" ? value.message : value.kind,
   );
 
@@ -327,7 +306,7 @@ test("the scorer sends each term only the rollouts of its tasks", async () => {
     rowOf("46", { task: { env: "arithmetic", data: { answer: "46" } } }),
     rowOf("1", { task: { env: "countdown", ...game } }),
   ];
-  const columns = await scorer.score(batchOf(rows), rewardContext);
+  const columns = await scorer.score(batchOf(rows), noModels);
   assert.deepEqual(
     columns.map(({ name, status }) => [name, ...status]),
     [
