@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { JsonObject } from "../../shared/lib/json.ts";
-import { installed } from "../support/pythonPackages.ts";
+import { installed, rewardPackages } from "../support/pythonPackages.ts";
 import { inShort, pythonTerm, responses, scoring, using } from "../support/pythonReward.ts";
 import {
   answers,
@@ -18,19 +18,7 @@ import {
 } from "../support/shippedRewards.ts";
 import { batchOf, temporary } from "../unit/support.ts";
 
-const found = installed({
-  // verl ends below 3.13, verifiers begins at 3.11.
-  versions: ["3.12", "3.11"],
-  whole: [
-    "verifiers==0.4.0",
-    "reasoning-gym==0.1.25",
-    "math-verify==0.9.0",
-    "mathruler==0.1.0",
-    "pylatexenc==2.10",
-  ],
-  // Both import torch, but not for their rewards.
-  alone: ["verl==0.9.1", "trl==1.16.0"],
-});
+const found = installed(rewardPackages);
 const python = found.kind === "python" ? found.path : undefined;
 const why = found.kind === "none" ? found.why : "";
 const skip = python === undefined && why;

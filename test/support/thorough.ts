@@ -1,7 +1,7 @@
 /** Tests that go through many presets, positions or seeds: some of them in `npm test`, all in `npm run test:long`. */
 
 /** The tier `long` runs whatever imports this file once more, with everything. */
-const thorough = process.env["GRADUS_THOROUGH"] === "1";
+export const thorough = process.env["GRADUS_THOROUGH"] === "1";
 
 /** `all` where tests are thorough, else `few`. */
 export const count = (few: number, all: number): number => (thorough ? all : few);

@@ -1,6 +1,6 @@
-/** An environment on openenv's own server, where a Python has the package: GRADUS_OPENENV_PYTHON, or python3. */
+/** An environment on openenv's own server, where a Python has the package. */
 import assert from "node:assert/strict";
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { createServer } from "node:net";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,12 +9,15 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import { openenv } from "../../../../server/methods/environment/openenv.ts";
 import { socketAddress } from "../../../../server/methods/environment/openenvSocket.ts";
+import { pythonWith } from "../../../support/pythonPackages.ts";
+import { thorough } from "../../../support/thorough.ts";
 import { until } from "../../../support/until.ts";
 import { made, temporary } from "../../support.ts";
 
-const python = process.env["GRADUS_OPENENV_PYTHON"] ?? "python3";
-const found = spawnSync(python, ["-c", "import openenv.core.env_server, uvicorn"], { encoding: "utf8" });
-const skip = found.status === 0 ? false : `${python} has no openenv: pip install openenv`;
+const packages = { versions: ["3.12", "3.11"], whole: ["openenv==0.10.0", "uvicorn"], alone: [] };
+const found = pythonWith("openenv.core.env_server, uvicorn", packages, thorough);
+const python = found.kind === "python" ? found.path : "python3";
+const skip = found.kind === "none" && found.why;
 
 const server = `import sys, time
 import uvicorn

@@ -1,4 +1,4 @@
-/** Tasks and scores of reasoning-gym, where a Python has the package: GRADUS_REASONING_GYM_PYTHON, or python3. */
+/** Tasks and scores of reasoning-gym, where a Python has the package. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
@@ -10,14 +10,16 @@ import { randomStream } from "../../../../server/lib/random.ts";
 import { reasoningGymTerm } from "../../../../server/methods/reward/reasoningGym.ts";
 import { reasoningGym } from "../../../../server/methods/tasks/reasoningGym/reasoningGym.ts";
 import { objectHost } from "../../../support/objectHost.ts";
+import { pythonWith, rewardPackages } from "../../../support/pythonPackages.ts";
 import { scoring } from "../../../support/pythonReward.ts";
+import { thorough } from "../../../support/thorough.ts";
 import { batchOf, made } from "../../support.ts";
 
 await objectHost();
 
-const python = process.env["GRADUS_REASONING_GYM_PYTHON"] ?? "python3";
-const found = spawnSync(python, ["-c", "import reasoning_gym"], { encoding: "utf8" });
-const skip = found.status === 0 ? false : `${python} has no reasoning-gym: pip install reasoning-gym`;
+const found = pythonWith("reasoning_gym", rewardPackages, thorough);
+const python = found.kind === "python" ? found.path : "python3";
+const skip = found.kind === "none" && found.why;
 
 const datasets = [
   "ab",
