@@ -96,7 +96,7 @@ let failed = 0;
 for (const theme of themes.filter((one) =>
   forDocs ? one === "dark" : named === undefined || named.includes(one),
 ))
-  for (const name of ["project", "many"] as const) {
+  for (const name of Object.keys(workspaces) as WorkspaceName[]) {
     const own = wanted.filter(({ workspace = "project" }) => workspace === name);
     if (own.length > 0) failed += await picture(theme, name, own);
   }

@@ -4,15 +4,16 @@ import type { Scene } from "./scene.ts";
 
 const config = "countdown.gradus.yaml";
 
-/** The last step's rollouts of a run. */
-const rolloutsOf = async (editor: Editor, run: string): Promise<void> => {
+/** The last step's rollouts of a run. @param run undefined where there is only one, which opens unasked */
+const rolloutsOf = async (editor: Editor, run?: string): Promise<void> => {
   await editor.command("Gradus: Open Rollouts");
-  await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
+  if (run !== undefined)
+    await editor.page.locator(".quick-input-list .monaco-list-row", { hasText: run }).first().click();
   await editor.seen(editor.page.locator(".view-line", { hasText: "reward" }), 60_000);
   await editor.keys("Control+Home");
 };
 /** One of them: Enter opens the one that the cursor is in. */
-const openRollout = async (editor: Editor, run: string, number: number): Promise<void> => {
+const openRollout = async (editor: Editor, run: string | undefined, number: number): Promise<void> => {
   await rolloutsOf(editor, run);
   await editor.keys("Control+f");
   await editor.type(`● ${number}`);
@@ -55,6 +56,11 @@ export const rolloutScenes: readonly Scene[] = [
   {
     name: "rollout-one",
     play: (editor) => openRollout(editor, "countdown", 1),
+  },
+  {
+    name: "rollout-episode",
+    workspace: "episodes",
+    play: (editor) => openRollout(editor, undefined, 3),
   },
   {
     name: "rollout-trace",

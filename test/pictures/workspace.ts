@@ -14,6 +14,8 @@ const config = "countdown.gradus.yaml";
 export const configOfStory = "story/starter.gradus.yaml";
 /** Its reward pays for short answers: the run collapses. */
 const terse = "terse.gradus.yaml";
+/** Its episodes have several turns. */
+const guess = "guess.gradus.yaml";
 
 /** Files of other frameworks, by the names under which they are opened. */
 const launches = {
@@ -27,9 +29,23 @@ export const workspaces = {
   project: { make: makeProject, file: "countdown.gradus.yaml" },
   /** Two hundred runs of three configs. */
   many: { make: makeMany, file: "sums.gradus.yaml" },
+  /** A run whose policy plays against a partner. */
+  episodes: { make: makeEpisodes, file: guess },
 } as const;
 export type WorkspaceName = keyof typeof workspaces;
 
+async function makeEpisodes(folder: string): Promise<string> {
+  const root = resolve(folder);
+  const text = readFileSync(join(fixtures, "pictures", guess), "utf8");
+  const recorded = join(root, ".gradus", "recorded.yaml");
+  if (existsSync(recorded) && readFileSync(recorded, "utf8") === text) return root;
+  rmSync(root, { recursive: true, force: true });
+  for (const name of [guess, "guesses.jsonl"])
+    cpSync(join(fixtures, "pictures", name), join(root, name), { recursive: true });
+  await recordRun(join(root, ".gradus"), join(root, guess), [], "guess", "guess");
+  writeFileSync(recorded, text);
+  return root;
+}
 async function makeMany(folder: string): Promise<string> {
   const root = resolve(folder);
   if (!existsSync(join(root, ".gradus"))) makeSweep(root, 200);
