@@ -31,8 +31,10 @@ function probeLine({ probe, terms, reward }: DryRun["probes"][number]): string {
 }
 
 function printProbes({ probes, warnings }: DryRun): void {
-  if (probes.length > 0) print("the reward of an answer, and each term's value before its weight:");
-  for (const probe of probes) print(probeLine(probe));
+  // An answer of one turn has no reward where an environment gives it.
+  const rewarded = probes.filter(({ terms }) => Object.values(terms).some((value) => value !== null));
+  if (rewarded.length > 0) print("the reward of an answer, and each term's value before its weight:");
+  for (const probe of rewarded) print(probeLine(probe));
   for (const warning of warnings) print(`${colours.yellow("warning")} ${warning}`);
 }
 
