@@ -3,10 +3,10 @@ import type { Tokenizer, Models } from "./policy.ts";
 import type { Batch } from "./rollouts.ts";
 import type { Clock, Model, Level } from "./basics.ts";
 import type { JudgedCriterion } from "../../shared/rollouts/criteria.ts";
-import type { SourceText } from "../lib/own/bundle.ts";
+import type { Prepared } from "../lib/own/prepared.ts";
 import type { Components, TermValue, TextSpans } from "./slots/reward.ts";
 
-export type { SourceText };
+export type { Prepared };
 
 /** A model other than the policy that trains; `step.ts` updates learners in declared order, the policy last. */
 export interface Learner {
@@ -87,20 +87,6 @@ export interface RewardTerm {
   prepare?(): Promise<Prepared>;
   /** Ends processes the term holds. */
   close?(): Promise<void>;
-}
-
-/** What a term was made of. */
-export interface Prepared {
-  /** SHA-256 of its code. */
-  readonly bundle?: string;
-  /** The file that the config names, then those that it imports. */
-  readonly sources?: readonly SourceText[];
-  readonly python?: {
-    /** The interpreter's path. */
-    readonly path: string;
-    /** Modules that it imports from packages. */
-    readonly modules: readonly string[];
-  };
 }
 
 export type Combine = (rewards: Rewards, batch: Batch) => Combined;

@@ -17,7 +17,7 @@ export interface ConfigDifference {
 
 /** What is no part of a config and differs: a reward's text, a data file, a package, a program. */
 export interface SourceDifference {
-  readonly kind: "reward" | "data" | "package" | "program";
+  readonly kind: "reward" | "environment" | "tool" | "data" | "package" | "program";
   /** A path from the config's folder, or a name. */
   readonly name: string;
   /** An entry a run: the first digits of a hash, or a release; null: that run has none. */

@@ -1,12 +1,12 @@
 /**
  * What a run was made of besides its config: `sources/<attempt>.json` in the run's folder, and next to it `texts/` with
- * the text of each reward file. Every attempt loads the files as they are then, so every attempt keeps its own.
+ * the text of each file of a reward, an environment or a tool. Every attempt loads the files as they are then, so every attempt keeps its own.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
-/** A file of code that a reward is made of. */
+/** A file of code that a reward, an environment or a tool is made of. */
 const codeSchema = z.object({
   /** From the config's folder, with `/`. */
   path: z.string(),
@@ -17,11 +17,8 @@ const codeSchema = z.object({
   /** Whether values that look like keys or passwords were left out of the copy. */
   masked: z.boolean().optional(),
 });
-const rewardSchema = z.object({
-  term: z.string(),
-  /** The first is the file that the config names; the others are those that it imports. */
-  files: z.array(codeSchema),
-});
+/** The first is the file that the config names; the others are those that it imports. */
+const filesSchema = z.array(codeSchema);
 const dataSchema = z.object({
   path: z.string(),
   bytes: z.number(),
@@ -32,20 +29,28 @@ const dataSchema = z.object({
 });
 const pythonSchema = z.object({
   version: z.string(),
-  /** Releases by the name under which pip installs them, of what the rewards import. */
+  /** Releases by the name under which pip installs them, of what this code imports. */
   packages: z.record(z.string(), z.string()),
 });
 const sourcesSchema = z.object({
   gradus: z.string(),
   node: z.string(),
-  rewards: z.array(rewardSchema),
+  rewards: z.array(z.object({ term: z.string(), files: filesSchema })),
+  /** Runs of earlier versions kept neither these nor tools. `task`: the source's name in the config. */
+  environments: z.array(z.object({ task: z.string(), files: filesSchema })).default([]),
+  /** Named as the policy calls it; several of one server are joined by ", ". */
+  tools: z.array(z.object({ tool: z.string(), files: filesSchema })).default([]),
   data: z.array(dataSchema),
-  /** null: no reward is written in Python, or its interpreter did not answer. */
+  /** null: none of this code is written in Python, or its interpreter did not answer. */
   python: pythonSchema.nullable(),
 });
 export type RunSources = z.output<typeof sourcesSchema>;
 export type KeptCode = z.output<typeof codeSchema>;
 export type KeptData = z.output<typeof dataSchema>;
+
+/** Every file of code that a run was made of. */
+export const codeFiles = ({ rewards, environments, tools }: RunSources): readonly KeptCode[] =>
+  [...rewards, ...environments, ...tools].flatMap(({ files }) => files);
 
 const sourcesFolder = (runFolder: string): string => join(runFolder, "sources");
 const recordPath = (runFolder: string, attempt: number): string =>

@@ -212,6 +212,8 @@ function keepReward(folder: string, text: string): void {
     gradus: "0.1.0",
     node: "22.1.0",
     rewards: [{ term: "brevity", files: [{ path: "rewards/brevity.ts", sha256, kept }] }],
+    environments: [],
+    tools: [],
     data: [],
     python: null,
   });

@@ -22,7 +22,7 @@ import {
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import { runsCompare, runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
 import { mostCompared, type Comparison } from "../../../shared/run/comparison.ts";
-import { readSources } from "../../../shared/run/sources.ts";
+import { codeFiles, readSources } from "../../../shared/run/sources.ts";
 import { coalesce } from "../../vscode/coalesce.ts";
 import { dress, load, webviewOptions } from "../../vscode/webviewPanel.ts";
 import { execute, register, show } from "../../vscode/commands.ts";
@@ -246,8 +246,8 @@ class CompareHost {
     const kept = await Promise.all(
       [one, other].map(async (run) => {
         const { folder } = await session.ask(runsShow, { run });
-        const files = readSources(folder)?.rewards.flatMap(({ files: own }) => own) ?? [];
-        const found = files.find((file) => file.path === path)?.kept;
+        const sources = readSources(folder);
+        const found = sources && codeFiles(sources).find((file) => file.path === path)?.kept;
         if (found === undefined || found === null)
           throw new UserError(`${run} kept no copy of ${path}.`, {
             action: "Runs of earlier versions kept none, and packages that are installed are not copied.",

@@ -1,17 +1,22 @@
-/** In what runs differ that no config says: texts of rewards, data, packages, programs. Pure. */
+/** In what runs differ that no config says: texts of rewards, environments and tools, data, packages, programs. Pure. */
 import type { SourceDifference } from "../../../shared/run/comparison.ts";
-import type { RunSources } from "../../../shared/run/sources.ts";
+import type { KeptCode, RunSources } from "../../../shared/run/sources.ts";
 
 type Kind = SourceDifference["kind"];
-const kinds: readonly Kind[] = ["reward", "data", "package", "program"];
+const kinds: readonly Kind[] = ["reward", "environment", "tool", "data", "package", "program"];
+
+const hashes = (owners: readonly { readonly files: readonly KeptCode[] }[]): ReadonlyMap<string, string> =>
+  new Map(
+    owners.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256.slice(0, 12)] as const)),
+  );
 
 /** Of one run, by kind and name. */
 function named(sources: RunSources): Readonly<Record<Kind, ReadonlyMap<string, string | null>>> {
-  const { rewards, data, python, gradus, node } = sources;
+  const { rewards, environments, tools, data, python, gradus, node } = sources;
   return {
-    reward: new Map(
-      rewards.flatMap(({ files }) => files.map(({ path, sha256 }) => [path, sha256.slice(0, 12)] as const)),
-    ),
+    reward: hashes(rewards),
+    environment: hashes(environments),
+    tool: hashes(tools),
     // A file that was not read to its end is known by its size and time.
     data: new Map(
       data.map(({ path, sha256, bytes, modified }) => [
@@ -44,9 +49,9 @@ export function sourceDifferences(all: readonly (RunSources | undefined)[]): rea
   });
 }
 
-/** What tells runs apart that a config does not say: rewards and data. Runs that kept none are like any other. */
+/** What tells runs apart that a config does not say: code and data. Runs that kept none are like any other. */
 export const sourceKey = (sources: RunSources | undefined): string | undefined => {
   if (sources === undefined) return undefined;
-  const { reward, data } = named(sources);
-  return JSON.stringify([[...reward].sort(), [...data].sort()]);
+  const { reward, environment, tool, data } = named(sources);
+  return JSON.stringify([reward, environment, tool, data].map((one) => [...one].sort()));
 };

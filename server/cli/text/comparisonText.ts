@@ -71,7 +71,7 @@ const keyed = (key: string, values: readonly (readonly string[])[]): string[] =>
 const sources = (found: Comparison): string[] =>
   found.sources.flatMap(({ kind, name, values }) =>
     keyed(
-      kind === "reward" || kind === "data" ? `${kind} ${name}` : name,
+      kind === "package" || kind === "program" ? name : `${kind} ${name}`,
       holders(
         found,
         values.map((value) => value ?? "not kept"),

@@ -1,5 +1,6 @@
 /** What answers the policy's turns: an environment with state, in which a task is worked on over several turns. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 import type { Task } from "../task.ts";
 import type { ToolSpec } from "./tool.ts";
 
@@ -60,6 +61,8 @@ export interface Environments {
   readonly tools?: readonly ToolSpec[];
   /** Loads what all of them share, once, before the first episode; throws a UserError a person can act on. */
   prepare?(): Promise<void>;
+  /** The user's code that it runs, once it is prepared. */
+  readonly made?: Prepared | undefined;
   /** Its tasks are answered in one response as well: a run that plays none of them lacks nothing. */
   readonly optional?: true;
   /** Most that may be open at once; absent: any number. */

@@ -1,5 +1,6 @@
 /** What the policy may call while it answers. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 
 /** As chat templates and function-calling APIs describe a tool: `parameters` is a JSON Schema of an object. */
 export interface ToolSpec {
@@ -26,6 +27,8 @@ export interface Tool extends ToolSpec {
 export interface Tools {
   /** Loads or connects, once, before the first call; throws a UserError a person can act on. */
   open(): Promise<readonly Tool[]>;
+  /** The user's code that it runs, once it is open. */
+  readonly made?: Prepared | undefined;
   /** What it keeps for an episode may go. */
   ended?(episode: string): void;
   close?(): Promise<void>;

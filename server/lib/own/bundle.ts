@@ -8,13 +8,7 @@ import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../shared/lib/errors.ts";
 import { regularFile } from "../inputFile.ts";
 import { requireEsbuild } from "../natives.ts";
-
-/** A file of code as it was loaded. */
-export interface SourceText {
-  /** Absolute. */
-  readonly path: string;
-  readonly text: string;
-}
+import type { SourceText } from "./prepared.ts";
 
 export interface Bundle {
   readonly text: string;

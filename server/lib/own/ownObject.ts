@@ -4,12 +4,14 @@ import { basename, dirname } from "node:path";
 import { readFailure, UserError } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import { limits, readText } from "../inputFile.ts";
-import { bundleOwn, type Owner } from "./bundle.ts";
+import { pythonImports } from "../python/imports.ts";
+import { bundledSources, bundleOwn, type Owner } from "./bundle.ts";
 import { cut } from "./cut.ts";
 import { interpreterFor } from "./interpreter.ts";
 import { PythonObject, ScriptObject, type ObjectHost } from "./objectProcess.ts";
 import type { LoadedObject, ObjectQuestion, ObjectRole } from "./objectWire.ts";
 import { NoAnswer } from "./ownProcess.ts";
+import type { Prepared } from "./prepared.ts";
 
 export interface OwnObjectOptions {
   /** Absolute path. */
@@ -47,29 +49,29 @@ export class OwnObject {
   /** The process in which it was looked at, until one asks for it. */
   private first: Promise<{ readonly host: ObjectHost; readonly loaded: LoadedObject }> | undefined;
 
-  /** The interpreter's path, once a Python file was loaded. */
-  python: string | undefined;
+  /** What it was made of, once it was loaded. */
+  made: Prepared | undefined;
 
   constructor(private readonly options: OwnObjectOptions) {}
 
   /** What the file has. @throws UserError where it does not load */
   async look(): Promise<LoadedObject> {
-    return (await (this.first ??= this.made())).loaded;
+    return (await (this.first ??= this.started())).loaded;
   }
 
   /** A process of its own. @throws UserError */
   async open(): Promise<OpenObject> {
     const first = this.first;
     this.first = undefined;
-    const made = await (first ?? this.made());
-    const { loaded } = made;
-    let { host } = made;
+    const started = await (first ?? this.started());
+    const { loaded } = started;
+    let { host } = started;
     let alive = true;
     return {
       loaded,
       ask: async (question, signal) => {
         if (!alive) {
-          ({ host } = await this.made());
+          ({ host } = await this.started());
           alive = true;
         }
         try {
@@ -106,7 +108,7 @@ export class OwnObject {
     );
   }
 
-  private async made(): Promise<{ readonly host: ObjectHost; readonly loaded: LoadedObject }> {
+  private async started(): Promise<{ readonly host: ObjectHost; readonly loaded: LoadedObject }> {
     const { file, export: name, role } = this.options;
     const host = (await (this.start ??= this.starter()))();
     try {
@@ -122,7 +124,9 @@ export class OwnObject {
   private async starter(): Promise<() => ObjectHost> {
     const { file, owner, python, folder, near, environment } = this.options;
     if (!file.endsWith(".py")) {
-      const { text } = await bundleOwn(file, owner);
+      const bundle = await bundleOwn(file, owner);
+      this.made = { bundle: bundle.sha256, sources: bundledSources(file, bundle) };
+      const { text } = bundle;
       return () => new ScriptObject(text, dirname(file));
     }
     const source = { file, text: this.pythonText() };
@@ -132,7 +136,11 @@ export class OwnObject {
       file: near ?? file,
       owner: { what: owner.what, code: owner.python },
     });
-    this.python = path;
+    const { files, modules } = pythonImports(file, source.text);
+    this.made = {
+      sources: [{ path: file, text: source.text }, ...files],
+      python: { path, modules },
+    };
     return () => new PythonObject(path, source, { folder: dirname(near ?? file), environment });
   }
 

@@ -12,6 +12,7 @@ import type { ToolSpec } from "../../core/slots/tool.ts";
 import type { Task } from "../../core/task.ts";
 import { callsIn, type ToolCall } from "../../core/toolCalls.ts";
 import { OwnObject, type OpenObject, type OwnObjectOptions } from "../../lib/own/ownObject.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 
 const text = z.string();
 const actions = z.array(z.string()).min(1);
@@ -171,6 +172,10 @@ export class OwnEnvironments implements Environments {
         load: "environment-load",
       },
     });
+  }
+
+  get made(): Prepared | undefined {
+    return this.own.made;
   }
 
   async prepare(): Promise<void> {

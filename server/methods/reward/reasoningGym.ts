@@ -62,7 +62,7 @@ class ReasoningGymReward implements RewardTerm {
     } catch (error) {
       if (!(error instanceof Error) || !error.message.includes("No module named 'reasoning_gym'"))
         throw error;
-      throw missingPackage("reasoning-gym", this.own.python);
+      throw missingPackage("reasoning-gym", this.own.made?.python?.path);
     }
     return {};
   }

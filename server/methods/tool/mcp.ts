@@ -1,4 +1,6 @@
 import { resolve } from "node:path";
+import { looseSources } from "../../lib/own/looseSources.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 import type { CallToolResult, Client, ListToolsResult, Transport } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
@@ -33,6 +35,7 @@ const textOf = ({ content }: CallToolResult): string =>
 
 class McpTools implements Tools {
   private client: Client | undefined;
+  made: Prepared | undefined;
 
   constructor(
     private readonly chosen: Params,
@@ -43,6 +46,7 @@ class McpTools implements Tools {
     const { only, prefix, command, url } = this.chosen;
     if ((command === undefined) === (url === undefined))
       throw this.refusal("it needs a `command` or a `url`, one of them");
+    this.made = { sources: await looseSources(command ?? [], this.place) };
     const { tools } = await this.connected();
     const missing = only?.find((name) => !tools.some((one) => one.name === name));
     if (missing !== undefined)
@@ -72,8 +76,13 @@ class McpTools implements Tools {
     }
   }
 
+  /** Where its program runs. */
+  private get place(): string {
+    return resolve(this.folder, this.chosen.cwd ?? ".");
+  }
+
   private async transport(): Promise<Transport> {
-    const { command, url, env, cwd, headers } = this.chosen;
+    const { command, url, env, headers } = this.chosen;
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     if (url !== undefined)
@@ -83,7 +92,7 @@ class McpTools implements Tools {
       command: program,
       args,
       env,
-      cwd: resolve(this.folder, cwd ?? "."),
+      cwd: this.place,
       stderr: "ignore",
     });
   }

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Tool, ToolContext, Tools } from "../../core/slots/tool.ts";
 import { OwnObject, type OpenObject, type OwnObjectOptions } from "../../lib/own/ownObject.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 
 interface Place {
   object: Promise<OpenObject> | undefined;
@@ -34,6 +35,10 @@ export class OwnTools implements Tools {
       },
     });
     this.places = Array.from({ length: processes }, () => ({ object: undefined, before: Promise.resolve() }));
+  }
+
+  get made(): Prepared | undefined {
+    return this.own.made;
   }
 
   async open(): Promise<readonly Tool[]> {

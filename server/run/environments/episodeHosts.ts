@@ -5,12 +5,15 @@ import type { CreateContext } from "../../core/declaration.ts";
 import type { Environments } from "../../core/slots/environment.ts";
 import type { Tool, Tools } from "../../core/slots/tool.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
+import type { Prepared } from "../../lib/own/prepared.ts";
 import { EnvironmentPool } from "./environmentPool.ts";
 
 export class EpisodeHosts {
   private readonly pools = new Map<string, EnvironmentPool>();
   private readonly choices: readonly Tools[];
   private opened: Promise<readonly Tool[]> | undefined;
+  /** The user's code, once it is prepared: of environments by their source's name in the config, of tools by their names. */
+  readonly loaded = { environments: new Map<string, Prepared>(), tools: new Map<string, Prepared>() };
 
   constructor(
     body: Pick<StageBody, "tasks" | "rollout">,
@@ -44,7 +47,10 @@ export class EpisodeHosts {
     return (this.opened ??= this.openTools());
   }
   private async openTools(): Promise<readonly Tool[]> {
-    const tools = (await Promise.all(this.choices.map((choice) => choice.open()))).flat();
+    const opened = await Promise.all(this.choices.map((choice) => choice.open()));
+    for (const [at, { made }] of this.choices.entries())
+      if (made !== undefined) this.loaded.tools.set(opened[at]!.map(({ name }) => name).join(", "), made);
+    const tools = opened.flat();
     const names = tools.map(({ name }) => name);
     const twice = names.find((name, i) => names.indexOf(name) < i);
     if (twice === undefined) return tools;
@@ -60,6 +66,8 @@ export class EpisodeHosts {
       ...[...this.pools.values()].map(({ environments }) => environments.prepare?.()),
       this.tools(),
     ]);
+    for (const [source, { environments }] of this.pools)
+      if (environments.made !== undefined) this.loaded.environments.set(source, environments.made);
   }
 
   /** An episode has ended. */

@@ -1,5 +1,5 @@
 /**
- * Keeps with a run what it was made of: the text of each reward file as it was loaded, sizes and hashes of its data, and
+ * Keeps with a run what it was made of: the text of each file of rewards, environments and tools as it was loaded, sizes and hashes of its data, and
  * the versions of what computes. Texts and sizes are written before the first step. Data are hashed while the run
  * trains, a piece at a time, for at most a fifth of this thread's time: the run starts and steps as it would without.
  */
@@ -12,6 +12,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import {
+  codeFiles,
   keepText,
   readSources,
   writeSources,
@@ -22,10 +23,13 @@ import {
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { datasetOf } from "../../core/datasetLines.ts";
-import type { Prepared, SourceText } from "../../core/reward.ts";
 import { datasetFiles } from "../../lib/datasets/files.ts";
 import { datasetPlace } from "../../lib/datasets/name.ts";
+import type { Prepared, SourceText } from "../../lib/own/prepared.ts";
 import { withoutSecrets } from "../../lib/withoutSecrets.ts";
+
+/** The user's code: of rewards by term, of environments by task source, of tools by their names. */
+export type LoadedCode = Readonly<Record<"rewards" | "environments" | "tools", Map<string, Prepared>>>;
 
 interface Kept {
   /** Of the run. */
@@ -33,13 +37,14 @@ interface Kept {
   readonly attempt: number;
   readonly version: string;
   readonly config: RunConfig;
-  /** What was loaded, by reward term. */
-  readonly loaded: ReadonlyMap<string, Prepared>;
+  readonly loaded: LoadedCode;
   /** Sources are for comparisons: what cannot be kept is reported, and the run goes on. */
   readonly report: (message: string) => void;
 }
 
 export interface SourceKeeping {
+  /** Files of code that were others in the attempt before; paths from the config's folder. */
+  readonly changed: readonly string[];
   /** Waits for what is under way, but only for so long. */
   end(milliseconds?: number): Promise<void>;
 }
@@ -60,6 +65,7 @@ export function keepSources(kept: Kept): SourceKeeping {
       if (!stopped.signal.aborted) kept.report(messageOf(error));
     });
     return {
+      changed: changedFiles(kept, sources),
       end: async (milliseconds = patience) => {
         const timer = setTimeout(() => stopped.abort(), milliseconds);
         await work;
@@ -68,20 +74,32 @@ export function keepSources(kept: Kept): SourceKeeping {
     };
   } catch (error) {
     kept.report(messageOf(error));
-    return { end: () => Promise.resolve() };
+    return { changed: [], end: () => Promise.resolve() };
   }
 }
 
+const sourcesBefore = (folder: string, attempt: number): RunSources | undefined =>
+  attempt === 0 ? undefined : readSources(folder, attempt - 1);
+
+/** A file that only one of the attempts has is no change of its own: what imports or names it has changed. */
+function changedFiles({ folder, attempt }: Kept, sources: RunSources): readonly string[] {
+  const before = sourcesBefore(folder, attempt);
+  const hashes = new Map(before && codeFiles(before).map(({ path, sha256 }) => [path, sha256]));
+  const changed = codeFiles(sources).filter(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256);
+  return [...new Set(changed.map(({ path }) => path))];
+}
+
 function firstSources({ folder, attempt, version, config, loaded }: Kept): RunSources {
-  const before = attempt === 0 ? undefined : readSources(folder, attempt - 1);
+  const before = sourcesBefore(folder, attempt);
   const root = dirname(config.file);
+  const files = ({ sources = [] }: Prepared): KeptCode[] =>
+    sources.map((source) => keptCode(folder, root, source));
   return {
     gradus: version,
     node: process.versions.node,
-    rewards: [...loaded].map(([term, { sources = [] }]) => ({
-      term,
-      files: sources.map((source) => keptCode(folder, root, source)),
-    })),
+    rewards: [...loaded.rewards].map(([term, made]) => ({ term, files: files(made) })),
+    environments: [...loaded.environments].map(([task, made]) => ({ task, files: files(made) })),
+    tools: [...loaded.tools].map(([tool, made]) => ({ tool, files: files(made) })),
     data: dataFiles(config).flatMap((file) => keptData(root, file, before)),
     python: before?.python ?? null,
   };
@@ -136,7 +154,7 @@ async function complete(kept: Kept, first: RunSources, signal: AbortSignal): Pro
   let sources = first;
   const write = (more: Partial<RunSources>): void =>
     writeSources(folder, attempt, (sources = { ...sources, ...more }));
-  const python = await pythonOf([...kept.loaded.values()]);
+  const python = await pythonOf(Object.values(kept.loaded).flatMap((made) => [...made.values()]));
   if (python !== undefined) write({ python });
   for (const one of sources.data) {
     if (one.sha256 !== null) continue;

@@ -9,11 +9,11 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { MergeSource } from "../../core/blocks/stage.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { Clock, Saved } from "../../core/basics.ts";
-import type { Prepared } from "../../core/reward.ts";
 import { policyFolder, writeCheckpoint, type RunState } from "../checkpoint/checkpoint.ts";
 import { claims, unclaimedError, unclaimedText } from "../checkpoint/claims.ts";
 import type { LoadedConfig } from "../../rules/load.ts";
 import type { Commands } from "./commands.ts";
+import type { LoadedCode } from "./keepSources.ts";
 import { taskResults } from "../../analysis/evaluation/taskResults.ts";
 import { evaluate, type Answered } from "../evaluation/evaluate.ts";
 import { EvaluationProgress } from "../evaluation/evaluationProgress.ts";
@@ -83,8 +83,8 @@ export class Trainer implements Driver {
     this.matrix = new RegressionMatrix(session, this.components);
   }
 
-  /** What user code `prepare` has loaded, by reward term. */
-  readonly loaded = new Map<string, Prepared>();
+  /** What user code `prepare` has loaded: by reward term, by task source, by the names of tools. */
+  readonly loaded: LoadedCode = { rewards: new Map(), environments: new Map(), tools: new Map() };
 
   /** Makes every stage's methods and loads user rewards, so that what is missing is reported before the first step. */
   async prepare(): Promise<Record<string, string>> {
@@ -102,7 +102,12 @@ export class Trainer implements Driver {
     const bundles = await Promise.all(scorers.map((scorer) => scorer.prepare()));
     const hosts = new Set(bodies.map((body) => this.components.hosts(body)));
     await Promise.all([...hosts].map(async (one) => one?.prepare()));
-    for (const { loaded } of scorers) for (const [term, made] of loaded) this.loaded.set(term, made);
+    const { rewards, environments, tools } = this.loaded;
+    for (const { loaded } of scorers) for (const [term, made] of loaded) rewards.set(term, made);
+    for (const one of hosts) {
+      for (const [source, made] of one?.loaded.environments ?? []) environments.set(source, made);
+      for (const [names, made] of one?.loaded.tools ?? []) tools.set(names, made);
+    }
     return Object.assign({}, ...bundles);
   }
 

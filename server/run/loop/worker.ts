@@ -229,6 +229,13 @@ async function assembled(
       }),
   });
   closers.push(() => keeping.end());
+  if (keeping.changed.length > 0)
+    recorder.event(
+      "info",
+      "code-changed",
+      `Files have changed since the attempt before: ${keeping.changed.join(", ")}. The resumed steps run them as they are now.`,
+      { action: "The run's folder keeps the former texts in sources/texts." },
+    );
   let loop = new Loop(session, trainer, beginning);
   if (resumed === undefined) return loop;
   const state = await whole(options.folder, resumed.step, async () => {

@@ -3,12 +3,16 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { readKeptText, readSources } from "../../../shared/run/sources.ts";
 import { withoutSecrets } from "../../../server/lib/withoutSecrets.ts";
-import { pythonImports } from "../../../server/methods/reward/own/python/imports.ts";
+import { pythonImports } from "../../../server/lib/python/imports.ts";
+import { sourceDifferences } from "../../../server/analysis/compare/sourceDifference.ts";
+import { objectHost } from "../../support/objectHost.ts";
 import { ofKind, testRun } from "../../support/runFolder.ts";
+
+await objectHost();
 
 function project(files: Readonly<Record<string, string>>): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), "gradus-sources-"));
@@ -18,6 +22,8 @@ function project(files: Readonly<Record<string, string>>): { folder: string; rem
   }
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
+const sdk = (path: string): string =>
+  JSON.stringify(resolve("node_modules/@modelcontextprotocol/server/dist", path));
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 const key = `sk-${"a".repeat(24)}`;
@@ -73,6 +79,101 @@ test("a run keeps the text of its rewards with what they import, hashes of its d
     assert.deepEqual(
       ofKind(run.records(), "event").filter(({ name }) => name === "sources-not-kept"),
       [],
+    );
+  } finally {
+    run.remove();
+    remove();
+  }
+});
+
+const played = {
+  "board.py": `from chips import value
+
+class Board:
+    def reset(self, task, seed):
+        return "play"
+
+    def step(self, text):
+        return {"reward": value(), "done": True}
+`,
+  "boards.jsonl": `${[1, 2, 3, 4, 5, 6].map((n) => JSON.stringify({ prompt: `board ${n}` })).join("\n")}\n`,
+  "chips.py": "def value():\n    return 0.5\n",
+  "guess.ts": `import { low } from "./near.ts";
+export default { reset: () => null, step: () => ({ reward: low, done: true }) };
+`,
+  "near.ts": "export const low = 0.25;\n",
+  "lookUp.ts": `export default { description: "Looks up.", parameters: { type: "object" }, call: () => "a word" };\n`,
+  "server.mjs": `import { name } from "./serverName.mjs";
+import { McpServer } from ${sdk("index.mjs")};
+import { serveStdio } from ${sdk("stdio.mjs")};
+serveStdio(() => {
+  const server = new McpServer({ name, version: "1" });
+  server.registerTool("one", { description: "One." }, async () => ({ content: [] }));
+  return server;
+});
+`,
+  "serverName.mjs": 'export const name = "test";\n',
+  "own.gradus.yaml": `name: own
+model: { base: tiny, width: 16, layers: 1, heads: 2, context: 512 }
+tasks:
+  - { name: boards, dataset: boards.jsonl, play: ./board.py:Board }
+  - { name: guesses, dataset: tasks.jsonl, play: ./guess.ts }
+rollout:
+  prompts: 4
+  group: 2
+  max_tokens: 4
+  shape: environment
+  tools: [./lookUp.ts, { use: mcp, command: [${JSON.stringify(process.execPath)}, ./server.mjs] }]
+reward: { terms: { played: environment } }
+curriculum: { admission: none }
+evaluation: { prompts: 2, samples: 1, pass_at: [1] }
+checkpoint: { every: 1 }
+steps: 2
+`,
+};
+
+test("environments and tools are kept like rewards, and a resumed attempt runs and keeps the files as they are then", async () => {
+  const { folder, remove } = project({ ...files, ...played });
+  const run = testRun([], join(folder, "own.gradus.yaml"));
+  const boards = (attempt: number): Set<unknown> =>
+    new Set(
+      ofKind(run.records(attempt), "rollout")
+        .filter(({ row }) => row.task?.arm === "boards")
+        .map(({ row }) => row.rewards?.["played"]),
+    );
+  const event = (attempt: number): string[] =>
+    ofKind(run.records(attempt), "event")
+      .filter(({ name }) => name === "code-changed" || name === "sources-not-kept")
+      .map(({ message }) => message);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const first = readSources(run.folder, 0)!;
+    assert.deepEqual(
+      [...first.environments, ...first.tools].map(({ files: own, ...owner }) => [
+        Object.values(owner)[0],
+        own.filter(({ kept }) => kept !== null).map(({ path }) => path),
+      ]),
+      [
+        ["boards", ["board.py", "chips.py"]],
+        ["guesses", ["guess.ts", "near.ts"]],
+        ["lookUp", ["lookUp.ts"]],
+        ["one", ["server.mjs", "serverName.mjs"]],
+      ],
+    );
+    assert.deepEqual([[...boards(0)], event(0)], [[0.5], []]);
+    // As a worker killed in the second step leaves it.
+    rmSync(join(run.folder, "checkpoints", "1"), { recursive: true });
+    writeFileSync(join(folder, "chips.py"), played["chips.py"].replace("0.5", "0.75"));
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual([...boards(1)], [0.75]);
+    assert.match(event(1).join(), /^Files have changed since the attempt before: chips\.py\./);
+    const texts = [first, readSources(run.folder, 1)!].map(({ environments }) =>
+      readKeptText(run.folder, environments[0]!.files[1]!),
+    );
+    assert.deepEqual(texts, [played["chips.py"], played["chips.py"].replace("0.5", "0.75")]);
+    assert.deepEqual(
+      sourceDifferences([first, readSources(run.folder, 1)]).map(({ kind, name }) => [kind, name]),
+      [["environment", "chips.py"]],
     );
   } finally {
     run.remove();

@@ -67,6 +67,8 @@ const sources = (sha: string): RunSources => ({
   gradus: "1",
   node: "22",
   rewards: [{ term: "correct", files: [{ path: "rewards/a.ts", sha256: sha.repeat(64), kept: null }] }],
+  environments: [],
+  tools: [],
   data: [{ path: "t.jsonl", bytes: 4, modified: "2026-01-01T00:00:00.000Z", sha256: "d".repeat(64) }],
   python: { version: "3.11.7", packages: { numpy: sha === "a" ? "1.26" : "2.0" } },
 });

@@ -11,7 +11,7 @@ import { inputOf } from "../userReward.ts";
 import type { ScoreInput } from "../wire.ts";
 import { batchCall, keywordsOf, type Bound } from "./bind.ts";
 import type { Convention } from "./convention.ts";
-import { pythonImports } from "./imports.ts";
+import { pythonImports } from "../../../../lib/python/imports.ts";
 import { PythonFunction, type Loaded, type PythonFunctionOptions } from "./pythonFunction.ts";
 import type { RowAnswer } from "./pythonProcess.ts";
 

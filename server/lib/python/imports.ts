@@ -1,8 +1,8 @@
 /** What a Python file imports, found by reading its text: files next to it, and the packages that are left. */
 import { dirname, join, resolve } from "node:path";
-import { limits, readText } from "../../../../lib/inputFile.ts";
+import { limits, readText } from "../inputFile.ts";
 import { existsSync, statSync } from "node:fs";
-import type { SourceText } from "../../../../core/reward.ts";
+import type { SourceText } from "../own/prepared.ts";
 
 export interface PythonImports {
   /** Files below the first one's folder, in the order in which they are found, without the first. */
