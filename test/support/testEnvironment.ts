@@ -32,6 +32,7 @@ const stepsReach = (wanted: number): Promise<void> =>
 /**
  * `count` turns: each odd one is rewarded by its share of small letters; what is said is the number of the turn and the
  * seed's last digit. `throws`: a turn with this text in it throws; `hangs`: one with this text is never answered;
+ * `restores: false`: it cannot tell its state; `drifts`: it says other things each time;
  * `gate`: half of the first turns are answered only after so many further steps of other episodes.
  */
 class Digits implements Environment {
@@ -50,7 +51,7 @@ class Digits implements Environment {
     });
   }
   async step(text: string): Promise<Stepped> {
-    const { turns, throws, hangs, gate } = this.choices;
+    const { turns, throws, hangs, gate, drifts } = this.choices;
     if (throws !== undefined && text.includes(throws)) throw new Error(`it cannot bear ${throws}`);
     if (hangs !== undefined && text.includes(hangs)) await new Promise(() => undefined);
     if (gate > 0 && this.turn === 0 && this.number % 2 === 0) await stepsReach(seen.steps + gate);
@@ -60,7 +61,7 @@ class Digits implements Environment {
     const small = [...text].filter((letter) => letter >= "a").length;
     const reward = small / Math.max(1, text.length);
     return {
-      messages: [{ role: "user", text: `${this.turn}:${this.seed % 10}` }],
+      messages: [{ role: "user", text: `${this.turn}:${this.seed % 10}${drifts ? `:${seen.steps}` : ""}` }],
       ...(this.turn % 2 === 1 && { reward }),
       done: this.turn >= turns,
       components: { turn: this.turn },
@@ -91,6 +92,15 @@ const params = z.object({
   hangs: z.string().optional(),
   gate: z.number().default(0),
   ends: z.number().default(0),
+  restores: z.boolean().default(true),
+  drifts: z.boolean().default(false),
+});
+
+const withoutState = (one: Digits): Environment => ({
+  reset: (task, seed) => one.reset(task, seed),
+  step: (text) => one.step(text),
+  end: () => one.end(),
+  close: () => one.close(),
 });
 
 const digits = environment({
@@ -104,12 +114,11 @@ const digits = environment({
       seen.opened += 1;
       seen.open += 1;
       seen.most = Math.max(seen.most, seen.open);
-      return Promise.resolve(
-        new Digits(choices, () => {
-          seen.closed += 1;
-          seen.open -= 1;
-        }),
-      );
+      const opened = new Digits(choices, () => {
+        seen.closed += 1;
+        seen.open -= 1;
+      });
+      return Promise.resolve(choices.restores ? opened : withoutState(opened));
     },
   }),
 });

@@ -7,6 +7,8 @@ import { loadConfig } from "../../server/rules/load.ts";
 import type { RunConfig } from "../../server/core/config/runConfig.ts";
 import type { Declaration, MethodContext, SlotMethods, SlotName } from "../../server/core/declaration.ts";
 import { randomStream } from "../../server/lib/random.ts";
+import type { EpisodeState } from "../../server/core/slots/guidance.ts";
+import { replayState } from "../../server/run/step/generate/replayedTurns.ts";
 import { batchOfRows } from "../../server/analysis/recorded.ts";
 import type { Batch } from "../../server/core/rollouts.ts";
 import type { RolloutRow } from "../../shared/rollouts/rollouts.ts";
@@ -31,6 +33,21 @@ export function made<Slot extends SlotName, Params extends z.ZodObject>(
 ): SlotMethods[Slot] {
   return declaration.create(declaration.params.parse(params), { ...context, ...more });
 }
+
+/** Turns of an episode that stopped after the last reply, in an environment that cannot tell its state. */
+export const goneOn = (
+  said: readonly string[],
+  replies: readonly string[],
+  { reward, ...begun }: { readonly seed: number; readonly prompt: number; readonly reward?: number },
+): EpisodeState["turns"] =>
+  said.flatMap((text, at) => {
+    const tokens = new Int32Array(0);
+    const state = replayState({ ...begun, heard: true });
+    return [
+      { role: "assistant", text, tokens, ...(reward !== undefined && { reward }) },
+      { role: "user", text: replies[at]!, tokens, state },
+    ];
+  });
 
 export const temporary = (): string => mkdtempSync(join(tmpdir(), "gradus-test-"));
 

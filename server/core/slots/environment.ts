@@ -47,7 +47,7 @@ export interface Environment {
    * its end is rewarded. Called at most once, after the last step; never after one that was done.
    */
   end?(): Promise<Pick<Stepped, "reward" | "components">>;
-  /** Where the episode stands, for `restore`. Absent: it cannot be told, and no episode begins in its middle. */
+  /** Where the episode stands, for `restore`. Absent: it cannot be told; the same seed and turns must lead there again. */
   state?(): Promise<Json>;
   /** Begins an episode of the task in a state that `state` gave. */
   restore?(task: Task, seed: number, state: Json): Promise<void>;

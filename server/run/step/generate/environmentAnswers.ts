@@ -1,18 +1,20 @@
 /** Answers of a task's environment and of the run's tools. What they throw, or take too long for, fails the episode. */
 import { messageOf } from "../../../../shared/lib/errors.ts";
-import { onLines } from "../../../../shared/rollouts/turnTexts.ts";
+import type { Json } from "../../../../shared/lib/json.ts";
 import { within } from "../../../lib/waiting/within.ts";
 import { randomStream } from "../../../lib/random.ts";
 import { fill } from "../../../core/templates.ts";
 import type { ChatMessage } from "../../../core/policy.ts";
 import type { Played } from "../../../core/rollouts.ts";
 import type { Playing } from "../../../core/slots/episodes.ts";
+import type { EpisodeState } from "../../../core/slots/guidance.ts";
 import type { Environment, Message, Stepped } from "../../../core/slots/environment.ts";
 import type { Tool, ToolSpec } from "../../../core/slots/tool.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Answerer } from "./answers.ts";
 import type { Episode, Said } from "./episode.ts";
 import { chatAgain, chatReply, type Asking } from "./prompts.ts";
+import { joined, replayState, replayTurns, withGreeting } from "./replayedTurns.ts";
 import { callsIn, describeTools, inChat, written, type ToolCall } from "../../../core/toolCalls.ts";
 
 /** What all episodes of a generation are answered with. */
@@ -27,13 +29,11 @@ export interface Hosting {
   readonly keepStates: boolean;
 }
 
-/** Several messages as one text. */
-const joined = (texts: readonly string[]): string => onLines(texts).join("");
-
 export class EnvironmentAnswers implements Answerer {
   private environment: Environment | undefined;
   private played: { -readonly [Key in keyof Played]: Played[Key] };
   private readonly name: string;
+  private beginning = { seed: 0, prompt: 0 };
   /** What was said after the prompt, by both sides. */
   private readonly conversation: ChatMessage[] = [];
 
@@ -59,8 +59,8 @@ export class EnvironmentAnswers implements Answerer {
     await this.guarded(async () => {
       if (this.pool !== undefined) this.environment = await this.opened();
       const { task, resumes } = this.episode.draft;
-      const said = resumes === undefined ? await this.reset() : await this.restore();
-      const prompt = joined([task.prompt, ...said].filter((text) => text !== ""));
+      const prompt = resumes === undefined ? await this.reset() : task.prompt;
+      if (resumes !== undefined) await this.restore(resumes.state);
       this.episode.asks(prompt, this.asking);
       this.episode.draft = { ...this.episode.draft, task: { ...task, prompt } };
     });
@@ -82,20 +82,23 @@ export class EnvironmentAnswers implements Answerer {
     );
   }
 
-  private async reset(): Promise<readonly string[]> {
+  /** What is asked: the task's prompt, and what the environment says first. */
+  private async reset(): Promise<string> {
     const { environment } = this;
-    if (environment === undefined) return [];
-    const { messages } = await this.timed(() => environment.reset(this.episode.draft.task, this.seed));
-    return messages.map(({ text }) => text);
+    const { task } = this.episode.draft;
+    this.beginning = { seed: this.seed, prompt: task.prompt.length };
+    if (environment === undefined) return task.prompt;
+    return withGreeting(task.prompt, await this.timed(() => environment.reset(task, this.seed)));
   }
-  private async restore(): Promise<readonly string[]> {
+
+  private async restore({ turns }: EpisodeState): Promise<void> {
     const { environment, episode } = this;
-    const state = episode.draft.resumes!.state.turns.at(-1)?.state;
-    if (environment === undefined) return [];
+    const { task } = episode.draft;
+    if (environment === undefined) return;
+    const state = turns.at(-1)?.state;
     if (environment.restore === undefined || state === undefined)
-      throw new Error("the environment cannot begin in the middle of an episode: it has no `restore`");
-    await this.timed(() => environment.restore!(episode.draft.task, this.seed, state));
-    return [];
+      return replayTurns(environment, task, turns, (call) => this.timed(call));
+    await this.timed(() => environment.restore!(task, this.seed, state));
   }
 
   private get asking(): Asking {
@@ -129,6 +132,7 @@ export class EnvironmentAnswers implements Answerer {
     );
     return this.said(
       results.map(({ call: { name }, text }) => ({ role: "tool", text, ...(name !== "" && { name }) })),
+      false,
     );
   }
 
@@ -172,16 +176,13 @@ export class EnvironmentAnswers implements Answerer {
   private async afterStep({ done, messages }: Stepped): Promise<Said | undefined> {
     if (done) return undefined;
     if (!this.episode.mayGoOn) return this.cutOff();
-    return this.said(messages);
+    return this.said(messages, true);
   }
 
-  private async said(messages: readonly Message[]): Promise<Said> {
+  /** @param heard whether the environment heard the turn */
+  private async said(messages: readonly Message[], heard: boolean): Promise<Said> {
     const tools = messages.length > 0 && messages.every(({ role }) => role === "tool");
-    const { environment } = this;
-    const state =
-      this.hosting.keepStates && environment?.state !== undefined
-        ? await this.timed(() => environment.state!())
-        : undefined;
+    const state = this.hosting.keepStates ? await this.state(heard) : undefined;
     return {
       role: tools ? "tool" : "user",
       text: joined(messages.map(({ text }) => text)),
@@ -189,6 +190,14 @@ export class EnvironmentAnswers implements Answerer {
       ...(state !== undefined && { state }),
       ...this.tokensOf(messages),
     };
+  }
+
+  private async state(heard: boolean): Promise<Json | undefined> {
+    const { environment, beginning } = this;
+    if (environment === undefined) return undefined;
+    return environment.state === undefined
+      ? replayState({ ...beginning, heard })
+      : this.timed(() => environment.state!());
   }
 
   /** As the policy reads it: by the chat template, or within its turn where it waits for a result in tags. */

@@ -9,10 +9,11 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Task } from "../../../../server/core/task.ts";
 import { openenv } from "../../../../server/methods/environment/openenv.ts";
 import { socketAddress } from "../../../../server/methods/environment/openenvSocket.ts";
+import { replayTurns } from "../../../../server/run/step/generate/replayedTurns.ts";
 import { pythonWith } from "../../../support/pythonPackages.ts";
 import { thorough } from "../../../support/thorough.ts";
 import { until } from "../../../support/until.ts";
-import { made, temporary } from "../../support.ts";
+import { goneOn, made, temporary } from "../../support.ts";
 
 const packages = { versions: ["3.12", "3.11"], whole: ["openenv==0.10.0", "uvicorn"], alone: [] };
 const found = pythonWith("openenv.core.env_server, uvicorn", packages, thorough);
@@ -121,6 +122,14 @@ test(
     await one.reset(task(3), 7);
     await assert.rejects(one.step("sleep"), /timeout after 2 s/);
     assert.deepEqual(await one.reset(task(3), 9), { messages: [{ role: "user", text: "seed 9" }] });
+    const turns = goneOn(["2", "5"], ["no", "no"], { seed: 9, prompt: 0, reward: -0.5 });
+    const asked = { ...task(3), prompt: "seed 9" };
+    await replayTurns(other, asked, turns, (call) => call());
+    assert.equal((await other.step("3")).reward, 1, "it goes on after the turns");
+    await assert.rejects(
+      replayTurns(other, { ...task(2), prompt: "seed 9" }, turns, (call) => call()),
+      /to turn 1 it says "yes", where it said "no"/,
+    );
     await Promise.all([one.close(), other.close()]);
     const shaped = made(openenv, {
       url,

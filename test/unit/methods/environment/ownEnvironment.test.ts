@@ -9,9 +9,10 @@ import type { Environment, Environments } from "../../../../server/core/slots/en
 import type { Task } from "../../../../server/core/task.ts";
 import { python } from "../../../../server/methods/environment/python.ts";
 import { user } from "../../../../server/methods/environment/user.ts";
+import { replayTurns } from "../../../../server/run/step/generate/replayedTurns.ts";
 import { objectHost } from "../../../support/objectHost.ts";
 import { withoutPython } from "../../../support/pythonReward.ts";
-import { made, temporary } from "../../support.ts";
+import { goneOn, made, temporary } from "../../support.ts";
 
 await objectHost();
 
@@ -277,6 +278,10 @@ test(
       await environment.step(called("increment", { step: 3 }));
       assert.deepEqual(await environment.end!(), { reward: 1 });
       assert.deepEqual(await environment.step("Done."), { messages: [], done: true, reward: 1 });
+      const turns = goneOn([called("increment", { step: 2 })], ["2"], { seed: 1, prompt: 6 });
+      await replayTurns(environment, task({ target: 3 }), turns, (call) => call());
+      await environment.step(called("increment", { step: 1 }));
+      assert.deepEqual(await environment.end!(), { reward: 1 }, "it goes on after the turns");
       const begun = [
         await environment.reset(task(), 4),
         await environment.reset(task(), 4),

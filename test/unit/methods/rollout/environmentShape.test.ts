@@ -171,25 +171,54 @@ test("an episode that waits holds no other up, and each is the same at any pace"
   }
 });
 
-test("groups begin in the middle of earlier episodes, in the environment's state, also after a resume", async () => {
+for (const [how, restores] of [
+  ["by the environment's state", true],
+  ["by its seed and turns again", false],
+] as const)
+  test(`groups begin in the middle of earlier episodes, ${how}, also after a resume`, async () => {
+    const run = await finished(
+      `tasks.0.play={ use: digits, greets: true, restores: ${restores} }`,
+      "stages.practice.steps=6",
+      "checkpoint={ every: 2, keep: 9 }",
+      "curriculum.start={ use: mid_episode, share: 0.5 }",
+    );
+    try {
+      const begun = rolloutsOf(run).filter(({ row }) => row.help !== undefined);
+      assert.ok(begun.length > 0);
+      for (const { row } of begun) {
+        assert.equal(
+          row.turns!.filter(({ role }) => role === "assistant").length,
+          3,
+          "it goes on from there",
+        );
+        assert.equal(row.turns!.at(-2)!.text!.split(":")[0], "2");
+        assert.match(row.prompt!, /^..>\n#\d$/, "what the environment said first is not said twice");
+        assert.equal(row.failed, undefined);
+      }
+      const whole = run.records();
+      for (const step of [5, 7]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+      assert.equal(await run.work(1), 0, run.ending(1));
+      assert.deepEqual(essence(run.records(1), 4), essence(whole, 4));
+    } finally {
+      run.remove();
+    }
+  });
+
+test("an environment that answers otherwise to the same turns fails the rollouts that it cannot begin", async () => {
   const run = await finished(
-    "tasks.0.play={ use: digits, greets: true }",
-    "stages.practice.steps=6",
-    "checkpoint={ every: 2, keep: 9 }",
+    "tasks.0.play={ use: digits, restores: false, drifts: true }",
+    "stages.practice.steps=4",
     "curriculum.start={ use: mid_episode, share: 0.5 }",
   );
   try {
     const begun = rolloutsOf(run).filter(({ row }) => row.help !== undefined);
     assert.ok(begun.length > 0);
-    for (const { row } of begun) {
-      assert.equal(row.turns!.filter(({ role }) => role === "assistant").length, 3, "it goes on from there");
-      assert.equal(row.turns!.at(-2)!.text!.split(":")[0], "2");
-      assert.match(row.prompt!, /^..>\n#\d$/, "what the environment said first is not said twice");
-    }
-    const whole = run.records();
-    for (const step of [5, 7]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
-    assert.equal(await run.work(1), 0, run.ending(1));
-    assert.deepEqual(essence(run.records(1), 4), essence(whole, 4));
+    for (const { row } of begun)
+      assert.match(
+        row.failed!,
+        /to turn 1 it says "1:\d:\d+", where it said "1:\d:\d+"\. Let the seed of `reset`/,
+      );
+    assert.ok(rolloutsOf(run).some(({ row }) => row.help === undefined && row.failed === undefined));
   } finally {
     run.remove();
   }
