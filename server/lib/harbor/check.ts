@@ -1,10 +1,11 @@
 /** Whether a Harbor folder can be trusted: its own solution earns exactly 1, doing nothing exactly 0. */
 import { Refused } from "./dockerfile.ts";
-import { HarborEpisode, NoReward } from "./episode.ts";
+import { Exceeded, HarborEpisode, NoReward } from "./episode.ts";
+import type { Limits } from "./limits.ts";
 import { readHarborTask, type HarborTask } from "./taskFolder.ts";
 
 export type HarborOutcome =
-  | { readonly kind: "passed"; readonly folder: string }
+  | { readonly kind: "passed"; readonly folder: string; readonly limits: Limits }
   | { readonly kind: "failed"; readonly folder: string; readonly message: string }
   /** It asks for what this machine cannot give. */
   | {
@@ -27,7 +28,7 @@ async function attempt(task: HarborTask, solves: boolean): Promise<Attempt> {
     }
     return await episode.grade();
   } catch (error) {
-    if (error instanceof NoReward) return { trouble: error.message };
+    if (error instanceof NoReward || error instanceof Exceeded) return { trouble: error.message };
     throw error;
   } finally {
     await episode.close();
@@ -62,5 +63,5 @@ export async function checkHarborFolder(folder: string): Promise<HarborOutcome> 
         message: `${who} earns ${done.reward}, not ${wanted}${tail(done.output)}`,
       };
   }
-  return { kind: "passed", folder };
+  return { kind: "passed", folder, limits: task.limits };
 }

@@ -13,6 +13,9 @@ export interface Graded {
   readonly output: string;
 }
 
+/** The episode took more than its folder asks for, and was ended. */
+export class Exceeded extends Error {}
+
 /** The task's own tests gave no reward that can be read. */
 export class NoReward extends Error {}
 
@@ -27,7 +30,7 @@ export class HarborEpisode {
 
   /** @throws UserError where this machine has no namespaces */
   static async open(task: HarborTask): Promise<HarborEpisode> {
-    const episode = new HarborEpisode(task, await Namespaces.open(task.megabytes));
+    const episode = new HarborEpisode(task, await Namespaces.open(task.limits));
     try {
       await episode.build();
     } catch (error) {
@@ -102,37 +105,48 @@ export class HarborEpisode {
     };
   }
 
-  /** One command in a shell of its own; files and what runs in the background stay. */
-  run(command: string, seconds: number, signal?: AbortSignal): Promise<Finished> {
-    return this.machine.run({
+  /**
+   * One command in a shell of its own; files and what runs in the background stay.
+   * @throws Exceeded
+   */
+  async run(command: string, seconds: number, signal?: AbortSignal): Promise<Finished> {
+    const done = await this.machine.run({
       argv: [bash, "-c", command],
       folder: this.task.workdir,
       env: this.env,
       seconds,
       ...(signal && { signal }),
     });
+    this.refuseMore();
+    return done;
   }
 
-  /** Does what the folder's own solution does; false: it has none. */
+  private refuseMore(): void {
+    if (this.machine.ended !== undefined) throw new Exceeded(`${this.task.name}: ${this.machine.ended}`);
+  }
+
+  /** Does what the folder's own solution does; false: it has none. @throws Exceeded */
   async solve(): Promise<Finished | false> {
     const { folder, solution, seconds } = this.task;
     if (!existsSync(join(folder, "solution", "solve.sh"))) return false;
     await this.put(join(folder, "solution"), "/solution");
     const env = { ...this.env, ...solution };
-    return this.machine.run({ argv: [bash, "/solution/solve.sh"], folder: this.task.workdir, env, seconds });
+    const argv = [bash, "/solution/solve.sh"];
+    const done = await this.machine.run({ argv, folder: this.task.workdir, env, seconds });
+    this.refuseMore();
+    return done;
   }
 
   /**
    * Ends what still runs, then runs the tests with clean folders of their own: no file that was there before is a reward.
-   * @throws NoReward
+   * @throws NoReward, Exceeded
    */
   async grade(signal?: AbortSignal): Promise<Graded> {
-    const { folder, verifier, workdir } = this.task;
+    const { folder, verifier, workdir, limits } = this.task;
     await this.machine.endProcesses();
-    await this.must(
-      "mount -t tmpfs tmpfs /logs/verifier && mount -t tmpfs tmpfs /tests",
-      "the tests' folders could not be made",
-    );
+    this.refuseMore();
+    const mount = `mount -t tmpfs -o size=${limits.megabytes}m tmpfs`;
+    await this.must(`${mount} /logs/verifier && ${mount} /tests`, "the tests' folders could not be made");
     await this.put(join(folder, "tests"), "/tests");
     const env = { ...this.env, ...verifier.env };
     const argv = [bash, "/tests/test.sh"];
@@ -144,6 +158,7 @@ export class HarborEpisode {
       ...(signal && { signal }),
     });
     await this.machine.endProcesses();
+    this.refuseMore();
     if (done.isLate)
       throw new NoReward(`${this.task.name}: tests/test.sh took longer than ${verifier.seconds} s`);
     return { ...(await this.reward(done)), output: done.output };

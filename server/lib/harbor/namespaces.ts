@@ -6,7 +6,9 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { limiting, watch, type Limits } from "./limits.ts";
 
 /** Root on this machine is nobody there: what it may not do is then no question of what is hidden. */
 const nobody = 65534;
@@ -16,7 +18,8 @@ const owner = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 const script = `
 set -e
 size="$1"
-for tool in setpriv env bash tar sleep; do
+limit="$2"
+for tool in setpriv prlimit taskset env bash tar; do
   [ -x "/usr/bin/$tool" ] || [ -x "/bin/$tool" ] || { echo "it has no $tool"; exit 1; }
 done
 # Over a folder that is everywhere; of this machine's own mounts nothing changes.
@@ -35,7 +38,7 @@ seen() {
 }
 for dir in usr etc opt var/lib/dpkg bin sbin lib lib32 lib64; do seen "$dir"; done
 mount -t proc proc proc
-mount -t tmpfs -o mode=755 tmpfs dev
+mount -t tmpfs -o size=1m,mode=755 tmpfs dev
 for name in null zero full random urandom tty; do
   : > "dev/$name"
   mount --bind "/dev/$name" "dev/$name"
@@ -45,11 +48,11 @@ ln -s /proc/self/fd/0 dev/stdin
 ln -s /proc/self/fd/1 dev/stdout
 ln -s /proc/self/fd/2 dev/stderr
 mkdir dev/shm
-mount -t tmpfs tmpfs dev/shm
-mount -t tmpfs tmpfs tests
-mount -t tmpfs tmpfs logs
+mount -t tmpfs -o size=64m tmpfs dev/shm
+mount -t tmpfs -o "size=$size" tmpfs tests
+mount -t tmpfs -o "size=$size" tmpfs logs
 mkdir logs/agent logs/verifier logs/artifacts
-mount -t tmpfs tmpfs logs/verifier
+mount -t tmpfs -o "size=$size" tmpfs logs/verifier
 hostname harbor
 ip link set lo up 2> /dev/null || :
 pivot_root . old
@@ -57,7 +60,7 @@ cd /
 umount -l /old
 rmdir /old
 echo ready
-exec sh -c 'while :; do sleep 1000000 & wait; done' < /dev/null > /dev/null 2> /dev/null
+exec bash -c "$3" bash "$limit" < /dev/null 2> /dev/null
 `;
 
 /** What a process there may not: mount, enter, trace, make devices. */
@@ -105,16 +108,24 @@ const refusal = (why: string): UserError =>
   });
 
 export class Namespaces {
+  /** Why its processes were ended; undefined: they were not. */
+  ended: string | undefined;
+  /** What programs are started with. */
+  private readonly limited: readonly string[];
+
   private constructor(
     private readonly holder: ChildProcess,
     private readonly pid: string,
-  ) {}
+    limits: Limits,
+  ) {
+    this.limited = limiting(limits);
+    holder.stdout!.on("data", (text: string) => {
+      this.ended ??= `its processes took ${text.trim()} MB of memory, and may take ${limits.memory} MB`;
+    });
+  }
 
-  /**
-   * @param megabytes that its files may take
-   * @throws UserError where this machine cannot
-   */
-  static async open(megabytes: number): Promise<Namespaces> {
+  /** @throws UserError where this machine cannot */
+  static async open(limits: Limits): Promise<Namespaces> {
     if (process.platform !== "linux") throw refusal(`it is ${process.platform}`);
     const flags = [
       "--user",
@@ -127,7 +138,9 @@ export class Namespaces {
       "--fork",
       "--kill-child",
     ];
-    const holder = spawn("unshare", [...flags, "sh", "-c", script, "sh", `${megabytes}m`], {
+    const size = `${limits.megabytes}m`;
+    const memory = String(limits.memory * 1024);
+    const holder = spawn("unshare", [...flags, "sh", "-c", script, "sh", size, memory, watch], {
       stdio: ["ignore", "pipe", "pipe"],
       cwd: "/",
       env: { PATH: usualPath },
@@ -139,7 +152,7 @@ export class Namespaces {
       throw refusal(said);
     }
     const children = readFileSync(`/proc/${holder.pid}/task/${holder.pid}/children`, "utf8").trim();
-    return new Namespaces(holder, children.split(" ")[0]!);
+    return new Namespaces(holder, children.split(" ")[0]!, limits);
   }
 
   /** Runs a program in it and waits for its end; what it started and left behind goes on. */
@@ -159,7 +172,7 @@ export class Namespaces {
     ];
     const limits = mayManage
       ? []
-      : ["setpriv", `--bounding-set=${dropped}`, "--inh-caps=-all", "--no-new-privs"];
+      : [...this.limited, "setpriv", `--bounding-set=${dropped}`, "--inh-caps=-all", "--no-new-privs"];
     const child = spawn("nsenter", [...enter, "/usr/bin/env", "-C", folder, ...limits, ...argv], {
       stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       cwd: "/",
@@ -169,7 +182,11 @@ export class Namespaces {
     });
     if (stdin !== undefined) stdin.pipe(child.stdin as Writable);
     child.stdin?.on("error", () => undefined);
-    return finished(child, seconds, signal);
+    const done = await finished(child, seconds, signal);
+    // The end of a process is heard of before what the one that ended it says.
+    if (done.code === null && !done.isLate && this.ended === undefined)
+      await Promise.race([once(this.holder.stdout!, "data"), pause(200)]);
+    return done;
   }
 
   /** Ends every process in it but the one that holds it. */

@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { parse, TomlError } from "smol-toml";
 import { z } from "zod";
 import { readImage, Refused, type Image } from "./dockerfile.ts";
+import type { Limits } from "./limits.ts";
 
 export interface HarborTask {
   /** Absolute. */
@@ -19,7 +20,7 @@ export interface HarborTask {
   readonly verifier: { readonly env: Readonly<Record<string, string>>; readonly seconds: number };
   /** Seconds for the solution. */
   readonly seconds: number;
-  readonly megabytes: number;
+  readonly limits: Limits;
 }
 
 const texts = z.record(z.string(), z.string()).default({});
@@ -27,6 +28,9 @@ const environment = z.looseObject({
   env: texts,
   workdir: z.string().optional(),
   storage_mb: z.number().optional(),
+  memory_mb: z.number().optional(),
+  memory: z.string().optional(),
+  cpus: z.number().optional(),
 });
 const format = z.looseObject({
   task: z.looseObject({ name: z.string() }).optional(),
@@ -133,7 +137,17 @@ export function readHarborTask(folder: string): HarborTask {
     solution: given(asked.solution.env, file, text),
     verifier: { env: given(asked.verifier.env, file, text), seconds: asked.verifier.timeout_sec },
     seconds: asked.agent.timeout_sec ?? 600,
-    megabytes: Math.min(own.storage_mb ?? 1024, 4096),
+    limits: limitsOf(own),
+  };
+}
+
+/** A folder that does not say how much memory it needs leaves half of it to the run. */
+function limitsOf({ storage_mb = 1024, memory_mb, memory, cpus }: Asked["environment"]): Limits {
+  const asked = memory_mb ?? (memory === undefined ? undefined : megabytesOf(memory));
+  return {
+    megabytes: Math.min(storage_mb, 4096),
+    memory: Math.ceil(asked ?? totalmem() / 2 ** 21),
+    processors: cpus,
   };
 }
 

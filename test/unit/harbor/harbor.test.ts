@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { checkHarborFolder } from "../../../server/lib/harbor/check.ts";
-import { HarborEpisode } from "../../../server/lib/harbor/episode.ts";
+import { Exceeded, HarborEpisode } from "../../../server/lib/harbor/episode.ts";
 import { Namespaces } from "../../../server/lib/harbor/namespaces.ts";
 import { readHarborTask } from "../../../server/lib/harbor/taskFolder.ts";
 import { turnOf } from "../../../server/methods/tasks/harbor/commands.ts";
@@ -14,7 +14,7 @@ import { randomStream } from "../../../server/lib/random.ts";
 import { made, temporary } from "../support.ts";
 
 /** Why no episode can be played here; false where one can. */
-const withoutNamespaces: string | false = await Namespaces.open(16).then(
+const withoutNamespaces: string | false = await Namespaces.open({ megabytes: 16, memory: 64 }).then(
   async (machine) => (await machine.close(), false as const),
   (error: unknown) => (error instanceof UserError ? error.message : String(error)),
 );
@@ -129,6 +129,50 @@ test("the machine is not visible, not writable, and cannot be left", { skip }, a
     assert.equal((await run("tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' \\n'")).output, "lo");
   });
   assert.ok(!existsSync("/usr/bin/planted"));
+});
+
+const small = { "task.toml": "[environment]\nmemory_mb = 96\ncpus = 1\n" };
+/** Holds so many MB in each of some processes. */
+const holds = (megabytes: number, processes = 1, seconds = 30): string =>
+  `for i in $(seq ${processes}); do perl -e '$x = "x" x (${megabytes} << 20); sleep ${seconds}' & done; wait`;
+
+test("an episode that takes more memory than its folder asks for ends by name", { skip }, async () => {
+  await playing(small, async (episode) => {
+    assert.equal((await episode.run(holds(24, 1, 1), 20)).code, 0);
+    const bomb = episode.run(holds(200), 20);
+    await assert.rejects(bomb, (error: Error) => {
+      assert.ok(error instanceof Exceeded);
+      return /: its processes took \d+ MB of memory, and may take 96 MB$/.test(error.message);
+    });
+    await assert.rejects(episode.grade(), Exceeded);
+  });
+  await playing(small, async (episode) => {
+    // Nothing there ends or stops what looks; no single process takes more than it may.
+    await episode.run("kill -9 1; kill -STOP 1; exec 9< /proc/1/fd/3", 20);
+    await assert.rejects(episode.run(holds(16, 5), 20), Exceeded);
+  });
+  await playing(small, async (episode) => {
+    await episode.run(`(sleep 0.3; ${holds(200)}) > /dev/null 2>&1 & disown`, 20);
+    await assert.rejects(episode.run("sleep 20", 20), Exceeded, "in the background");
+  });
+});
+
+test("what a process may take at once, processors, and the memory of its folders", { skip }, async () => {
+  await playing(small, async (episode) => {
+    const output = async (command: string): Promise<string> => (await episode.run(command, 20)).output;
+    assert.equal(await output("nproc"), "1\n");
+    assert.equal(await output("ulimit -d; ulimit -Hu"), `${(96 + 512) * 1024}\n4096\n`);
+    assert.match(await output("ulimit -d unlimited"), /cannot modify limit|not permitted/);
+    assert.match(await output("head -c 80M /dev/zero > /dev/shm/x"), /No space left/);
+    assert.equal(
+      await output("(sleep 0.1 &) ; sleep 0.5; ps -eo stat | grep -c Z"),
+      "0\n",
+      "the dead are gone",
+    );
+    // Pages that processes share are counted once.
+    const shared = `perl -e '$x = "x" x (20 << 20); for (1..4) { fork // die; } sleep 1'`;
+    assert.equal((await episode.run(shared, 20)).code, 0);
+  });
 });
 
 test("reward.json with more numbers, and what is no reward", { skip }, async () => {

@@ -95,6 +95,6 @@ export const harborPlay = (tasks: ReadonlyMap<string, HarborTask>, options: Play
   ],
   most: options.machines,
   // A machine that gives no namespaces is reported before the first episode.
-  prepare: async () => (await Namespaces.open(16)).close(),
+  prepare: async () => (await Namespaces.open({ megabytes: 16, memory: 64 })).close(),
   open: () => Promise.resolve(new HarborPlay(tasks, options)),
 });
