@@ -1,21 +1,13 @@
 /** Episodes of several rows: each row trains with the advantage of the last, which alone has a reward. */
 import { isEarlierPart, type Batch } from "../../core/rollouts.ts";
+import { lastParts } from "../../core/rows/parts.ts";
 import { RowAdvantages } from "./overTokens.ts";
 import type { Advantages } from "./tokenAdvantages.ts";
 
 /** Earlier rows count for no baseline and no spread: they have no reward. @returns the same where no episode has several rows */
 export function sharedByParts(found: Advantages, batch: Batch): Advantages {
   if (!batch.records.some(isEarlierPart)) return found;
-  const lasts = new Map(
-    batch.records.flatMap((record, row) =>
-      record.part !== undefined && !isEarlierPart(record) ? [[episodeOf(batch, row), row]] : [],
-    ),
-  );
-  const rows = found.rows.map((value, row) =>
-    isEarlierPart(batch.records[row]!)
-      ? (found.rows[lasts.get(episodeOf(batch, row)) ?? -1] ?? Number.NaN)
-      : value,
-  );
+  const rows = Float64Array.from(lastParts(batch), (last) => found.rows[last] ?? Number.NaN);
   if (found.perRow !== undefined) return new RowAdvantages(rows, batch, found.returns);
   const [tokens, exists] = [found.tokens.slice(), found.exists.slice()];
   batch.records.forEach((record, row) => {
@@ -27,5 +19,3 @@ export function sharedByParts(found: Advantages, batch: Batch): Advantages {
   });
   return { tokens, rows, exists, ...(found.returns && { returns: found.returns }) };
 }
-
-const episodeOf = ({ group, records }: Batch, row: number): string => `${group[row]} ${records[row]!.index}`;

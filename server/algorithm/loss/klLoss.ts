@@ -31,7 +31,7 @@ interface KlPart extends Pick<LossSlice, "batch" | "now" | "old" | "weights"> {
 
 const aggregates: Readonly<Record<Exclude<LossKlTerm["aggregate"], "objective">, Aggregate>> = {
   token_mean: tokenMeans,
-  sequence_mean: (counts) => sequenceMeans(counts, "skip"),
+  sequence_mean: (counts, batch) => sequenceMeans(counts, batch, "skip"),
   sequence_sum: (counts, batch) => sequenceSums(counts, batch, "skip"),
 };
 

@@ -1,5 +1,6 @@
 /** Parts of batches: some of their rows, their groups and mini-batches. */
 import { origin, type Batch, type Ragged, type TokenColumns } from "../rollouts.ts";
+import { rowsOfEpisodes } from "./parts.ts";
 import { mapRowColumns, mapTokenColumns } from "./columns.ts";
 
 export type TypedColumn = Float64Array | Int32Array | Uint8Array;
@@ -132,18 +133,14 @@ function rowsOfPairs({ rows, pair }: Batch): number[][] {
   return [...units.values()];
 }
 
-/** Mini-batches of about `size` rows that never split a group or a pair where the unit forbids it. */
+/** Mini-batches of about `size` rows that never split an episode, nor a group or a pair where the unit forbids it. */
 export function miniBatches(
   batch: Batch,
   size: number | undefined,
   unit: "sequence" | "pair" | "group",
 ): number[][] {
   const units =
-    unit === "group"
-      ? rowsOfGroups(batch)
-      : unit === "pair"
-        ? rowsOfPairs(batch)
-        : Array.from({ length: batch.rows }, (_, row) => [row]);
+    unit === "group" ? rowsOfGroups(batch) : unit === "pair" ? rowsOfPairs(batch) : rowsOfEpisodes(batch);
   if (size === undefined || size >= batch.rows) return batch.rows === 0 ? [] : [units.flat()];
   const parts: number[][] = [];
   for (const rows of units) {

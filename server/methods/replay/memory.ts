@@ -2,12 +2,12 @@
 import type { KeptRow } from "./keptRow.ts";
 import type { ReplayDrawn, Past, ReplayAdmission } from "../../core/slots/replay.ts";
 import type { Saved, Stateful } from "../../core/basics.ts";
-import type { Batch } from "../../core/rollouts.ts";
+import { isEarlierPart, type Batch, type RolloutRecord } from "../../core/rollouts.ts";
 import { lengthOfAll } from "../../core/rows/batch.ts";
 import { savedOfFile, savedRows, takenUp, takeUpFile } from "./saved.ts";
 import { mean } from "../../../shared/lib/mean.ts";
 
-/** What is drawn together: one rollout, or the kept ones of a group. */
+/** What is drawn together: one rollout with all of its rows, or the kept ones of a group. */
 export interface DrawUnit {
   readonly rows: readonly KeptRow[];
   readonly past: Past;
@@ -25,15 +25,37 @@ function meanOver({ mask }: Batch, column: Float64Array | undefined): number {
   return sum / count;
 }
 
+const recordOf = ({ batch }: KeptRow): RolloutRecord => batch.records[0]!;
+
+/** Rows of one episode have the same; undefined: the rollout is one row. */
+function episodeOf(row: KeptRow): string | undefined {
+  const { part, index } = recordOf(row);
+  return part === undefined ? undefined : `${row.group} ${index}`;
+}
+
+/** Rows with the same name, in the order in which the names appear; one without a name is alone. */
+function together(rows: readonly KeptRow[], name: (row: KeptRow) => string | undefined): KeptRow[][] {
+  const named = new Map<string | KeptRow, KeptRow[]>();
+  for (const row of rows) {
+    const own = name(row) ?? row;
+    const known = named.get(own);
+    if (known === undefined) named.set(own, [row]);
+    else known.push(row);
+  }
+  return [...named.values()];
+}
+
+/** Of an episode of several rows its last stands for it; it is as long as all of them. */
 export function pastOf(rows: readonly KeptRow[], step: number): Past {
-  const of = (value: (row: KeptRow) => number): number => mean(rows.map(value));
+  const ends = rows.filter((row) => !isEarlierPart(recordOf(row)));
+  const of = (value: (row: KeptRow) => number): number => mean(ends.map(value));
   return {
     task: rows[0]!.batch.records[0]!.task.id,
     reward: of(({ reward }) => reward),
     advantage: of(({ batch, advantages }) => meanOver(batch, advantages)),
     success: of(({ success }) => (success === 2 ? Number.NaN : success)),
     perplexity: of(({ batch }) => Math.exp(-meanOver(batch, batch.columns.logp_old))),
-    length: of(({ batch }) => lengthOfAll(batch)),
+    length: rows.reduce((sum, { batch }) => sum + lengthOfAll(batch), 0) / ends.length,
     age: step - rows[0]!.step,
     draws: Math.max(...rows.map(({ draws }) => draws)),
     left: rows.every(({ left }) => left),
@@ -50,7 +72,7 @@ export class Memory implements Stateful {
   groups = 0;
 
   /**
-   * @param capacity rollouts
+   * @param capacity rows; an episode of several stays whole, so there may be a few more
    * @param maxAge steps
    * @param fixed the rollouts are a file's: of them only what a run has added is saved
    */
@@ -62,14 +84,17 @@ export class Memory implements Stateful {
 
   /** Keeps those that are let in; the oldest make room. */
   keep(rows: readonly KeptRow[], admits: ReplayAdmission, step: number): void {
-    this.rows.push(...rows.filter((row) => admits(pastOf([row], step))));
+    const episodes = together(rows, episodeOf);
+    this.rows.push(...episodes.filter((own) => admits(pastOf(own, step))).flat());
     this.forget(step);
   }
 
   forget(step: number): void {
     const fresh =
       this.maxAge === undefined ? this.rows : this.rows.filter((row) => step - row.step <= this.maxAge!);
-    this.rows = fresh.slice(Math.max(0, fresh.length - this.capacity));
+    let first = Math.max(0, fresh.length - this.capacity);
+    while (first > 0 && (recordOf(fresh[first]!).part?.number ?? 1) > 1) first -= 1;
+    this.rows = fresh.slice(first);
   }
 
   get full(): boolean {
@@ -77,14 +102,8 @@ export class Memory implements Stateful {
   }
 
   units(by: "rollout" | "group", step: number): DrawUnit[] {
-    if (by === "rollout") return this.rows.map((row) => ({ rows: [row], past: pastOf([row], step) }));
-    const groups = new Map<string, KeptRow[]>();
-    for (const row of this.rows) {
-      const known = groups.get(row.group);
-      if (known === undefined) groups.set(row.group, [row]);
-      else known.push(row);
-    }
-    return [...groups.values()].map((rows) => ({ rows, past: pastOf(rows, step) }));
+    const units = together(this.rows, by === "rollout" ? episodeOf : ({ group }) => group);
+    return units.map((rows) => ({ rows, past: pastOf(rows, step) }));
   }
 
   /** Remembers the rewards of a step's groups. */

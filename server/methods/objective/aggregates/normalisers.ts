@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { param } from "../../../core/declaration.ts";
 import type { Batch } from "../../../core/rollouts.ts";
+import { rowsOfEpisodes } from "../../../core/rows/parts.ts";
 
 /** Of every aggregate that is a mean over rollouts. */
 export const emptyRows = param(
@@ -10,9 +11,22 @@ export const emptyRows = param(
 );
 type EmptyRows = z.output<typeof emptyRows>;
 
-/** Rows that a mean over rollouts is over: all, or those with at least one token that trains. */
-export const rowsThatCount = (counts: Int32Array, empty: EmptyRows): number =>
-  empty === "count" ? counts.length : counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+/** Per row, the trained tokens of its rollout: those of all rows of an episode that became several. */
+function countsOfRollouts(counts: Int32Array, batch: Batch): Int32Array {
+  if (!batch.records.some(({ part }) => part !== undefined)) return counts;
+  const whole = new Int32Array(counts.length);
+  for (const rows of rowsOfEpisodes(batch)) {
+    const count = rows.reduce((sum, row) => sum + counts[row]!, 0);
+    for (const row of rows) whole[row] = count;
+  }
+  return whole;
+}
+
+/** Rollouts that a mean is over: all, or those with at least one token that trains. */
+export function rolloutsThatCount(counts: Int32Array, batch: Batch, empty: EmptyRows): number {
+  const whole = countsOfRollouts(counts, batch);
+  return rowsOfEpisodes(batch).filter(([row]) => empty === "count" || whole[row!]! > 0).length;
+}
 
 export const tokenMeans = (counts: Int32Array, batch: Batch): Float64Array =>
   alike(
@@ -20,14 +34,14 @@ export const tokenMeans = (counts: Int32Array, batch: Batch): Float64Array =>
     counts.reduce((sum, count) => sum + count, 0),
   );
 
-export function sequenceMeans(counts: Int32Array, empty: EmptyRows): Float64Array {
-  const rows = rowsThatCount(counts, empty);
+export function sequenceMeans(counts: Int32Array, batch: Batch, empty: EmptyRows): Float64Array {
+  const rollouts = Math.max(1, rolloutsThatCount(counts, batch, empty));
   // A weight of 0 stays 0, also where nothing is to be divided by.
-  return Float64Array.from(counts, (count) => 1 / (Math.max(1, count) * Math.max(1, rows)));
+  return Float64Array.from(countsOfRollouts(counts, batch), (count) => 1 / (Math.max(1, count) * rollouts));
 }
 
 export const sequenceSums = (counts: Int32Array, batch: Batch, empty: EmptyRows): Float64Array =>
-  alike(batch, rowsThatCount(counts, empty));
+  alike(batch, rolloutsThatCount(counts, batch, empty));
 
 /** All rows over one number; where nothing trains it is 0, and so are they. */
 export const alike = ({ rows }: Batch, divisor: number): Float64Array =>

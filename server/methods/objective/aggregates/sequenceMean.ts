@@ -11,6 +11,6 @@ export const sequenceMean = aggregate({
   params: z.object({ empty_rows: emptyRows }),
   create:
     ({ empty_rows }) =>
-    (counts) =>
-      sequenceMeans(counts, empty_rows),
+    (counts, batch) =>
+      sequenceMeans(counts, batch, empty_rows),
 });

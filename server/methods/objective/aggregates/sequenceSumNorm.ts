@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { aggregate, param } from "../../../core/declaration.ts";
-import { alike, rowsThatCount } from "./normalisers.ts";
+import { alike, rolloutsThatCount } from "./normalisers.ts";
 
 export const sequenceSumNorm = aggregate({
   name: "sequence_sum_norm",
@@ -21,5 +21,5 @@ export const sequenceSumNorm = aggregate({
   create:
     ({ budget, empty_rows }, context) =>
     (counts, batch) =>
-      alike(batch, rowsThatCount(counts, empty_rows) * (budget ?? context.max_tokens)),
+      alike(batch, rolloutsThatCount(counts, batch, empty_rows) * (budget ?? context.max_tokens)),
 });

@@ -2,7 +2,8 @@
 import { lengthOfRow, rowsOfGroups } from "../../../core/rows/batch.ts";
 import { randomStream } from "../../../lib/random.ts";
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
-import { isEarlierPart, type Batch } from "../../../core/rollouts.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { lastParts } from "../../../core/rows/parts.ts";
 import type { Candidate } from "../../../core/slots/replay.ts";
 import type { Selected, StepContext, Valued } from "../context.ts";
 
@@ -39,12 +40,11 @@ export function select({ stage, session, step }: StepContext, valued: Valued): S
 }
 
 /** Earlier rows of an episode go with its last. */
-function keepParts({ group, records }: Batch, kept: Set<number>, admitted: readonly number[]): void {
-  const episode = (row: number): string => `${group[row]} ${records[row]!.index}`;
-  const lasts = new Set([...kept].filter((row) => !isEarlierPart(records[row]!)).map(episode));
+function keepParts(batch: Batch, kept: Set<number>, admitted: readonly number[]): void {
+  const lasts = lastParts(batch);
   for (const row of admitted) {
-    if (!isEarlierPart(records[row]!)) continue;
-    if (lasts.has(episode(row))) kept.add(row);
+    if (lasts[row] === row) continue;
+    if (kept.has(lasts[row]!)) kept.add(row);
     else kept.delete(row);
   }
 }

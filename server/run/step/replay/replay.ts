@@ -21,6 +21,7 @@ import type {
   Rescore,
   Selection,
 } from "../../../core/slots/replay.ts";
+import { lastParts } from "../../../core/rows/parts.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Stats } from "../../../core/policy.ts";
 import type { RewardColumn } from "../../../core/reward.ts";
@@ -83,13 +84,16 @@ export class Replay implements StepReplay {
       ),
     );
     if (this.source.kind !== "window") return;
+    const lasts = lastParts(batch);
     const rows = [...new Set([...selected.admitted, ...selected.dropped])].sort((a, b) => a - b);
     const kept = rows
-      // A part of an episode has no reward of its own.
-      .filter((row) => scored.combined.errored[row] === 0 && batch.records[row]!.part === undefined)
-      .map((row) =>
-        keptRow({ ...selected, batch }, advantages.all, row, clock.step, `${step}/${batch.group[row]}`),
-      );
+      .filter((row) => scored.combined.errored[lasts[row]!] === 0)
+      .map((row) => ({
+        ...keptRow({ ...selected, batch }, advantages.all, row, clock.step, `${step}/${batch.group[row]}`),
+        // A part of an episode has no reward of its own.
+        reward: scored.combined.total[lasts[row]!]!,
+        success: scored.success[lasts[row]!]!,
+      }));
     this.memory.keep(kept, this.admits, clock.step);
   }
 

@@ -4,10 +4,12 @@ import fc from "fast-check";
 import { Algorithm, contextOf } from "../../../../server/algorithm/algorithm.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import type { Batch } from "../../../../server/core/rollouts.ts";
+import { miniBatches, selectRows } from "../../../../server/core/rows/batch.ts";
 import type { Stats } from "../../../../server/core/policy.ts";
 import { clipped } from "../../../../server/methods/objective/surrogates/clipped.ts";
 import { reinforce } from "../../../../server/methods/objective/surrogates/reinforce.ts";
 import { sequenceMean } from "../../../../server/methods/objective/aggregates/sequenceMean.ts";
+import { sequenceSum } from "../../../../server/methods/objective/aggregates/sequenceSum.ts";
 import { sequenceSumNorm } from "../../../../server/methods/objective/aggregates/sequenceSumNorm.ts";
 import { tokenMean } from "../../../../server/methods/objective/aggregates/tokenMean.ts";
 import { batchOf, configOf, made, near, row } from "../../support.ts";
@@ -161,4 +163,37 @@ test("channels, models and the unit follow from the config", () => {
   assert.deepEqual(chain.needs(clock).models, ["reference"]);
   assert.deepEqual(algorithm("kl: []").needs(clock).models, []);
   assert.equal(chain.needs(clock).unit, "sequence");
+});
+
+test("an episode of several rows counts once in means over rollouts, as though it were one row", () => {
+  const rows = (
+    ...parts: readonly (readonly [index: number, tokens: number, part?: readonly [number, number]])[]
+  ) =>
+    batchOf(
+      parts.map(([index, tokens, part]) =>
+        row("g", index, {
+          tokens: Array.from({ length: tokens }, () => 1),
+          ...(part && { part: { number: part[0], of: part[1] } }),
+        }),
+      ),
+    );
+  const split = rows([0, 2, [1, 3]], [0, 1, [2, 3]], [0, 3, [3, 3]], [1, 2]);
+  const whole = rows([0, 6], [1, 2]);
+  for (const factors of [
+    made(sequenceMean, {}),
+    made(sequenceSum, {}),
+    made(sequenceSumNorm, { budget: 7 }),
+    made(tokenMean, {}),
+  ]) {
+    const [one, other] = [factors(Int32Array.of(2, 1, 3, 2), split), factors(Int32Array.of(6, 2), whole)];
+    assert.deepEqual([...one], [other[0], other[0], other[0], other[1]]);
+  }
+  // A row whose tokens do not train leaves its episode counted; one without any counts where empty rows do.
+  assert.deepEqual([...made(sequenceMean, {})(Int32Array.of(0, 0, 4, 0), split)], [0.25, 0.25, 0.25, 1]);
+  assert.deepEqual(
+    [...made(sequenceMean, { empty_rows: "count" })(Int32Array.of(0, 0, 4, 0), split)],
+    [0.125, 0.125, 0.125, 0.5],
+  );
+  const order = selectRows(split, [3, 0, 2, 1]);
+  assert.deepEqual(miniBatches(order, 2, "sequence"), [[0], [1, 2, 3]], "a mini-batch splits no episode");
 });

@@ -80,6 +80,50 @@ describe("the memory", () => {
     memory.forget(4);
     assert.equal(memory.rows.length, 0);
   });
+  it("keeps, draws and forgets the rows of an episode together", () => {
+    const episode = (step: number, index: number, reward: number, of = 3): KeptRow[] =>
+      Array.from({ length: of }, (_, at) =>
+        kept(
+          step,
+          "a",
+          reward,
+          {},
+          { record: { task: task("a"), index, ...(of > 1 && { part: { number: at + 1, of } }) } },
+        ),
+      );
+    const memory = new Memory(6, undefined);
+    memory.keep(
+      [...episode(0, 0, 1), ...episode(0, 1, 0), ...episode(0, 2, 1, 1)],
+      made(keepReward, { above: 0.5 }),
+      0,
+    );
+    assert.deepEqual(
+      memory.units("rollout", 0).map(({ rows, past: { reward, length } }) => [rows.length, reward, length]),
+      [
+        [3, 1, 9],
+        [1, 1, 3],
+      ],
+    );
+    const [whole] = memory.units("group", 0);
+    assert.deepEqual([whole!.rows.length, whole!.past.length, whole!.past.reward], [4, 6, 1]);
+    const drawn = taken(memory.units("rollout", 0), [{ index: 0, weight: 0.5 }]);
+    assert.deepEqual(
+      drawn.rows.map(({ batch: { records }, draws }) => [records[0]!.part!.number, draws]),
+      [
+        [1, 1],
+        [2, 1],
+        [3, 1],
+      ],
+    );
+    memory.keep(episode(1, 0, 1), () => true, 1);
+    assert.equal(memory.rows.length, 7, "room for six rows would cut the first episode");
+    memory.keep(episode(2, 0, 1), () => true, 2);
+    assert.deepEqual(
+      memory.rows.map(({ step }) => step),
+      [1, 1, 1, 2, 2, 2],
+    );
+    assert.ok(memory.full);
+  });
   it("says of a rollout what the rules ask", () => {
     const one = pastOf([kept(2, "a", 1)], 5);
     assert.deepEqual(
