@@ -52,6 +52,8 @@ export interface RolloutRecord extends GuidedRecord {
    * last is scored and counts for its group; the others have its advantage.
    */
   readonly part?: { readonly number: number; readonly of: number };
+  /** Of a part with others after it: what was said after its last turn, which they were read after. In memory only. */
+  readonly answered?: Omit<Turn, "start" | "end">;
   /** Token spans of reasoning steps within the row, [start, end). */
   readonly steps?: readonly (readonly [number, number])[];
   /** Token spans by a name, e.g. `executed` or `error`: whoever ran the response knows them, masks read them. */

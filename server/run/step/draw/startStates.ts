@@ -1,7 +1,7 @@
 /** Where the rollouts of drawn tasks begin, and what start states learn of how they ended. */
 import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
 import { outcome } from "../../../algorithm/rewards/rewards.ts";
-import { rowsOfGroups } from "../../../core/rows/batch.ts";
+import { rowsOfEpisodes } from "../../../core/rows/parts.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { StartState, EpisodeState, Finished } from "../../../core/slots/guidance.ts";
 import { origin, type Batch, type Group } from "../../../core/rollouts.ts";
@@ -51,22 +51,27 @@ function fits(
   return given === 0 || tokens.length + (prefix?.length ?? 0) + given < policy.context;
 }
 
-/** A row's turns up to its last reply, where it had several attempts. */
-function episodeOf({ offsets, tokens, records }: Batch, row: number): { readonly episode?: EpisodeState } {
-  const { turns = [], tries, failed, played, part } = records[row]!;
+/** The turns of an episode's rows up to its last reply, where it had several attempts. */
+function episodeOf(
+  { offsets, tokens, records }: Batch,
+  rows: readonly number[],
+): { readonly episode?: EpisodeState } {
+  const { tries, failed, played } = records[rows.at(-1)!]!;
+  const turns = rows.flatMap((row) => {
+    const { turns: own = [], answered } = records[row]!;
+    const said = answered === undefined ? own : [...own, { ...answered, start: 0, end: 0 }];
+    return said.map(({ text = "", start, end, ...turn }) => ({
+      ...turn,
+      text,
+      tokens: tokens.slice(offsets[row]! + start, offsets[row]! + end),
+    }));
+  });
   // An environment that cannot tell where it stands cannot go on from there.
   const last = turns.findLastIndex(
     ({ role, state }) => role !== "assistant" && (played?.environment !== true || state !== undefined),
   );
-  // A part was not read after its task's prompt.
-  if (tries === undefined || failed !== undefined || part !== undefined || last < 0) return {};
-  const first = offsets[row]!;
-  const said = turns.slice(0, last + 1).map(({ text = "", start, end, ...turn }) => ({
-    ...turn,
-    text,
-    tokens: tokens.slice(first + start, first + end),
-  }));
-  return { episode: { turns: said, tries } };
+  if (tries === undefined || failed !== undefined || last < 0) return {};
+  return { episode: { turns: turns.slice(0, last + 1), tries } };
 }
 
 /** Once a step, after the curriculum has observed it. */
@@ -76,21 +81,24 @@ export function observeStarts(
   groups: readonly Group[],
 ): void {
   if (stage.start.observe === undefined) return;
-  const rows = rowsOfGroups(batch);
+  const episodes = rowsOfEpisodes(batch);
   const finished = groups.map((group, number): Finished => ({
     ...group,
-    rollouts: rows[number]!.map((row) => {
-      const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
-      let first = from;
-      while (first < to && batch.origin[first] !== origin.written) first += 1;
-      return {
-        tokens: batch.tokens.slice(first, to),
-        entropy: batch.columns.entropy?.slice(first, to) ?? new Float64Array(to - first).fill(Number.NaN),
-        success: scored.success[row] === outcome.right,
-        prefilled: batch.records[row]!.help !== undefined,
-        ...episodeOf(batch, row),
-      };
-    }),
+    rollouts: episodes
+      .filter(([row]) => batch.group[row!] === number)
+      .map((rows) => {
+        const row = rows.at(-1)!;
+        const [from, to] = [batch.offsets[row]!, batch.offsets[row + 1]!];
+        let first = from;
+        while (first < to && batch.origin[first] !== origin.written) first += 1;
+        return {
+          tokens: batch.tokens.slice(first, to),
+          entropy: batch.columns.entropy?.slice(first, to) ?? new Float64Array(to - first).fill(Number.NaN),
+          success: scored.success[row] === outcome.right,
+          prefilled: batch.records[row]!.help !== undefined,
+          ...episodeOf(batch, rows),
+        };
+      }),
   }));
   stage.start.observe(finished, clock);
 }

@@ -43,6 +43,7 @@ export interface Draft {
     readonly failed?: string;
     readonly played?: Played;
     readonly part?: RolloutRecord["part"];
+    readonly answered?: RolloutRecord["answered"];
   };
 }
 
@@ -88,6 +89,7 @@ function rowOf(draft: Draft, sample: Sample, tokenizer: Tokenizer): SampledRow {
     ...(episode?.failed !== undefined && { failed: episode.failed }),
     ...(episode?.played && { played: episode.played }),
     ...(episode?.part && { part: episode.part }),
+    ...(episode?.answered && { answered: episode.answered }),
     ...(help && { help: help.record }),
     ...(help && help.lead.length > 0 && { spans: spansOf(begin, help.lead) }),
   };

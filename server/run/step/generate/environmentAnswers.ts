@@ -13,9 +13,10 @@ import type { Tool, ToolSpec } from "../../../core/slots/tool.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Answerer } from "./answers.ts";
 import type { Episode, Said } from "./episode.ts";
-import { chatAgain, chatReply, type Asking } from "./prompts.ts";
+import { chatMessage, chatTokens, isTool } from "./chatReplies.ts";
+import { chatAgain, type Asking } from "./prompts.ts";
 import { joined, replayState, replayTurns, withGreeting } from "./replayedTurns.ts";
-import { callsIn, describeTools, inChat, written, type ToolCall } from "../../../core/toolCalls.ts";
+import { callsIn, describeTools, written, type ToolCall } from "../../../core/toolCalls.ts";
 
 /** What all episodes of a generation are answered with. */
 export interface Hosting {
@@ -62,6 +63,7 @@ export class EnvironmentAnswers implements Answerer {
       const prompt = resumes === undefined ? await this.reset() : task.prompt;
       if (resumes !== undefined) await this.restore(resumes.state);
       this.episode.asks(prompt, this.asking);
+      if (resumes !== undefined) this.readAgain(resumes.state);
       this.episode.draft = { ...this.episode.draft, task: { ...task, prompt } };
     });
   }
@@ -99,6 +101,29 @@ export class EnvironmentAnswers implements Answerer {
     if (environment.restore === undefined || state === undefined)
       return replayTurns(environment, task, turns, (call) => this.timed(call));
     await this.timed(() => environment.restore!(task, this.seed, state));
+  }
+
+  /** An episode that goes on is read as the template writes it, where that is what the policy reads before each turn. */
+  private readAgain({ turns }: EpisodeState): void {
+    const { episode, hosting } = this;
+    const { policy } = episode.setting;
+    for (const { role, text, name } of turns) {
+      if (role === "assistant") this.conversation.push({ role, content: text });
+      else {
+        const said: Message = {
+          role: role === "tool" ? role : "user",
+          text,
+          ...(name !== undefined && { name }),
+        };
+        const taken = chatTokens(episode, [chatMessage(said, hosting.playing)], undefined);
+        this.conversation.push(...(taken?.messages ?? []));
+      }
+    }
+    const again = this.written();
+    if (again === undefined) return;
+    if (again.length >= policy.context)
+      throw new Error("the episode so far, as the chat template writes it, fills the model's context");
+    episode.reads(again);
   }
 
   private get asking(): Asking {
@@ -211,6 +236,7 @@ export class EnvironmentAnswers implements Answerer {
       : chatTokens(
           episode,
           messages.map((message) => chatMessage(message, playing)),
+          episode.endToken,
         );
     if (chat !== undefined) return { tokens: chat.tokens, again: this.again(chat.messages) };
     const texts = messages.map((message) =>
@@ -223,12 +249,15 @@ export class EnvironmentAnswers implements Answerer {
 
   /** The conversation with these messages, written again, where the config wants that. Within a turn (tags) nothing is. */
   private again(messages: readonly ChatMessage[]): Int32Array | undefined {
-    const { episode, hosting } = this;
-    const { next, calls } = hosting.playing;
+    this.conversation.push({ role: "assistant", content: this.episode.last.text }, ...messages);
+    return this.written();
+  }
+
+  private written(): Int32Array | undefined {
+    const { next, calls } = this.hosting.playing;
     if (next === "append" || calls === "tags") return undefined;
-    this.conversation.push({ role: "assistant", content: episode.last.text }, ...messages);
-    const { tokenizer } = episode.setting.policy;
-    return chatAgain(tokenizer, episode.draft.task.prompt, this.conversation, this.asking);
+    const { setting, draft } = this.episode;
+    return chatAgain(setting.policy.tokenizer, draft.task.prompt, this.conversation, this.asking);
   }
 
   /** The time that it takes counts as waited. */
@@ -264,39 +293,5 @@ export class EnvironmentAnswers implements Answerer {
     this.environment = undefined;
     if (environment === undefined) return;
     this.pool!.give(environment, episode.failed === undefined && !hosting.signal.aborted);
-  }
-}
-
-const isTool = ({ role }: Message): boolean => role === "tool";
-
-const chatMessage = ({ role, text, name }: Message, playing: Playing): ChatMessage => ({
-  role,
-  content: role === "tool" ? inChat(playing, name ?? "", text) : text,
-  ...(name !== undefined && { name }),
-});
-
-/** A reply's tokens, and its messages as the template took them. */
-interface ChatTokens {
-  readonly tokens: Int32Array;
-  readonly messages: readonly ChatMessage[];
-}
-
-/** By the template; one that refuses or leaves out what tools say, or two messages in a row, is given it as the user's. */
-function chatTokens(episode: Episode, messages: readonly ChatMessage[]): ChatTokens | undefined {
-  const { policy, asking } = episode.setting;
-  const { tokenizer } = policy;
-  const write = (own: readonly ChatMessage[]): ChatTokens | undefined => {
-    const tokens = chatReply(tokenizer, own, episode.endToken, asking);
-    return tokens && { tokens, messages: own };
-  };
-  const asUser: ChatMessage[] = [{ role: "user", content: joined(messages.map(({ content }) => content)) }];
-  if (messages.every(({ role }) => role === "user") && messages.length === 1) return write(messages);
-  try {
-    const found = write(messages);
-    if (found === undefined) return undefined;
-    const text = tokenizer.decode(found.tokens);
-    return messages.every(({ content }) => text.includes(content.trim())) ? found : write(asUser);
-  } catch {
-    return write(asUser);
   }
 }

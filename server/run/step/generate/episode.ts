@@ -51,7 +51,7 @@ export class Episode {
   /** Why it could not be played to its end. */
   failed: string | undefined;
   /** What answered its turns, where it was not the shape. */
-  played: Played | undefined;
+  played: { -readonly [Key in keyof Played]: Played[Key] } | undefined;
 
   constructor(
     draft: Draft,
@@ -155,7 +155,7 @@ export class Episode {
     while (same < now.length && now[same] === again[same]) same += 1;
     return same === now.length
       ? this.goesOnWith({ ...said, tokens: again.slice(same) })
-      : this.beginsAgain(again, now.length - same);
+      : this.beginsAgain(again, now.length - same, said);
   }
 
   /** All tokens so far, those of the prompt included. */
@@ -166,22 +166,36 @@ export class Episode {
   }
 
   /** What was so far becomes a row of its own; the rest is read after other tokens. */
-  private beginsAgain(context: Int32Array, rewritten: number): boolean {
+  private beginsAgain(
+    context: Int32Array,
+    rewritten: number,
+    { tokens: _, ...answered }: Omit<Said, "again">,
+  ): boolean {
     this.cut = context.length + this.begin.length >= this.setting.policy.context;
     if (this.cut) return false;
+    const { draft, sample } = this.row;
+    this.earlier.push({ draft: { ...draft, episode: { ...draft.episode!, answered } }, sample });
+    this.reads(context);
+    const { played } = this;
+    if (played !== undefined) played.rewritten = (played.rewritten ?? 0) + rewritten;
+    return true;
+  }
+
+  /** The policy's next turn is read after these tokens, which hold the turns so far: the row begins there. */
+  reads(context: Int32Array): void {
     const { played, turns } = this;
-    this.earlier.push(this.row);
     if (played !== undefined)
-      this.played = Object.assign(played, {
-        earlier: turns.reduce((sum, { reward = 0 }) => sum + reward, played.earlier ?? 0),
-        rewritten: (played.rewritten ?? 0) + rewritten,
-      });
+      played.earlier = turns.reduce((sum, { reward = 0 }) => sum + reward, played.earlier ?? 0);
     const { key } = this.draft.prompt;
-    const { help: _, resumes: __, ...draft } = this.draft;
-    this.draft = { ...draft, prompt: { key, tokens: context } };
+    const { help, resumes: _, ...draft } = this.draft;
+    this.draft = {
+      ...draft,
+      prompt: { key, tokens: context },
+      // Of where it started, nothing is in this row.
+      ...(help && { help: { ...help, record: { ...help.record, given: 0 } } }),
+    };
     [this.parts, this.turns, this.length, this.start, this.goesOn] = [[], [], 0, 0, false];
     this.give(this.begin);
-    return true;
   }
 
   private goesOnWith({ tokens, ...said }: Said): boolean {

@@ -173,3 +173,43 @@ test("replay draws the rows of an episode together, with the advantage that they
     run.remove();
   }
 });
+
+test("an episode that goes on from its middle is read as the template writes it so far, also after a resume", async () => {
+  const run = await finished(
+    "stages=[{ name: practice, steps: 5 }]",
+    "curriculum.start={ use: mid_episode, share: 0.6 }",
+    "checkpoint={ every: 1, keep: 9 }",
+  );
+  try {
+    const begun = rolloutsOf(run).filter(({ row }) => row.help !== undefined);
+    const firsts = begun.filter(({ row }) => (row.part?.number ?? 1) === 1);
+    assert.ok(firsts.length > 0);
+    for (const { row, columns } of begun) {
+      assert.equal(row.failed, undefined);
+      assert.ok(!tokenizer.decode(columns.context!).includes("<think>"));
+      assert.equal(row.help!.given, 0);
+    }
+    for (const { row, columns } of firsts) {
+      // What was said before: `text` is what the episode had come to.
+      const context = tokenizer.decode(columns.context!);
+      const before = [...row.help!.text!.matchAll(/<\/think>(.)/g)].map(([, answer]) => answer!);
+      assert.ok(before.length > 0);
+      assert.deepEqual(
+        [...context.matchAll(/<assistant>([cdEF])/g)].map(([, answer]) => answer),
+        before,
+      );
+      assert.equal(before.length + (row.part?.of ?? 1), 3, "it has the turns that were left");
+    }
+    const lasts = begun.filter(({ row }) => (row.part?.number ?? 1) === (row.part?.of ?? 1));
+    for (const { row } of lasts) {
+      const said = row.turns!.reduce((all, { reward = 0 }) => all + reward, Number(row.played!["earlier"]));
+      assert.ok(Math.abs(Number(row.reward) - said) < 1e-12, "the turns before count");
+    }
+    const whole = run.records();
+    for (const step of [3, 4]) rmSync(join(run.folder, "checkpoints", String(step)), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 3), essence(whole, 3));
+  } finally {
+    run.remove();
+  }
+});
