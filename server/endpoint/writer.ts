@@ -5,6 +5,7 @@
  */
 import type { DecodeOptions, Prompt, Sample } from "../core/policy.ts";
 import { PromptQueue } from "../core/promptQueue.ts";
+import { commonPrefix } from "../lib/commonPrefix.ts";
 import type { TrainablePolicy } from "../engine/index.ts";
 
 /** What all requests of a feed have in common. */
@@ -122,20 +123,13 @@ class Feed {
     let best: Finished | undefined;
     let most = 0;
     for (const one of this.finished) {
-      const held = common(one.row, tokens);
+      const held = commonPrefix(one.row, tokens);
       if (held <= one.prompt || held <= most) continue;
       [best, most] = [one, held];
     }
     if (best !== undefined) this.finished.splice(this.finished.indexOf(best), 1);
     return best?.index;
   }
-}
-
-/** How many tokens two rows begin with in common. */
-function common(a: Int32Array, b: Int32Array): number {
-  let count = 0;
-  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
-  return count;
 }
 
 export class Writer {

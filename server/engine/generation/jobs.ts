@@ -3,6 +3,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { Finish } from "../../core/basics.ts";
 import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from "../../core/policy.ts";
 import type { Generator } from "./generator.ts";
+import { commonPrefix } from "../../lib/commonPrefix.ts";
 import { Stream } from "../random.ts";
 import { checkTemperature } from "./sampling.ts";
 import type { StopTexts } from "./stopTexts.ts";
@@ -71,15 +72,10 @@ function grammarAfter(start: GrammarState | undefined, partial: PartialSample | 
  * the response begins with what comes out of it.
  */
 export function heldOf(earlier: Job, { given }: Job): number {
-  const most = Math.min(earlier.cached, given.length - 1);
-  const written = earlier.written.tail(earlier.written.count);
-  let held = 0;
-  while (
-    held < most &&
-    given[held] === (held < earlier.base ? earlier.given[held] : written[held - earlier.base])
-  )
-    held += 1;
-  return held;
+  const { base, cached, written } = earlier;
+  let held = commonPrefix(given, earlier.given.subarray(0, base));
+  if (held === base) held += commonPrefix(given.subarray(base), written.tail(written.count));
+  return Math.min(held, cached, given.length - 1);
 }
 
 /** @throws UserError where a prompt leaves no room in the context, or its temperature makes no sense */

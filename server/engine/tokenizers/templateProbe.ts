@@ -3,6 +3,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ChatLook, ChatTurnLook } from "../../core/config/modelFacts.ts";
 import type { ChatMessage, Tokenizer } from "../../core/policy.ts";
 import type { ToolSpec } from "../../core/slots/tool.ts";
+import { commonPrefix } from "../../lib/commonPrefix.ts";
 
 type Chat = NonNullable<Tokenizer["chat"]>;
 
@@ -16,8 +17,7 @@ const probeTool: ToolSpec = {
 
 /** The least that has to be taken out of `before`, after what both begin with, so that `after` begins with the rest. */
 function droppedFrom(before: string, after: string): string {
-  let same = 0;
-  while (same < before.length && before[same] === after[same]) same += 1;
+  const same = commonPrefix(before, after);
   for (let end = same; end < before.length; end++)
     if (after.startsWith(before.slice(end), same)) return before.slice(same, end);
   return before.slice(same);

@@ -4,6 +4,7 @@ import type { Turn } from "../../core/slots/turn.ts";
 import type { Lead } from "../../core/slots/guidance.ts";
 import type { Sample, Tokenizer } from "../../core/policy.ts";
 import { responseText } from "../../core/rows/ends.ts";
+import { commonPrefix } from "../../lib/commonPrefix.ts";
 
 const number = z.union([z.number(), z.null().transform(() => Number.NaN)]);
 
@@ -41,7 +42,7 @@ const sampleOf = (call: CapturedCall): Sample => ({
 
 /** What a prompt says after some tokens; undefined: it does not begin with them. */
 function after(prompt: readonly number[], tokens: readonly number[]): Int32Array | undefined {
-  if (prompt.length < tokens.length || tokens.some((token, i) => prompt[i] !== token)) return undefined;
+  if (commonPrefix(tokens, prompt) < tokens.length) return undefined;
   return Int32Array.from(prompt.slice(tokens.length));
 }
 

@@ -1,5 +1,6 @@
 /** One episode on its way: the policy's turns, what was said to them, and the tokens of both. */
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
+import { commonPrefix } from "../../../lib/commonPrefix.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { EpisodeShape } from "../../../core/slots/episodes.ts";
 import type { Turn } from "../../../core/slots/turn.ts";
@@ -151,8 +152,7 @@ export class Episode {
   hears({ again, ...said }: Said): boolean {
     if (again === undefined) return this.goesOnWith(said);
     const now = this.tokens;
-    let same = 0;
-    while (same < now.length && now[same] === again[same]) same += 1;
+    const same = commonPrefix(now, again);
     return same === now.length
       ? this.goesOnWith({ ...said, tokens: again.slice(same) })
       : this.beginsAgain(again, now.length - same, said);

@@ -1,73 +1,54 @@
 /** The turns of episodes as prompts, each as soon as it can be written. */
 import type { DecodeOptions, Prompt, PromptFeed } from "../../../core/policy.ts";
+import { PromptQueue } from "../../../core/promptQueue.ts";
 
 /** Milliseconds between two looks at what the run was asked, while every episode waits for an answer. */
 const lookEvery = 100;
 
 /** `Owner`: whose turn a prompt is. */
 export class EpisodeFeed<Owner> implements PromptFeed {
-  private waiting: { readonly prompt: Prompt; readonly owner: Owner }[] = [];
-  private readonly taken: Owner[] = [];
-  private failure: { readonly error: unknown } | undefined;
-  private wake: () => void = () => undefined;
+  private readonly queue = new PromptQueue();
+  private readonly owners: Owner[] = [];
 
   /** @param playing episodes that have not ended */
   constructor(
     private playing: number,
     private readonly decode: Pick<DecodeOptions, "signal" | "between">,
-  ) {}
+  ) {
+    if (playing === 0) this.queue.close();
+  }
 
   get open(): boolean {
-    return this.playing > 0;
+    return this.queue.open;
   }
 
   add(prompt: Prompt, owner: Owner): void {
-    this.waiting.push({ prompt, owner });
-    this.wake();
+    this.owners[this.queue.add(prompt)] = owner;
   }
   /** An episode has ended. */
   ended(): void {
     this.playing -= 1;
-    this.wake();
+    if (this.playing === 0) this.queue.close();
   }
   /** Ends the generation with an error. */
   fail(error: unknown): void {
-    this.failure ??= { error };
-    this.wake();
+    this.queue.fail(error);
   }
 
   take(): readonly Prompt[] {
-    this.throwIfFailed();
-    const now = this.waiting;
-    this.waiting = [];
-    this.taken.push(...now.map(({ owner }) => owner));
-    return now.map(({ prompt }) => prompt);
+    return this.queue.take();
   }
   /** Whose turn a sample is, by its index. */
   ownerOf(index: number): Owner {
-    return this.taken[index]!;
+    return this.owners[index]!;
   }
 
   async next(): Promise<void> {
-    while (this.waiting.length === 0 && this.open) {
-      await this.something();
-      this.throwIfFailed();
+    while (this.queue.isWaiting) {
+      await this.queue.next(lookEvery);
       this.decode.signal?.throwIfAborted();
       // No token is written meanwhile: a pause or a stop is noticed here.
-      if (this.waiting.length === 0) await this.decode.between?.();
+      if (this.queue.isWaiting) await this.decode.between?.();
     }
-  }
-  private something(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, lookEvery);
-      this.wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (this.failure !== undefined) this.wake();
-    });
-  }
-  private throwIfFailed(): void {
-    if (this.failure !== undefined) throw this.failure.error;
   }
 }
