@@ -4,7 +4,8 @@ import { taskSource, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 import { randomStream, type Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "../worlds/levels.ts";
 import { actionText, played, worldParams, type Turned, type World } from "../worlds/world.ts";
 
 const letters = "ABCDEFGHIJ";
@@ -107,19 +108,14 @@ export const bandit = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "bandit";
     return {
-      ...generated({
+      ...leveled({
         env: "bandit",
         name,
-        values: [...new Set(chosen.arms)].map(String),
-        make: (value, random) => make(name, chosen, Number(value), random),
+        place,
+        levels: chosen.arms,
         box: [wholeKnob("arms", [2], letters.length), wholeKnob("pulls", [0], 500)],
-        makeAt: ({ arms = 2, pulls = chosen.pulls }, random) =>
-          make(name, { ...chosen, pulls }, arms, random),
-        range: [2, letters.length],
-        valueOf: ({ data }) => {
-          const known = place.safeParse(data).data?.means.length;
-          return known === undefined ? undefined : String(known);
-        },
+        make: (arms, random, { pulls = chosen.pulls }) => make(name, { ...chosen, pulls }, arms, random),
+        levelOf: ({ means }) => means.length,
       }),
       play: { ...played(world(chosen), { invalid: chosen.invalid, pace: 0 }), optional: true },
     };

@@ -5,7 +5,8 @@ import { fill } from "../../../core/templates.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import { shuffled } from "../countdownExpressions.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "./levels.ts";
 import * as rooms from "./gridRooms.ts";
 import { subgoalsOf, subgoalText, missionText, reachedIn, seen } from "./gridTexts.ts";
 import { actionsIn, bonusParam, played, worldParams, type Turned, type World } from "./world.ts";
@@ -169,19 +170,15 @@ export const gridWorld = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "grid_world";
     return {
-      ...generated({
+      ...leveled({
         env: "grid_world",
         name,
-        values: [...new Set(chosen.rooms)].map(String),
-        make: (value, random) => make(name, chosen, Number(value), random),
+        place: rooms.gridPlace,
+        levels: chosen.rooms,
         box: [wholeKnob("rooms", [1], 16), wholeKnob("size", [2], 8), wholeKnob("things", [1], 12)],
-        makeAt: ({ rooms: count = 1, size = chosen.size, things = chosen.things }, random) =>
+        make: (count, random, { size = chosen.size, things = chosen.things }) =>
           make(name, { ...chosen, size, things }, count, random),
-        range: [1, 16],
-        valueOf: ({ data }) => {
-          const known = rooms.gridPlace.safeParse(data).data;
-          return known && String(known.across * known.down);
-        },
+        levelOf: ({ across, down }) => across * down,
       }),
       play: played(world(chosen), chosen),
     };

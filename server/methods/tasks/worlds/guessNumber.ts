@@ -3,7 +3,8 @@ import { template } from "../../../core/references.ts";
 import { taskSource, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 import type { Task } from "../../../core/task.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "./levels.ts";
 import { actionText, bonusParam, played, worldParams, type Turned, type World } from "./world.ts";
 
 const params = z.object({
@@ -90,21 +91,20 @@ export const guessNumber = taskSource({
   params,
   create: (chosen, context) => {
     const name = context.name ?? "guess_number";
-    const make = (count: number, secret: number): Task =>
-      taskOf(name, chosen, { low: chosen.first, high: chosen.first + count - 1, secret });
     return {
-      ...generated({
+      ...leveled({
         env: "guess_number",
         name,
-        values: [...new Set(chosen.numbers)].map(String),
-        make: (value, random) => make(Number(value), chosen.first + random.integer(Number(value))),
+        place,
+        levels: chosen.numbers,
         box: [wholeKnob("numbers", [2], Math.max(1000, ...chosen.numbers))],
-        makeAt: ({ numbers = 2 }, random) => make(numbers, chosen.first + random.integer(numbers)),
         range: [2, 1_000_000],
-        valueOf: ({ data }) => {
-          const known = place.safeParse(data).data;
-          return known && String(known.high - known.low + 1);
+        make: (count, random) => {
+          const { first } = chosen;
+          const secret = first + random.integer(count);
+          return taskOf(name, chosen, { low: first, high: first + count - 1, secret });
         },
+        levelOf: ({ low, high }) => high - low + 1,
       }),
       play: played(world(chosen), chosen),
     };

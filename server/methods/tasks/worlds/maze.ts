@@ -4,7 +4,8 @@ import { taskSource, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "./levels.ts";
 import { actionsIn, bonusParam, played, worldParams, type Turned, type World } from "./world.ts";
 
 const params = z.object({
@@ -188,18 +189,14 @@ export const maze = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "maze";
     return {
-      ...generated({
+      ...leveled({
         env: "maze",
         name,
-        values: [...new Set(chosen.sides)].map(String),
-        make: (value, random) => make(name, chosen, Number(value), random),
+        place,
+        levels: chosen.sides,
         box: [wholeKnob("side", [2], 20)],
-        makeAt: ({ side = 2 }, random) => make(name, chosen, side, random),
-        range: [2, 20],
-        valueOf: ({ data }) => {
-          const side = place.safeParse(data).data?.side;
-          return side === undefined ? undefined : String(side);
-        },
+        make: (side, random) => make(name, chosen, side, random),
+        levelOf: ({ side }) => side,
       }),
       play: played(world(chosen), chosen),
     };

@@ -4,7 +4,8 @@ import { taskSource, param } from "../../../core/declaration.ts";
 import { fill } from "../../../core/templates.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "./levels.ts";
 import {
   areEquivalent,
   changed,
@@ -174,19 +175,15 @@ export const programEquivalence = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "program_equivalence";
     return {
-      ...generated({
+      ...leveled({
         env: "program_equivalence",
         name,
-        values: [...new Set(chosen.rewrites)].map(String),
-        make: (value, random) => make(name, chosen, Number(value), random),
+        place,
+        levels: chosen.rewrites,
         box: [wholeKnob("rewrites", [1], 8), wholeKnob("operators", [2], 8)],
-        makeAt: ({ rewrites = 1, operators = chosen.operators }, random) =>
+        make: (rewrites, random, { operators = chosen.operators }) =>
           make(name, { ...chosen, operators }, rewrites, random),
-        range: [1, 8],
-        valueOf: ({ data }) => {
-          const known = place.safeParse(data).data?.way.length;
-          return known === undefined ? undefined : String(known);
-        },
+        levelOf: ({ way }) => way.length,
       }),
       play: played(world(chosen), chosen),
     };

@@ -5,7 +5,8 @@ import { fill } from "../../../core/templates.ts";
 import type { Random } from "../../../lib/random.ts";
 import type { Task } from "../../../core/task.ts";
 import { shuffled } from "../countdownExpressions.ts";
-import { generated, wholeKnob } from "../generated.ts";
+import { wholeKnob } from "../generated.ts";
+import { leveled } from "./levels.ts";
 import { facts, isTrue, things } from "./things.ts";
 import { actionText, bonusParam, played, worldParams, type Turned, type World } from "./world.ts";
 
@@ -105,18 +106,14 @@ export const twentyQuestions = taskSource({
   create: (chosen, context) => {
     const name = context.name ?? "twenty_questions";
     return {
-      ...generated({
+      ...leveled({
         env: "twenty_questions",
         name,
-        values: [...new Set(chosen.things)].map(String),
-        make: (value, random) => make(name, chosen, Number(value), random),
+        place,
+        levels: chosen.things,
         box: [wholeKnob("things", [2], most)],
-        makeAt: ({ things: count = 2 }, random) => make(name, chosen, count, random),
-        range: [2, most],
-        valueOf: ({ data }) => {
-          const known = place.safeParse(data).data?.things.length;
-          return known === undefined ? undefined : String(known);
-        },
+        make: (count, random) => make(name, chosen, count, random),
+        levelOf: (known) => known.things.length,
       }),
       play: played(world(chosen), chosen),
     };
