@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Option } from "commander";
 import { colours } from "../text/colours.ts";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import { apiPlaces, clientVariables } from "../../endpoint/clientVariables.ts";
 import { openEndpoint, type Endpoint } from "../../endpoint/server.ts";
 import { followWeights } from "../../engine/weights/publish.ts";
 import { announceServing, publishedPath } from "../../run/loop/serving.ts";
@@ -109,12 +110,7 @@ async function follow(run: string, endpoint: Endpoint, after: number, signal: Ab
 }
 
 function say(url: string, token: string, model: string, version: number, json: boolean): void {
-  const environment = {
-    OPENAI_BASE_URL: `${url}/v1`,
-    OPENAI_API_KEY: token,
-    ANTHROPIC_BASE_URL: url,
-    ANTHROPIC_API_KEY: token,
-  };
+  const environment = clientVariables(apiPlaces(url), token);
   if (json) return printJson({ url, token, model, version, pid: process.pid, environment });
   print(`${colours.dim("serving")} ${model} ${colours.dim(`(version ${version}) at`)} ${url}`);
   for (const [name, value] of Object.entries(environment)) print(`export ${name}=${value}`);

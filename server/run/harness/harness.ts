@@ -8,6 +8,7 @@ import { randomStream } from "../../lib/random.ts";
 import type { Batch, Played } from "../../core/rollouts.ts";
 import type { DecodeOptions, Policy, Tokenizer } from "../../core/policy.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
+import { clientVariables } from "../../endpoint/clientVariables.ts";
 import { assembleRows, type Draft, type EpisodeRow } from "../step/generate/assemble.ts";
 import { nothing } from "../step/generate/generate.ts";
 import { conversationsOf, type Conversation } from "./captured.ts";
@@ -31,15 +32,9 @@ const nameOf = ({ prompt }: Draft, version: number): string =>
     .digest("hex")
     .slice(0, 24);
 
-const environmentOf = (
-  { openai, anthropic, token, model }: SessionPlace,
-  work: object,
-): Record<string, string> => ({
-  OPENAI_BASE_URL: openai,
-  OPENAI_API_KEY: token,
-  ANTHROPIC_BASE_URL: anthropic,
-  ANTHROPIC_API_KEY: token,
-  GRADUS_MODEL: model,
+const environmentOf = (place: SessionPlace, work: object): Record<string, string> => ({
+  ...clientVariables(place, place.token),
+  GRADUS_MODEL: place.model,
   GRADUS_TASK: JSON.stringify(work),
 });
 
@@ -101,6 +96,8 @@ export class Harness {
       seed,
       openai_base_url: place.openai,
       anthropic_base_url: place.anthropic,
+      url: place.url,
+      session: name,
       api_key: place.token,
       model: place.model,
       temperature,
@@ -166,6 +163,7 @@ function rowsOf(draft: Draft, one: PlayedEpisode, tokenizer: Tokenizer): readonl
     );
     const part = count > 1 ? { part: { number: i + 1, of: count } } : {};
     const episode = { parts, turns: rewarded, tries: turns.length, ...shared, ...part };
-    return { draft: { ...draft, prompt: { ...prompt, tokens: context }, episode }, sample };
+    const ended = failed === undefined ? sample : { ...sample, finish: "error" as const };
+    return { draft: { ...draft, prompt: { ...prompt, tokens: context }, episode }, sample: ended };
   });
 }

@@ -13,8 +13,11 @@ export interface SessionSettings {
 }
 
 export interface SessionPlace {
+  /** Base URLs of the session. */
   readonly openai: string;
   readonly anthropic: string;
+  /** The server itself: a header may name the session, too. */
+  readonly url: string;
   readonly token: string;
   readonly model: string;
 }

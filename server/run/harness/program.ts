@@ -9,6 +9,7 @@ import { z } from "zod";
 import { messageOf } from "../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import { cut } from "../../lib/own/cut.ts";
+import { LastWords } from "../../lib/own/lastWords.ts";
 import { endGroup, markName } from "../../lib/own/processGroup.ts";
 
 /** One rollout's work. */
@@ -109,17 +110,6 @@ const answered = (
     const over = begin(done);
   });
 
-/** Keeps what is said last: where programs say why they end. */
-class LastWords {
-  private text = "";
-  add(words: string): void {
-    this.text = `${this.text}${words}`.slice(-2_000);
-  }
-  get said(): string {
-    return this.text.trim().split("\n").slice(-3).join(" ").trim();
-  }
-}
-
 /** A process a rollout. The verdict is the last line of its output that is an object in JSON with a reward or an error. */
 export class ProgramPerRollout implements HarnessProgram {
   private readonly running = new Set<Started>();
@@ -135,9 +125,8 @@ export class ProgramPerRollout implements HarnessProgram {
       const own = started(this.command, this.folder, job.environment);
       this.running.add(own);
       const { child } = own;
-      const words = new LastWords();
+      const words = new LastWords(child);
       let verdict: z.output<typeof verdictSchema> | undefined;
-      child.stderr?.on("data", (data: Buffer) => words.add(data.toString()));
       createInterface({ input: child.stdout! }).on("line", (line) => {
         const found = verdictIn(line);
         if (found?.reward !== undefined || found?.error !== undefined) verdict = found;
@@ -146,7 +135,7 @@ export class ProgramPerRollout implements HarnessProgram {
       // What it left running may hold its pipes open.
       child.on("exit", () => own.end());
       child.on("close", (code, killed) => {
-        if (code !== 0) done(failed(ended(code, killed, words.said)));
+        if (code !== 0) done(failed(ended(code, killed, words.last(3))));
         else done(verdict === undefined ? { kind: "done", components: {} } : verdictOf(verdict));
       });
       child.stdin?.end(`${JSON.stringify(job.work)}\n`);
@@ -164,7 +153,7 @@ export class ProgramPerRollout implements HarnessProgram {
 
 /** One process for all rollouts: a line of JSON each way, with the job's `id`, in any order. It is started again where it ended. */
 export class WarmProgram implements HarnessProgram {
-  private now: { readonly own: Started; readonly words: LastWords } | undefined;
+  private now: Started | undefined;
   private readonly waiting = new Map<string, (verdict: HarnessVerdict) => void>();
 
   constructor(
@@ -174,8 +163,7 @@ export class WarmProgram implements HarnessProgram {
 
   run({ id, work, environment }: HarnessJob, seconds: number, signal: AbortSignal): Promise<HarnessVerdict> {
     if (signal.aborted) return Promise.resolve(failed("aborted"));
-    this.now ??= this.start(environment);
-    const { own } = this.now;
+    const own = (this.now ??= this.start(environment));
     return answered(seconds, signal, (done) => {
       this.waiting.set(id, done);
       own.child.stdin?.write(`${JSON.stringify({ id, ...work })}\n`);
@@ -184,25 +172,24 @@ export class WarmProgram implements HarnessProgram {
     });
   }
 
-  private start(environment: Readonly<Record<string, string>>): NonNullable<WarmProgram["now"]> {
+  private start(environment: Readonly<Record<string, string>>): Started {
     const own = started(this.command, this.folder, environment);
-    const words = new LastWords();
+    const words = new LastWords(own.child);
     const gone = (message: string): void => {
-      if (this.now?.own === own) this.now = undefined;
+      if (this.now === own) this.now = undefined;
       own.end();
       for (const done of [...this.waiting.values()]) done(failed(message));
     };
-    own.child.stderr?.on("data", (data: Buffer) => words.add(data.toString()));
     createInterface({ input: own.child.stdout! }).on("line", (line) => {
       const found = verdictIn(line);
       if (found?.id !== undefined) this.waiting.get(found.id)?.(verdictOf(found));
     });
     own.child.on("error", (error) => gone(`the harness could not be run: ${messageOf(error)}`));
-    own.child.on("close", (code, killed) => gone(ended(code, killed, words.said)));
-    return { own, words };
+    own.child.on("close", (code, killed) => gone(ended(code, killed, words.last(3))));
+    return own;
   }
 
   close(): void {
-    this.now?.own.end();
+    this.now?.end();
   }
 }

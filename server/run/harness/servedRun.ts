@@ -3,6 +3,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import { apiPlaces } from "../../endpoint/clientVariables.ts";
+import { LastWords } from "../../lib/own/lastWords.ts";
 import { capturedSchema, type CapturedCall } from "./captured.ts";
 import type { PolicyServer, SessionPlace, SessionSettings } from "./policyServer.ts";
 
@@ -42,8 +44,7 @@ export class ServedRun implements PolicyServer {
     const { url, token, model } = (await this.started()).greeting;
     const { calls, ...defaults } = settings;
     await this.ask("PUT", `/sessions/${session}`, { defaults, calls });
-    const own = `${url}/sessions/${session}`;
-    return { openai: `${own}/v1`, anthropic: own, token, model };
+    return { ...apiPlaces(`${url}/sessions/${session}`), url, token, model };
   }
 
   async end(session: string): Promise<readonly CapturedCall[]> {
@@ -68,13 +69,12 @@ export class ServedRun implements PolicyServer {
     const child = spawn(process.execPath, [program, "serve", target, "--json", "--while-stdin"], {
       stdio: ["pipe", "pipe", "pipe"],
     });
-    let words = "";
-    child.stderr?.on("data", (data: Buffer) => (words = `${words}${data.toString()}`.slice(-2_000)));
+    const words = new LastWords(child);
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
         clearTimeout(timer);
         this.serving = undefined;
-        reject(notServed(`${why}${words.trim() === "" ? "" : `: ${words.trim()}`}`));
+        reject(notServed(words.all === "" ? why : `${why}: ${words.all}`));
       };
       const timer = setTimeout(() => {
         child.kill("SIGKILL");
