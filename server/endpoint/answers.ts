@@ -4,6 +4,7 @@ import type { ToolSpec } from "../core/slots/tool.ts";
 import type { PolicyTokenizer } from "../engine/tokenizers/types.ts";
 import { AnswerStream, said, textOf, type Call } from "./answerText.ts";
 import { Refusal } from "./errors.ts";
+import { goingOn } from "./goingOn.ts";
 import type { Captured, Sessions } from "./sessions.ts";
 import type { Choosing, Writer } from "./writer.ts";
 
@@ -63,6 +64,14 @@ export class Answers {
   ) {}
   get tokenizer(): PolicyTokenizer {
     return this.writer.policy.tokenizer;
+  }
+
+  /** A conversation that goes on in its session keeps the tokens that were written before. */
+  inSession(request: Request, { session }: Pick<Caller, "session">): Request {
+    const { messages, prompt } = request;
+    if (session === undefined || messages === undefined) return request;
+    const tokens = goingOn(this.tokenizer, { messages, prompt }, this.sessions.calls(session));
+    return { ...request, tokens: tokens ?? request.tokens };
   }
 
   /** @throws Refusal where the prompt leaves no room for an answer */

@@ -60,7 +60,7 @@ export async function messages(
 ): Promise<void> {
   const asked = parsed(messagesSchema, body);
   const { text, tokens, tools, messages: said } = conversation(answers, asked);
-  const request: Request = {
+  const rendering: Request = {
     api: "messages",
     prompt: text,
     tokens,
@@ -75,15 +75,16 @@ export async function messages(
       top_k: asked.top_k,
     }),
   };
+  const request = answers.inSession(rendering, caller);
   const head = (version: number): object => ({
     id: `msg_${randomUUID()}`,
     type: "message",
     role: "assistant",
     model,
     ...weightsOf(version),
-    ...(asked.return_token_ids === true && { prompt_token_ids: [...tokens] }),
+    ...(asked.return_token_ids === true && { prompt_token_ids: [...request.tokens] }),
   });
-  const input_tokens = tokens.length;
+  const input_tokens = request.tokens.length;
   if (asked.stream === true) return streamMessage(answers, request, head, caller, reply);
   const { version, choices } = answers.answer(request, caller);
   const [choice] = await choices;

@@ -57,7 +57,7 @@ export async function chat(
     tools,
     variables: asked.chat_template_kwargs ?? undefined,
   });
-  const request: Request = {
+  const rendering: Request = {
     api: "chat",
     prompt: text,
     tokens,
@@ -66,6 +66,7 @@ export async function chat(
     max_tokens: asked.max_completion_tokens ?? asked.max_tokens ?? undefined,
     ...drawingOf(asked),
   };
+  const request = answers.inSession(rendering, caller);
   const details = {
     ids: asked.return_token_ids === true,
     logprobs: asked.logprobs === true,
@@ -98,7 +99,7 @@ export async function chat(
       ...(details.ids && { token_ids: [...choice.tokens] }),
     })),
     usage: usageOf([request], written),
-    ...(details.ids && { prompt_token_ids: [...tokens] }),
+    ...(details.ids && { prompt_token_ids: [...request.tokens] }),
   });
 }
 

@@ -41,23 +41,45 @@ interface Session {
   calls: number;
   ended: boolean;
   captured: Captured[];
+  /** Numbers in the columns of what is captured. */
+  numbers: number;
 }
+
+/** How much is kept at once. */
+interface Bounds {
+  readonly sessions: number;
+  /** Of all columns together: 8 bytes each. */
+  readonly numbers: number;
+}
+const sessionBounds: Bounds = { sessions: 4096, numbers: 32 * 2 ** 20 };
+/** Names of forgotten sessions that are remembered, so that asking for one is answered rightly. */
+const NAMES = 65_536;
+
+const numbersOf = ({ prompt_tokens, tokens }: Captured): number => prompt_tokens.length + 5 * tokens.length;
 
 /** Apart by more than calls are: seeds of one session's calls, and of the next session's. */
 const SEED_STEP = 1_000_003;
 
-/** In memory, until they are forgotten. */
+/** In memory, within bounds: the session that was used least recently is forgotten first. */
 export class Sessions {
+  /** In the order in which they were last used. */
   private readonly kept = new Map<string, Session>();
+  private readonly forgotten = new Set<string>();
+  private numbers = 0;
+
+  constructor(private readonly bounds: Bounds = sessionBounds) {}
 
   /** Begins a session, or begins it again. */
   set(session: string, rules: SessionRules): void {
-    this.kept.set(session, { rules, calls: 0, ended: false, captured: [] });
+    this.forget(session);
+    this.kept.set(session, { rules, calls: 0, ended: false, captured: [], numbers: 0 });
+    this.bound();
   }
-  /** The number of a call that begins now. @throws Refusal where there may be no more of them */
-  begin(session: string): number {
+  /** The number of a call that begins now; undefined: the session was forgotten. @throws Refusal where there may be no more of them */
+  begin(session: string): number | undefined {
+    if (this.forgotten.has(session)) return undefined;
     if (!this.kept.has(session)) this.set(session, { defaults: {} });
-    const own = this.kept.get(session)!;
+    const own = this.used(session)!;
     if (own.ended)
       throw new Refusal(
         410,
@@ -81,22 +103,61 @@ export class Sessions {
   }
   /** What finished after its session was forgotten is forgotten with it. */
   add(session: string, choices: readonly Captured[]): void {
-    const own = this.kept.get(session);
-    if (own?.ended === false) own.captured.push(...choices);
+    const own = this.used(session);
+    if (own?.ended !== false) return;
+    own.captured.push(...choices);
+    const more = choices.reduce((sum, choice) => sum + numbersOf(choice), 0);
+    own.numbers += more;
+    this.numbers += more;
+    this.bound();
   }
-  /** In the order in which they were asked; undefined where there is no such session. */
+  /** As they came to their ends; none where there is no such session. */
+  calls(session: string): readonly Captured[] {
+    return this.kept.get(session)?.captured ?? [];
+  }
+  /** In the order in which they were asked; undefined where there is no such session. @throws Refusal where it was forgotten */
   captured(session: string): readonly Captured[] | undefined {
+    if (this.forgotten.has(session)) throw forgottenSession(session, this.bounds);
     const own = this.kept.get(session);
     return own && [...own.captured].sort((a, b) => a.call - b.call || a.choice - b.choice);
   }
-  /** Its calls, which are kept no longer; those that still come are refused. */
+  /** Its calls, which are kept no longer; those that still come are refused. @throws Refusal where it was forgotten */
   end(session: string): readonly Captured[] | undefined {
     const captured = this.captured(session);
     const own = this.kept.get(session);
-    if (own !== undefined) Object.assign(own, { ended: true, captured: [] });
+    if (own === undefined) return captured;
+    this.numbers -= own.numbers;
+    Object.assign(own, { ended: true, captured: [], numbers: 0 });
     return captured;
   }
   forget(session: string): boolean {
-    return this.kept.delete(session);
+    const known = this.forgotten.delete(session);
+    this.numbers -= this.kept.get(session)?.numbers ?? 0;
+    return this.kept.delete(session) || known;
+  }
+
+  private used(session: string): Session | undefined {
+    const own = this.kept.get(session);
+    if (own === undefined) return undefined;
+    this.kept.delete(session);
+    this.kept.set(session, own);
+    return own;
+  }
+  private bound(): void {
+    while (this.kept.size > this.bounds.sessions || this.numbers > this.bounds.numbers) {
+      const [oldest] = this.kept.keys();
+      if (oldest === undefined) return;
+      this.forget(oldest);
+      this.forgotten.add(oldest);
+      const [first] = this.forgotten;
+      if (this.forgotten.size > NAMES && first !== undefined) this.forgotten.delete(first);
+    }
   }
 }
+
+const forgottenSession = (session: string, { sessions, numbers }: Bounds): Refusal =>
+  new Refusal(
+    410,
+    "session_forgotten",
+    `The calls of the session ${session} are forgotten: the server keeps ${sessions.toLocaleString("en-US")} sessions with ${numbers.toLocaleString("en-US")} numbers at most, the latest. Ask for a session's calls when it ends, and forget it by DELETE; then its name may be used again.`,
+  );
