@@ -27,7 +27,9 @@ import {
   type RolloutRecord,
 } from "../../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../../core/reward.ts";
+import { byHarness } from "../../../core/config/shapeFacts.ts";
 import type { Answered } from "../../evaluation/evaluate.ts";
+import type { StepFailure } from "../../loop/failedSteps.ts";
 import type { Stage, Selected, StepContext, StepAdvantages, Trained } from "../context.ts";
 
 const logged = { per: "token", batch: "column", logged: true } as const;
@@ -232,9 +234,10 @@ function recordGroups(
 
 /** Episodes that could not be played to their ends: each message once. @returns the first */
 function recordFailures(
-  { session, step }: Pick<StepContext, "session" | "step">,
+  { session, stage, step }: StepContext,
   { rows, records }: Batch,
-): string | undefined {
+): StepFailure | undefined {
+  const harness = byHarness(stage.config.body.rollout);
   const counts = new Map<string, number>();
   for (const { failed } of records)
     if (failed !== undefined) counts.set(failed, (counts.get(failed) ?? 0) + 1);
@@ -247,28 +250,32 @@ function recordFailures(
       {
         step,
         action: all
-          ? "This step trains nothing. Stop the run, fix the environment or the tool, then resume."
+          ? `This step trains nothing. Stop the run, fix ${harness ? "the program that `rollout.command` runs" : "the environment or the tool"}, then resume.`
           : "What failed has no reward and does not train; the rest of its group does.",
         data: { count },
       },
     );
   }
-  return [...counts.keys()][0];
+  const [message] = counts.keys();
+  return message === undefined ? undefined : { what: harness ? "harness" : "environment", message };
 }
 
 /** Each message once a step, with how often it came. */
-function recordErrors({ session, step }: StepContext, { scored, batch }: Selected): void {
+function recordErrors(context: StepContext, { scored, batch }: Selected): void {
+  const { session, step } = context;
   const counts = new Map<string, number>();
   for (const { term, row, message } of scoringErrors(scored.rewards.terms)) {
     if (batch.records[row]!.failed !== undefined) continue;
     const text = `Reward term ${term} failed: ${message}`;
     counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const broken = recordFailures({ session, step }, batch);
+  const broken = recordFailures(context, batch);
   const allFailed =
     batch.rows > 0 &&
     scored.combined.errored.every((errored, row) => errored === 1 || isEarlierPart(batch.records[row]!));
-  session.failed.observe(step, allFailed ? ([...counts.keys()][0] ?? broken) : undefined);
+  const [message] = counts.keys();
+  const failure = message === undefined ? broken : { what: "reward" as const, message };
+  session.failed.observe(step, allFailed ? failure : undefined);
   for (const [text, count] of counts) {
     const all = count === batch.rows;
     const which = all ? " (every rollout of the step)" : count === 1 ? "" : ` (${count} rollouts)`;
