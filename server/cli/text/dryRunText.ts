@@ -2,6 +2,7 @@
 import { colours } from "./colours.ts";
 import type { DryRun, TermTiming } from "../../run/loop/dryRun.ts";
 import { print } from "../command.ts";
+import { plural } from "../../../shared/lib/format.ts";
 import { fixed, oneLine } from "./terminal.ts";
 
 const megabytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
@@ -38,6 +39,23 @@ function printProbes({ probes, warnings }: DryRun): void {
   for (const warning of warnings) print(`${colours.yellow("warning")} ${warning}`);
 }
 
+/** What a harness's program did: its calls, what became rows, its verdict, and what went wrong. */
+function printEpisodes(episodes: NonNullable<DryRun["episodes"]>): void {
+  print("episodes of the harness:");
+  for (const { task, rows, verdict, components, error } of episodes) {
+    const calls = rows.flatMap(({ turns }) => turns).filter(({ role }) => role === "assistant").length;
+    const parts = Object.entries(components).map(([name, value]) => `, ${name} ${String(value)}`);
+    const said = verdict === null ? "no verdict" : `verdict ${fixed(verdict)}${parts.join("")}`;
+    print(`  ${task}: ${plural(calls, "call")}, ${plural(rows.length, "row")}, ${said}`);
+    for (const { prompt_tokens, turns } of rows) {
+      print(`    asked with ${plural(prompt_tokens, "token")}`);
+      for (const { role, text, tokens } of turns)
+        print(`    ${role.padEnd(9)} ${String(tokens).padStart(5)} tokens  ${oneLine(text, 80)}`);
+    }
+    if (error !== undefined) print(colours.red(`    ${error}`));
+  }
+}
+
 export function printDryRun(report: DryRun): void {
   const { backend, parameters, metrics, rewards, rollouts, memory } = report;
   print(`computing on ${backend.name} (${backend.device}): ${backend.reason}`);
@@ -51,6 +69,7 @@ export function printDryRun(report: DryRun): void {
   if (rewards.length > 0) print("rewards:");
   for (const line of rewards.flatMap(termLine)) print(line);
   printProbes(report);
+  if (report.episodes !== undefined) printEpisodes(report.episodes);
   if (rollouts.length > 0) print("rollouts:");
   for (const { prompt, response, reward } of rollouts.slice(0, 4))
     print(`  ${String(reward ?? "–").padStart(6)}  ${oneLine(`${prompt}${response}`, 90)}`);

@@ -8,6 +8,7 @@ import { admitMemory, planMemory } from "../../analysis/memory/estimate.ts";
 import { methodOf } from "../../methods/index.ts";
 import { randomStream } from "../../lib/random.ts";
 import { Scorer } from "../../algorithm/rewards/scoring.ts";
+import { byHarness } from "../../core/config/shapeFacts.ts";
 import type { Clock } from "../../core/basics.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 import type { Batch } from "../../core/rollouts.ts";
@@ -19,6 +20,7 @@ import { openModels } from "../models/models.ts";
 import { emptyAnswerWarnings, probeBatch, probed, type EvaluationProbe } from "../evaluation/probe.ts";
 import { nowhere, Recorder, type Appended } from "../step/log/recorder.ts";
 import { Stopwatch } from "../step/stopwatch.ts";
+import { episodesOf, servedAsItIs, type DryEpisode } from "./dryHarness.ts";
 import { FailedSteps } from "./failedSteps.ts";
 import { rewardContext, type Session } from "./session.ts";
 import { Trainer } from "./trainer.ts";
@@ -45,6 +47,8 @@ export interface DryRun {
     readonly response: string;
     readonly reward: unknown;
   }[];
+  /** What a harness's program did; absent: the engine played. */
+  readonly episodes?: readonly DryEpisode[];
   readonly memory: {
     /** Of the whole run, at its peak. */
     readonly predicted_bytes: number;
@@ -65,6 +69,8 @@ function lastClock({ stages }: RunConfig, name: string): Clock {
 }
 
 const prompts = 2;
+/** Episodes of a prompt that a harness plays. */
+const harnessGroup = 2;
 const clock: Clock = { step: 0, stageStep: 0 };
 
 /** The first `rl` stage, cut down; without one, the first stage. */
@@ -79,7 +85,10 @@ function small(config: RunConfig): RunConfig {
           ...chosen.body.curriculum,
           admission: { ...chosen.body.curriculum.admission, use: "none", declaration: admission, params: {} },
         };
-  const body = { ...chosen.body, curriculum, rollout: { ...chosen.body.rollout, prompts } };
+  const { rollout } = chosen.body;
+  // A program may take minutes for an episode.
+  const group = byHarness(rollout) ? Math.min(rollout.group, harnessGroup) : rollout.group;
+  const body = { ...chosen.body, curriculum, rollout: { ...rollout, prompts, group } };
   const stage: StageConfig = {
     ...chosen,
     steps: 1,
@@ -117,7 +126,9 @@ async function tryTerms(session: Session, trainer: Trainer, config: RunConfig, l
     "train",
     body.rollout,
   );
-  const written = await generate({ session, stage, clock, step: 0, watch: new Stopwatch() }, drafts);
+  // Of a harness, an episode a task.
+  const played = byHarness(body.rollout) ? drafts.filter(({ index }) => index === 0) : drafts;
+  const written = await generate({ session, stage, clock, step: 0, watch: new Stopwatch() }, played);
   const batch = dividedIn({ session, stage }, written);
   const probes = probeBatch(batch, session.policy.tokenizer, await formOf(config, batch));
   const context = trainer.components.context(body);
@@ -179,17 +190,20 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     signal: new AbortController().signal,
     between: () => Promise.resolve(),
   };
-  const trainer = new Trainer(session, undefined, undefined);
+  const [stage] = config.stages;
+  const harness = stage!.kind === "rl" && byHarness(stage!.body.rollout);
+  const served = harness ? await servedAsItIs(policy) : undefined;
+  const trainer = new Trainer(session, undefined, undefined, served?.server);
+  const tryStage = (): Promise<Tried> | Tried =>
+    stage!.kind === "rl" ? tryTerms(session, trainer, config, lastClock(full, stage!.name)) : nothingTried;
   try {
     await trainer.prepare();
     await trainer.enter(0, beginning);
+    // What a harness calls does not follow the step's update.
+    const early = harness ? await tryStage() : undefined;
     const metrics = await trainer.step(clock, 0);
     const { prediction, peak, limit } = planMemory(full);
-    const [stage] = config.stages;
-    const tried =
-      stage!.kind === "rl"
-        ? await tryTerms(session, trainer, config, lastClock(full, stage!.name))
-        : nothingTried;
+    const tried = early ?? (await tryStage());
     return {
       backend: policy.backend,
       parameters: policy.parameters,
@@ -206,6 +220,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
             ]
           : [],
       ),
+      ...(harness && { episodes: episodesOf(records) }),
       memory: {
         predicted_bytes: peak,
         limit_bytes: limit.bytes,
@@ -215,6 +230,7 @@ export async function dryRun(full: RunConfig): Promise<DryRun> {
     };
   } finally {
     await trainer.components.close();
+    served?.remove();
     models.close();
   }
 }

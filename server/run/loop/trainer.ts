@@ -23,6 +23,7 @@ import { identitiesOf } from "../checkpoint/identity.ts";
 import { loadOptimizers, saveOptimizers } from "../models/optimizers.ts";
 import { keepSetting, loadWith, propose, type Setting } from "./settings.ts";
 import { checkLearners } from "../step/update/learners.ts";
+import type { PolicyServer } from "../harness/policyServer.ts";
 import { ServedRun } from "../harness/servedRun.ts";
 import { Publisher } from "./serving.ts";
 import { lastStep, readLoopState, type Driver, type LoopState } from "./loop.ts";
@@ -66,6 +67,8 @@ export class Trainer implements Driver {
     /** Folder of the run; undefined: nothing is kept. */
     private readonly folder: string | undefined,
     private readonly commands: Commands | undefined,
+    /** The policy as harnesses call it, where nothing is kept; else the run serves itself. */
+    server?: PolicyServer,
   ) {
     const { policy, recorder } = session;
     const report = (message: string): void =>
@@ -74,11 +77,12 @@ export class Trainer implements Driver {
       });
     this.publisher = folder === undefined ? undefined : new Publisher(folder, policy, report);
     const random = randomStream(session.config.seed, "methods");
+    const serving = this.publisher === undefined ? server : servedBy(this.publisher);
     this.components = new StageComponents({
       random,
       models: session.models,
       tokenizer: session.policy.tokenizer,
-      ...(this.publisher !== undefined && { server: servedBy(this.publisher) }),
+      ...(serving !== undefined && { server: serving }),
     });
     this.matrix = new RegressionMatrix(session, this.components);
   }

@@ -47,6 +47,7 @@ const row = z.looseObject({
   group: z.string(),
   index: z.number(),
   use: z.string(),
+  finish: z.string(),
   tokens: z.array(z.number()),
   origin: z.array(z.string()),
   versions: z.array(z.number()),
@@ -72,7 +73,10 @@ test("a program's calls train with the policy's own tokens; one that fails is an
       .split("\n")
       .map((line) => row.parse(JSON.parse(line)));
     const failed = rows.filter(({ errors }) => errors !== undefined);
-    for (const { errors } of failed) assert.match(errors!["verdict"]!, /exit code 3/);
+    for (const { errors, finish } of failed) {
+      assert.match(errors!["verdict"]!, /exit code 3/);
+      assert.equal(finish, "error", "though its first call ended as it should");
+    }
     const played = rows.filter(({ errors }) => errors === undefined);
     assert.ok(played.length > 0);
     // What was sampled is what trains: the server's tokens, turn by turn, under the weights of the step.
@@ -102,6 +106,50 @@ test("a program's calls train with the policy's own tokens; one that fails is an
       assert.equal(turns.filter(({ role }) => role === "assistant").length, part!.number === 1 ? 2 : 1);
       assert.equal(rewards?.["verdict"] !== undefined && rewards["verdict"] !== null, part!.number === 2);
     }
+  } finally {
+    await workspace.remove();
+  }
+});
+
+const failing = `
+console.error("no grader here");
+process.exit(4);
+`;
+const dryRun = z.looseObject({
+  episodes: z.array(
+    z.looseObject({
+      rows: z.array(z.looseObject({ turns: z.array(z.looseObject({ role: z.string() })) })),
+      verdict: z.number().nullable(),
+      error: z.string().optional(),
+    }),
+  ),
+});
+
+test("a dry run has the program play; a program that always fails ends the run with what it said", async () => {
+  const workspace = new Workspace();
+  try {
+    const { folder } = workspace;
+    writeFileSync(join(folder, "play.cjs"), play.replace("work.task.data.left === 7", "false"));
+    writeFileSync(join(folder, "failing.cjs"), failing);
+    writeFileSync(join(folder, "played.gradus.yaml"), config);
+    const dry = await workspace.finish("run", "played.gradus.yaml", "--dry-run", "--json");
+    assert.equal(dry.code, 0, dry.stderr);
+    const { episodes } = dryRun.parse(JSON.parse(dry.text));
+    assert.equal(episodes.length, 4);
+    for (const { rows, verdict, error } of episodes) {
+      const roles = rows.map(({ turns }) => turns.map(({ role }) => role));
+      assert.deepEqual(roles, [["assistant", "user", "assistant"], ["assistant"]], "and the summary");
+      assert.ok(verdict === 0 || verdict === 1);
+      assert.equal(error, undefined);
+    }
+    const bad = ["played.gradus.yaml", "--set", 'rollout.command=["node","failing.cjs"]', "--json"];
+    const run = await workspace.finish("run", ...bad, "--set", "reward.max_failed_steps=1");
+    assert.equal(run.code, 1, run.stderr);
+    assert.match(
+      run.text,
+      /The harness failed in every episode of a step, so nothing was trained. First, at step 0: [^"]*exit code 4: no grader here/,
+    );
+    assert.match(run.text, /rollout.command/);
   } finally {
     await workspace.remove();
   }
