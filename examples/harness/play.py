@@ -9,23 +9,29 @@ work = json.load(sys.stdin)
 task = work["task"]
 
 
-def complete(prompt: str) -> str:
-    """The policy's continuation of a prompt, over OpenAI's completions API."""
+def reply(messages: list) -> str:
+    """What the policy says next, over OpenAI's chat API."""
     request = urllib.request.Request(
-        f"{os.environ['OPENAI_BASE_URL']}/completions",
-        data=json.dumps({"model": os.environ["GRADUS_MODEL"], "prompt": prompt}).encode(),
+        f"{os.environ['OPENAI_BASE_URL']}/chat/completions",
+        data=json.dumps({"model": os.environ["GRADUS_MODEL"], "messages": messages}).encode(),
         headers={
             "authorization": f"Bearer {os.environ['OPENAI_API_KEY']}",
             "content-type": "application/json",
         },
     )
     with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["choices"][0]["text"]
+        return json.load(answer)["choices"][0]["message"]["content"]
 
 
-first = complete(task["prompt"])
+messages = [{"role": "user", "content": task["prompt"]}]
+first = reply(messages)
 right = first.strip() == task["answer"]
+reward = float(right)
 if not right:
-    second = complete(f"{task['prompt']}{first}\nNo. {task['prompt']}")
-    right = second.strip() == task["answer"]
-print(json.dumps({"reward": 1 if right else 0, "components": {"first": float(first.strip() == task["answer"])}}))
+    messages += [
+        {"role": "assistant", "content": first},
+        {"role": "user", "content": f"No. {task['prompt']}"},
+    ]
+    # A late answer is worth less.
+    reward = 0.25 * (reply(messages).strip() == task["answer"])
+print(json.dumps({"reward": reward, "components": {"first": float(right)}}))
