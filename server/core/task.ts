@@ -20,3 +20,13 @@ export interface Task {
   /** Two answers of which the first is the better, for preferences. */
   readonly pair?: { readonly chosen: string; readonly rejected: string };
 }
+
+/** What the user's own environments and tools are given of a task. */
+export const taskJson = ({ id, source, env, prompt, answer, data }: Task): JsonObject => ({
+  id,
+  source,
+  env,
+  prompt,
+  ...(answer === undefined ? {} : { answer }),
+  data,
+});

@@ -1,6 +1,7 @@
 /** What the policy may call while it answers. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Prepared } from "../../lib/own/prepared.ts";
+import type { Task } from "../task.ts";
 
 /** As chat templates and function-calling APIs describe a tool: `parameters` is a JSON Schema of an object. */
 export interface ToolSpec {
@@ -12,6 +13,8 @@ export interface ToolSpec {
 export interface ToolContext {
   /** Of the rollout that calls: what has state keeps it by this name. */
   readonly episode: string;
+  /** What that rollout is about. */
+  readonly task?: Task;
   readonly signal?: AbortSignal;
 }
 

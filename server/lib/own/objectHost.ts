@@ -98,7 +98,7 @@ async function answered(question: ObjectQuestion): Promise<Json> {
       made = await fresh();
       return called("restore", question.state, question.task, question.seed);
     case "call":
-      return called("call", question.args, { episode: question.episode });
+      return called("call", question.args, { episode: question.episode, task: question.task });
     default:
       throw new Error(`it is not asked for its ${question.kind}`);
   }

@@ -16,7 +16,13 @@ export type ObjectQuestion =
   /** What an environment of TRL's form gives at the end. */
   | { readonly kind: "reward" }
   /** A tool. */
-  | { readonly kind: "call"; readonly args: JsonObject; readonly episode: string };
+  | {
+      readonly kind: "call";
+      readonly args: JsonObject;
+      readonly episode: string;
+      /** What the episode is about. */
+      readonly task?: JsonObject;
+    };
 
 export interface ObjectSpec {
   readonly name: string;

@@ -9,7 +9,7 @@ import type {
   Stepped,
 } from "../../core/slots/environment.ts";
 import type { ToolSpec } from "../../core/slots/tool.ts";
-import type { Task } from "../../core/task.ts";
+import { taskJson, type Task } from "../../core/task.ts";
 import { callsIn, type ToolCall } from "../../core/toolCalls.ts";
 import { OwnObject, type OpenObject, type OwnObjectOptions } from "../../lib/own/ownObject.ts";
 import type { Prepared } from "../../lib/own/prepared.ts";
@@ -47,16 +47,6 @@ function checked<Value>(schema: z.ZodType<Value>, value: Json, call: keyof typeo
 }
 
 const asUser = (said: string): readonly Message[] => (said === "" ? [] : [{ role: "user", text: said }]);
-
-/** What the user's code is given of a task. */
-const taskJson = ({ id, source, env, prompt, answer, data }: Task): JsonObject => ({
-  id,
-  source,
-  env,
-  prompt,
-  ...(answer === undefined ? {} : { answer }),
-  data,
-});
 
 /** The same as the row of a dataset, as TRL gives it to `reset`. */
 const rowJson = ({ prompt, answer, data }: Task): JsonObject => ({

@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Tool, ToolContext, Tools } from "../../core/slots/tool.ts";
+import { taskJson } from "../../core/task.ts";
 import { OwnObject, type OpenObject, type OwnObjectOptions } from "../../lib/own/ownObject.ts";
 import type { Prepared } from "../../lib/own/prepared.ts";
 
@@ -67,13 +68,14 @@ export class OwnTools implements Tools {
     ]);
   }
 
-  private call(args: JsonObject, { episode, signal }: ToolContext): Promise<string> {
+  private call(args: JsonObject, { episode, task, signal }: ToolContext): Promise<string> {
     const place = this.byEpisode.get(episode) ?? this.places[this.given++ % this.places.length]!;
     this.byEpisode.set(episode, place);
     const asked = place.before.then(async () => {
       signal?.throwIfAborted();
       const object = await (place.object ??= this.own.open());
-      const value = await object.ask({ kind: "call", args, episode }, signal);
+      const about = task === undefined ? {} : { task: taskJson(task) };
+      const value = await object.ask({ kind: "call", args, episode, ...about }, signal);
       return typeof value === "string" ? value : JSON.stringify(value);
     });
     // The caller gets the failure; the next call only has to know that this one is over.

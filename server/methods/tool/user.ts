@@ -20,8 +20,8 @@ export const user = tool({
   name: "user",
   aliases: ["typescript", "javascript"],
   summary:
-    "A tool in a TypeScript or JavaScript file of the workspace, run in processes of its own: `{ description, parameters, call(args, { episode }) }`, with the JSON Schema of its arguments.",
-  formula: "call(args, { episode }): string | JSON",
+    "A tool in a TypeScript or JavaScript file of the workspace, run in processes of its own: `{ description, parameters, call(args, { episode, task }) }`, with the JSON Schema of its arguments.",
+  formula: "call(args, { episode, task }): string | JSON",
   sources: [],
   params: z.object({
     file: param(z.string().min(1), "The file, relative to the config that names it."),

@@ -166,7 +166,7 @@ export class EnvironmentAnswers implements Answerer {
     this.played.calls += 1;
     const tool = this.hosting.tools.find(({ name }) => name === call.name);
     if (call.kind === "call" && tool !== undefined)
-      return tool.call(call.args, { episode: this.name, signal });
+      return tool.call(call.args, { episode: this.name, task: this.episode.draft.task, signal });
     this.played.failed_calls += 1;
     if (call.kind === "malformed") return `Error: ${call.problem}`;
     const names = this.specs.map(({ name }) => name);

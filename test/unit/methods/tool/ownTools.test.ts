@@ -125,3 +125,15 @@ async def look_up(word: str, limit: int = 3, kind: Literal["noun", "verb"] = "no
     );
   },
 );
+
+test("a tool in TypeScript reads what its episode is about", async () => {
+  const folder = written(
+    "row.ts",
+    'export default { description: "", parameters: {}, call: (_, { task }) => `${task?.data.hidden}` };\n',
+  );
+  await using(made(user, { file: "row.ts" }, { folder }), async (tool) => {
+    const about = { id: "a", source: "s", env: "e", prompt: "p", data: { hidden: 7 } };
+    assert.equal(await tool.call({}, { episode: "a", task: about }), "7");
+    assert.equal(await tool.call({}, { episode: "b" }), "undefined");
+  });
+});
