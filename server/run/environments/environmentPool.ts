@@ -8,15 +8,24 @@ export class EnvironmentPool {
   private readonly idle: Environment[] = [];
   private held = 0;
   private readonly waiting: (() => void)[] = [];
+  private ended = false;
   private readonly closing = new Set<Promise<unknown>>();
 
   constructor(readonly environments: Environments) {}
 
-  /** One that no episode is in; waits for one where as many are open as may be. @throws what opening throws */
-  async take(): Promise<Environment> {
+  /**
+   * One that no episode is in; waits for one where as many are open as may be.
+   * @param signal of those who ask: after it none is opened
+   * @throws what opening throws; the signal's reason
+   */
+  async take(signal?: AbortSignal): Promise<Environment> {
     const { most = Number.POSITIVE_INFINITY } = this.environments;
     while (this.idle.length === 0 && this.held >= most)
       await new Promise<void>((resolve) => this.waiting.push(resolve));
+    if (signal?.aborted === true) {
+      this.waiting.shift()?.();
+      throw signal.reason;
+    }
     const kept = this.idle.pop();
     if (kept !== undefined) return kept;
     this.held += 1;
@@ -32,7 +41,7 @@ export class EnvironmentPool {
   /** @param usable another episode may begin in it; else it is closed, and nobody waits for that */
   give(environment: Environment, usable: boolean): void {
     const { most = mostIdle } = this.environments;
-    if (usable && this.idle.length < most) this.idle.push(environment);
+    if (usable && !this.ended && this.idle.length < most) this.idle.push(environment);
     else {
       this.held -= 1;
       this.close(environment);
@@ -47,7 +56,9 @@ export class EnvironmentPool {
     this.closing.add(closed);
   }
 
+  /** What is open, or still opens, is closed. */
   async end(): Promise<void> {
+    this.ended = true;
     for (const environment of this.idle.splice(0)) {
       this.held -= 1;
       this.close(environment);

@@ -70,7 +70,7 @@ export class EnvironmentAnswers implements Answerer {
 
   /** @throws what opening throws; the reason of the generation's end */
   private async opened(): Promise<Environment> {
-    const environment = await this.pool!.take();
+    const environment = await this.pool!.take(this.hosting.signal);
     if (!this.hosting.signal.aborted) return environment;
     this.pool!.give(environment, true);
     throw this.hosting.signal.reason;
