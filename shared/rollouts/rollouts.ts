@@ -73,6 +73,8 @@ export interface RolloutRow extends RowLists {
     readonly finish?: Finish;
     /** Of a turn of the policy: what its environment gave for it. */
     readonly reward?: number;
+    /** Of a turn that was chosen: the actions that there were. */
+    readonly actions?: readonly string[];
     /** Of an answer: the tool that gave it. */
     readonly name?: string;
   }[];

@@ -4,6 +4,7 @@ import { origin, type Batch } from "../../core/rollouts.ts";
 import type { Channel, Stats } from "../../core/policy.ts";
 import type { BatchMask, LossMask, ObjectiveInput } from "../../core/loss.ts";
 import { hasByte } from "../../lib/slices.ts";
+import { choicesOf, hasChoices } from "../../core/rows/choices.ts";
 import { create } from "../../core/create.ts";
 
 interface NamedMask<Mask> {
@@ -81,11 +82,15 @@ export class MaskChain {
   }
 }
 
-/** The batch itself where nothing was observed. An episode that failed has nothing to learn from either. */
+/**
+ * The batch itself where nothing was observed. An episode that failed has nothing to learn from either, and a turn that was
+ * drawn among actions is one choice, which trains at its first token.
+ */
 function unobserved(batch: Batch): Batch {
   const failed = batch.records.some((record) => record.failed !== undefined);
-  if (!failed && !hasByte(batch.origin, origin.observed)) return batch;
+  if (!failed && !hasByte(batch.origin, origin.observed) && !hasChoices(batch)) return batch;
   const mask = batch.mask.slice();
+  for (const { first, end } of choicesOf(batch)) mask.fill(0, first + 1, end);
   batch.records.forEach((record, row) => {
     if (record.failed !== undefined) mask.fill(0, batch.offsets[row], batch.offsets[row + 1]);
   });

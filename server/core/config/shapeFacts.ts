@@ -19,6 +19,8 @@ const shapeOf = perObject(({ shape, max_tokens, group }: ShapeBlock): EpisodeSha
 export const attemptsOf = (rollout: ShapeBlock): number => shapeOf(rollout).most;
 /** Whether the task's environment and the run's tools answer, not the shape. */
 export const playsEnvironment = (rollout: ShapeBlock): boolean => shapeOf(rollout).plays !== undefined;
+/** Whether each turn is drawn among the actions that the environment lists. */
+export const choosesActions = (rollout: ShapeBlock): boolean => shapeOf(rollout).plays?.actions === "choose";
 /** Whether a program of the user's plays, by calling the policy as a server. */
 export const byHarness = ({ use }: Pick<StageBody["rollout"], "use">): boolean => use === "harness";
 /** Whether a rollout may have several turns. */

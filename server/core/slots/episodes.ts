@@ -21,6 +21,8 @@ export interface Playing {
   readonly calls: "json" | "tags";
   /** How a tool's result is written; `{result}` and `{name}`. Absent: as the format does, or as the chat template has it. */
   readonly result?: string;
+  /** write: the policy writes its turns; choose: it draws each among the actions that the environment lists. */
+  readonly actions: "write" | "choose";
   /** append: the next turn is read after the very tokens that were written; rerender: the chat template writes all of it again. */
   readonly next: "append" | "rerender";
 }

@@ -14,6 +14,8 @@ export interface Turn {
   readonly finish?: Finish;
   /** Of an attempt: what the environment rewarded it with; absent: nothing. */
   readonly reward?: number;
+  /** Of an attempt that was chosen among these: every action that there was, each once (GLAM). */
+  readonly actions?: readonly string[];
   /** Of a reply: the tool that answered. */
   readonly name?: string;
   /** Of a reply: where the environment stood after it, where it can tell. In memory only. */

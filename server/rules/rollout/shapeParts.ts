@@ -1,7 +1,7 @@
 import { branches } from "../../core/config/branchFacts.ts";
 import { helps } from "../../core/config/guidanceFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import { hasAttempts, playsEnvironment } from "../../core/config/shapeFacts.ts";
+import { choosesActions, hasAttempts, playsEnvironment } from "../../core/config/shapeFacts.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 interface Other {
@@ -10,7 +10,26 @@ interface Other {
 }
 
 /** What reads or writes a rollout as one response. */
-function* others({ guidance, curriculum, rollout, advantage, auxiliary }: StageBody): Generator<Other> {
+function* others(body: StageBody): Generator<Other> {
+  if (choosesActions(body.rollout)) yield* writing(body);
+  yield* single(body);
+}
+
+/** What a policy that draws its turns among actions has no use for. */
+function* writing({ curriculum, rollout }: StageBody): Generator<Other> {
+  const chosen = "with `actions: choose` each is drawn among the actions that the environment lists";
+  if (rollout.tools.length > 0)
+    yield { path: ["rollout", "tools"], what: `${chosen}, and tools are called by what the policy writes` };
+  if (rollout.grammar !== undefined)
+    yield { path: ["rollout", "grammar"], what: `${chosen}, and a grammar is for what the policy writes` };
+  if (curriculum.start.declaration.name === "mid_episode")
+    yield {
+      path: ["curriculum", "start"],
+      what: `${chosen}, and one that was put into the middle of an episode lists none`,
+    };
+}
+
+function* single({ guidance, curriculum, rollout, advantage, auxiliary }: StageBody): Generator<Other> {
   if (helps(guidance))
     yield {
       path: ["guidance", "trigger"],

@@ -3,6 +3,8 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { comparedModel } from "../../core/channelNames.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
 import { checkSameTokens } from "../../engine/tokenizers/index.ts";
+import { channelsOfActions, gradientsOfChoices, statsOfChoices } from "../../algorithm/loss/choices.ts";
+import { hasChoices, withAlternatives } from "../../core/rows/choices.ts";
 import { asReadBy, readerName, readerOf } from "../../core/rows/reader.ts";
 import { frozen, type ViewSetup } from "./perceptronView.ts";
 import type { Angles, Pooling, Questioned } from "../../core/states.ts";
@@ -66,7 +68,19 @@ export class ModelView implements Policy {
     return engine.generate(prompts, { ...own, model: held });
   }
 
+  /** Of a turn that was drawn among actions: what the model says of the choice. */
   async score(
+    batch: Batch,
+    ask: { readonly model: Model; readonly channels: readonly Channel[] },
+  ): Promise<Stats> {
+    if (!hasChoices(batch)) return this.scoreTokens(batch, ask);
+    const { whole, choices } = withAlternatives(batch, this.tokenizer);
+    const channels = channelsOfActions(ask.channels);
+    const stats = await this.scoreTokens(whole, { ...ask, channels });
+    return statsOfChoices(stats, choices, batch.tokens.length, ask.channels);
+  }
+
+  private async scoreTokens(
     batch: Batch,
     { model, channels }: { readonly model: Model; readonly channels: readonly Channel[] },
   ): Promise<Stats> {
@@ -134,6 +148,17 @@ export class ModelView implements Policy {
   }
 
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
+    if (!hasChoices(batch)) return this.updateTokens(batch, plan, weigh);
+    const { whole, choices } = withAlternatives(batch, this.tokenizer);
+    const channels = channelsOfActions(plan.channels);
+    // What generation stored is of the choices, not of their tokens.
+    return this.updateTokens(whole, { ...plan, channels, fresh: false }, (now) => {
+      const stats = statsOfChoices(now, choices, batch.tokens.length, plan.channels);
+      return gradientsOfChoices(weigh(stats, batch), now.logp!, choices);
+    });
+  }
+
+  private async updateTokens(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     const { name, engine, trains, updated } = this.setup;
     if (!trains) throw frozen(name);
     const { own, others } = await this.divided(batch, plan.channels);

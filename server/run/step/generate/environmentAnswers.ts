@@ -90,7 +90,9 @@ export class EnvironmentAnswers implements Answerer {
     const { task } = this.episode.draft;
     this.beginning = { seed: this.seed, prompt: task.prompt.length };
     if (environment === undefined) return task.prompt;
-    return withGreeting(task.prompt, await this.timed(() => environment.reset(task, this.seed)));
+    const said = await this.timed(() => environment.reset(task, this.seed));
+    this.episode.actions = said.actions;
+    return withGreeting(task.prompt, said);
   }
 
   private async restore({ turns }: EpisodeState): Promise<void> {
@@ -198,7 +200,8 @@ export class EnvironmentAnswers implements Answerer {
     this.played.components = { ...this.played.components, ...components };
   }
 
-  private async afterStep({ done, messages }: Stepped): Promise<Said | undefined> {
+  private async afterStep({ done, messages, actions }: Stepped): Promise<Said | undefined> {
+    this.episode.actions = actions;
     if (done) return undefined;
     if (!this.episode.mayGoOn) return this.cutOff();
     return this.said(messages, true);

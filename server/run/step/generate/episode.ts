@@ -1,4 +1,6 @@
 /** One episode on its way: the policy's turns, what was said to them, and the tokens of both. */
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { sameTokens } from "../../../core/rows/choices.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 import { commonPrefix } from "../../../lib/commonPrefix.ts";
 import { randomStream } from "../../../lib/random.ts";
@@ -49,6 +51,8 @@ export class Episode {
   private length: number;
   private written = 0;
   private cut = false;
+  /** What may be written next, where its environment takes nothing else. */
+  actions: readonly string[] | undefined;
   /** Why it could not be played to its end. */
   failed: string | undefined;
   /** What answered its turns, where it was not the shape. */
@@ -77,7 +81,7 @@ export class Episode {
     const { policy } = this.setting;
     const { task, prompt } = this.draft;
     const { tokens } = asked(policy.tokenizer, { ...task, prompt: text }, asking);
-    if (tokens.length + this.length >= policy.context)
+    if (tokens.length + this.length + this.needs > policy.context)
       throw tooLong(text, tokens.length + this.length, policy.context);
     this.draft = { ...this.draft, prompt: { ...prompt, tokens } };
   }
@@ -104,6 +108,21 @@ export class Episode {
   /** Whether the policy may have another turn. */
   get mayGoOn(): boolean {
     return this.number < this.tries && this.left > 0 && this.sample?.finish !== "error";
+  }
+  private get chooses(): boolean {
+    return this.setting.shape.plays?.actions === "choose";
+  }
+  /** The actions of which the next turn is one, each once. @throws UserError where the environment listed none */
+  get choices(): readonly string[] {
+    const { actions = [], draft } = this;
+    if (actions.length > 0) return [...new Set(actions)];
+    throw noActions(draft.task.id);
+  }
+  /** Tokens that the next turn has at the least. */
+  private get needs(): number {
+    if (!this.chooses || this.actions === undefined) return 1;
+    const { tokenizer } = this.setting.policy;
+    return Math.max(...this.actions.map((action) => tokenizer.encode(action).length));
   }
   /** Tokens that the next turn may have. */
   private get left(): number {
@@ -143,9 +162,19 @@ export class Episode {
     const end = this.length + sample.tokens.length;
     // The first turn begins where the row does, with whatever was given to it.
     const opening = this.number === 1 ? (this.draft.prompt.prefix ?? this.begin) : this.begin;
-    const text = responseText(Int32Array.from([...opening, ...sample.tokens]), tokenizer);
-    this.turns.push({ role: "assistant", start: this.start, end, text, finish: sample.finish });
+    const text = this.chooses
+      ? this.actionOf(sample)
+      : responseText(Int32Array.from([...opening, ...sample.tokens]), tokenizer);
+    const from = this.chooses ? { actions: this.choices } : {};
+    this.turns.push({ role: "assistant", start: this.start, end, text, finish: sample.finish, ...from });
     this.length = end;
+  }
+
+  /** The environment hears the very action. */
+  private actionOf({ tokens }: Sample): string {
+    const { tokenizer } = this.setting.policy;
+    const same = (action: string): boolean => sameTokens(tokenizer.encode(action), tokens);
+    return this.choices.find(same) ?? tokenizer.decode(tokens);
   }
 
   /** Adds what is said to the policy's turn; false: it leaves no room for another. */
@@ -171,7 +200,7 @@ export class Episode {
     rewritten: number,
     { tokens: _, ...answered }: Omit<Said, "again">,
   ): boolean {
-    this.cut = context.length + this.begin.length >= this.setting.policy.context;
+    this.cut = context.length + this.begin.length + this.needs > this.setting.policy.context;
     if (this.cut) return false;
     const { draft, sample } = this.row;
     this.earlier.push({ draft: { ...draft, episode: { ...draft.episode!, answered } }, sample });
@@ -200,7 +229,8 @@ export class Episode {
 
   private goesOnWith({ tokens, ...said }: Said): boolean {
     const { context } = this.setting.policy;
-    this.cut = this.draft.prompt.tokens.length + this.length + tokens.length + this.begin.length >= context;
+    const before = this.draft.prompt.tokens.length + this.length + tokens.length + this.begin.length;
+    this.cut = before + this.needs > context;
     if (this.cut) return false;
     this.parts.push({ kind: "own", sample: this.sample! }, { kind: "observed", tokens });
     this.turns.push({ ...said, start: this.length, end: this.length + tokens.length });
@@ -256,3 +286,13 @@ export class Episode {
     return { parts: this.length > 0 ? this.parts : [{ kind: "observed", tokens: end }], sample };
   }
 }
+
+const noActions = (task: string): UserError =>
+  new UserError(
+    `\`rollout.shape.actions: choose\` draws each turn among the actions that the environment lists, and that of the task ${task} listed none.`,
+    {
+      code: "choose-actions",
+      action:
+        "Let `reset` and `step` of the environment return `actions`, choose a world that lists them (`grid_world`, `maze`, `market`), or let the policy write its turns (`actions: write`).",
+    },
+  );

@@ -9,6 +9,7 @@ import type { Playing } from "../../../core/slots/episodes.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Harness } from "../../harness/harness.ts";
 import { judging, ShapeAnswers, type Answerer } from "./answers.ts";
+import { chosen } from "./choosing.ts";
 import { assembleRows, type Draft } from "./assemble.ts";
 import { Episode, type EpisodeSetting } from "./episode.ts";
 import { EnvironmentAnswers, type Hosting } from "./environmentAnswers.ts";
@@ -59,7 +60,9 @@ class Game {
       if (waits === undefined) this.ask(player);
       else this.later(waits, () => this.ask(player));
     }
-    for await (const sample of policy.generate(this.feed, decode)) {
+    const choose = this.table.shape.plays?.actions === "choose";
+    const samples = choose ? chosen(policy, this.feed, decode) : policy.generate(this.feed, decode);
+    for await (const sample of samples) {
       decode.signal?.throwIfAborted();
       this.wrote(this.feed.ownerOf(sample.index), sample);
     }

@@ -31,7 +31,7 @@ export async function measureMismatch(
   const rows = comparable.filter((_, i) => i % stride === 0).slice(0, most);
   if (rows.length === 0) return {};
   const some = selectRows(batch, rows);
-  const { logp } = await session.policy.score(some, { model: "policy", channels: ["logp"] });
+  const { logp } = await session.models.get("policy").score(some, { model: "policy", channels: ["logp"] });
   if (logp === undefined) return {};
   const own = some.columns.logp_old!;
   const counted = tokensOf(selectTokenColumn(weights, batch, rows)).map((weight, i) =>
