@@ -107,7 +107,7 @@ const making = (...names: readonly string[]): World => ({
 export const worlds: Readonly<Record<string, World>> = {
   // They bring worlds of their own, and prompts that are longer than a word.
   ...Object.fromEntries(
-    ["babyai-text", "words-as-beacons", "dialogue-shaping", "flag-trader", "human2sim2robot"]
+    ["babyai-text", "glam", "words-as-beacons", "dialogue-shaping", "flag-trader", "human2sim2robot"]
       .concat("non-linear-reasoning")
       .map((name): [string, World] => [
         name,
