@@ -103,6 +103,8 @@ const making = (...names: readonly string[]): World => ({
   ]),
 });
 
+const searching = ["rollout.shape.turns=3"];
+
 /** What its page says to add, by the preset's name. */
 export const worlds: Readonly<Record<string, World>> = {
   // They bring worlds of their own, and prompts that are longer than a word.
@@ -114,6 +116,13 @@ export const worlds: Readonly<Record<string, World>> = {
         { tasks: "", both: ["model.context=4096"], set: ["rollout.shape.turns=3"] },
       ]),
   ),
+  "search-r1": { tasks: "", both: ["model.context=4096"], set: searching },
+  // The model of the run writes no searches of its own accord, so noise is seen where it must.
+  zerosearch: {
+    tasks: "",
+    both: ["model.context=4096", "rollout.grammar={ regex: '<search>[a-m]</search>' }"],
+    set: [...searching, "rollout.tools.0.noise=1", "rollout.max_tokens=20"],
+  },
   "parallel-scaling": { tasks: "" },
   rlrf: { tasks: "", both: ["model.context=4096"] },
   dpt: { tasks: "", set: ["stages.pretraining.steps=3", "stages.practice.steps=3"] },

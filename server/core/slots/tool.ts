@@ -1,6 +1,8 @@
 /** What the policy may call while it answers. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
 import type { Prepared } from "../../lib/own/prepared.ts";
+import type { Random } from "../../lib/random.ts";
+import type { Clock } from "../basics.ts";
 import type { Task } from "../task.ts";
 
 /** As chat templates and function-calling APIs describe a tool: `parameters` is a JSON Schema of an object. */
@@ -16,6 +18,10 @@ export interface ToolContext {
   /** What that rollout is about. */
   readonly task?: Task;
   readonly signal?: AbortSignal;
+  /** Where the run is; absent: an evaluation. */
+  readonly clock?: Clock;
+  /** Of this call alone, the same whenever it is made. */
+  readonly random?: Random;
 }
 
 export interface Tool extends ToolSpec {

@@ -6,6 +6,7 @@ import { dataset } from "./dataset.ts";
 import { harbor } from "./harbor/harbor.ts";
 import { made } from "./made.ts";
 import { bandit } from "./pack/bandit.ts";
+import { facts } from "./pack/facts.ts";
 import { render } from "./pack/render.ts";
 import { stringComposition } from "./pack/stringComposition.ts";
 import { surface } from "./pack/surface.ts";
@@ -22,6 +23,7 @@ export const taskSources: readonly Declaration<"task">[] = [
   surface,
   render,
   bandit,
+  facts,
   ...worlds,
   reasoningGym,
   dataset,

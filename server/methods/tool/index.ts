@@ -4,7 +4,16 @@ import { code } from "./code.ts";
 import { mcp } from "./mcp.ts";
 import { python } from "./python.ts";
 import { search } from "./search.ts";
+import { simulatedSearch } from "./simulatedSearch.ts";
 import { user } from "./user.ts";
 
 /** What `rollout.tools` may list; `PATH[:name]` chooses `user` or `python` by the file's name. */
-export const tools: readonly Declaration<"tool">[] = [search, calculator, code, mcp, user, python];
+export const tools: readonly Declaration<"tool">[] = [
+  search,
+  simulatedSearch,
+  calculator,
+  code,
+  mcp,
+  user,
+  python,
+];

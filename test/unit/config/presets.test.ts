@@ -19,8 +19,14 @@ const making = (id: string): boolean =>
 const mapped = rest.replace("[{ env: countdown }]", "{ countdown: { env: countdown } }");
 
 /** These are about their own tasks, which are long. */
-const worlds = /^ {2}- \{ name: \w+, env: (?!countdown|arithmetic|reverse_text)/m;
-const brings = (id: string): boolean => worlds.test(readFileSync(join("presets", `${id}.yaml`), "utf8"));
+const worlds = /^ {2}- (?:\{ )?name: \w+,?\s+env: (?!countdown|arithmetic|reverse_text)/m;
+const brings = (id: string): boolean => {
+  const base = listPresets().find((one) => one.id === id)?.extends;
+  return (
+    worlds.test(readFileSync(join("presets", `${id}.yaml`), "utf8")) ||
+    (typeof base === "string" && brings(base))
+  );
+};
 const room = "model: { context: 32768 }\nrollout: { max_tokens: 200 }\n";
 const needsOf = (id: string): string => (brings(id) ? room : making(id) ? mapped : rest);
 

@@ -4,12 +4,13 @@ import type { Json } from "../../../../shared/lib/json.ts";
 import { within } from "../../../lib/waiting/within.ts";
 import { randomStream } from "../../../lib/random.ts";
 import { fill } from "../../../core/templates.ts";
+import type { Clock } from "../../../core/basics.ts";
 import type { ChatMessage } from "../../../core/policy.ts";
 import type { Played } from "../../../core/rollouts.ts";
 import type { Playing } from "../../../core/slots/episodes.ts";
 import type { EpisodeState } from "../../../core/slots/guidance.ts";
 import type { Environment, Message, Stepped } from "../../../core/slots/environment.ts";
-import type { Tool, ToolSpec } from "../../../core/slots/tool.ts";
+import type { Tool, ToolContext, ToolSpec } from "../../../core/slots/tool.ts";
 import type { EpisodeHosts } from "../../environments/episodeHosts.ts";
 import type { Answerer } from "./answers.ts";
 import type { Episode, Said } from "./episode.ts";
@@ -26,6 +27,8 @@ export interface Hosting {
   readonly tools: readonly Tool[];
   /** Of the generation's end. */
   readonly signal: AbortSignal;
+  /** Where the run is; absent: an evaluation. */
+  readonly clock?: Clock | undefined;
   /** Whether the environment's state is kept at every reply, for episodes that begin in the middle of others. */
   readonly keepStates: boolean;
 }
@@ -167,12 +170,19 @@ export class EnvironmentAnswers implements Answerer {
   private async result(call: ToolCall, signal: AbortSignal): Promise<string> {
     this.played.calls += 1;
     const tool = this.hosting.tools.find(({ name }) => name === call.name);
-    if (call.kind === "call" && tool !== undefined)
-      return tool.call(call.args, { episode: this.name, task: this.episode.draft.task, signal });
+    if (call.kind === "call" && tool !== undefined) return tool.call(call.args, this.calling(signal));
     this.played.failed_calls += 1;
     if (call.kind === "malformed") return `Error: ${call.problem}`;
     const names = this.specs.map(({ name }) => name);
     return `Error: there is no tool ${call.name}. The tools are: ${names.join(", ")}.`;
+  }
+
+  /** What a tool may know of the call that is next. */
+  private calling(signal: AbortSignal): ToolContext {
+    const { draft, setting } = this.episode;
+    const { clock } = this.hosting;
+    const random = randomStream(setting.decode.seed, "tool", ...draft.prompt.key, this.played.calls);
+    return { episode: this.name, signal, task: draft.task, random, ...(clock !== undefined && { clock }) };
   }
 
   /** The turns, the tokens or the context are used up: the environment says what that is worth. */

@@ -3,6 +3,7 @@
  * the others wait for. What is said in between is observed: it is part of the row and never trains.
  */
 import { setMaxListeners } from "node:events";
+import type { Clock } from "../../../core/basics.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import type { Sample } from "../../../core/policy.ts";
 import type { Playing } from "../../../core/slots/episodes.ts";
@@ -23,6 +24,8 @@ export interface Table extends EpisodeSetting {
   readonly judge: (batch: Batch) => Promise<Uint8Array>;
   /** What answers, where the shape asks for an environment. */
   readonly hosts?: EpisodeHosts | undefined;
+  /** Where the run is; absent: an evaluation. */
+  readonly clock?: Clock;
   /** Whether environments tell their state at every reply. */
   readonly keepStates?: boolean;
   /** Whether an episode may be several rows, one after the other; else its last part stands for it. */
@@ -124,8 +127,8 @@ async function playInEnvironments(
   const stop = table.decode.stop ?? [];
   const stops = [...stop, ...stopsOf(playing.calls, tools)];
   const decode = { ...table.decode, ...(stops.length > 0 && { stop: stops }) };
-  const { keepStates = false } = table;
-  const hosting: Hosting = { hosts, playing, tools, signal: ending.signal, keepStates };
+  const { keepStates = false, clock } = table;
+  const hosting: Hosting = { hosts, playing, tools, signal: ending.signal, keepStates, clock };
   const open = new Set<EnvironmentAnswers>();
   try {
     return await playWith(drafts, { ...table, decode }, (episode) => {

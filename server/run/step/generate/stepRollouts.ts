@@ -29,6 +29,7 @@ export function generateWith(
       decode,
       shape,
       hosts,
+      clock,
       parts,
       harness,
       keepStates: stage.start.observe !== undefined,
