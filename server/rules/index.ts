@@ -100,6 +100,7 @@ import type { ConfigModel } from "../config/check/model.ts";
 import type { Rule } from "./rule.ts";
 import { noEnvironment } from "./rollout/noEnvironment.ts";
 import { harness } from "./rollout/harness.ts";
+import { searchCorpus } from "./rollout/searchCorpus.ts";
 import { unplayed } from "./rollout/unplayed.ts";
 import { shapeParts } from "./rollout/shapeParts.ts";
 import { shapeTries } from "./rollout/shapeTries.ts";
@@ -130,6 +131,7 @@ export const rules: readonly Rule[] = [
   shapeTries,
   noEnvironment,
   unplayed,
+  searchCorpus,
   harness,
   groupSize,
   advantageNeeds,
