@@ -106,6 +106,7 @@ import { shapeParts } from "./rollout/shapeParts.ts";
 import { shapeTries } from "./rollout/shapeTries.ts";
 import { sameOutcome } from "./curriculum/sameOutcome.ts";
 import { stageTurns } from "./stages/stageTurns.ts";
+import { modelInit } from "./stages/modelInit.ts";
 import { stageMerge } from "./stages/stageMerge.ts";
 import { stagePairs } from "./stages/stagePairs.ts";
 import { stageText } from "./stages/stageText.ts";
@@ -229,6 +230,7 @@ export const rules: readonly Rule[] = [
   oneTurn,
   stageTurns,
   stageMerge,
+  modelInit,
   stagePairs,
   stageText,
   stagePasses,

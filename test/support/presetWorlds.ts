@@ -143,6 +143,10 @@ export const worlds: Readonly<Record<string, World>> = {
   "tp-grpo": { both: lettered.both, set: judged("process").set },
   ppr: { both: lettered.both, set: judged("process").set },
   "prm-code": { both: lettered.both, set: ['reward.terms.correct={ use: format, pattern: "[ -Z].*" }'] },
+  "prm-code-critic": {
+    both: [...lettered.both, "model.context=512"],
+    set: ['reward.terms.correct={ use: format, pattern: "[ -Z].*" }'],
+  },
   // An untrained policy writes no plan.
   "pta-grpo": { set: ["reward.terms.plan.at=steps", "reward.terms.plan.k=2"] },
   "plug-and-play-judge": judged("judge"),

@@ -110,6 +110,10 @@ const onEnterSchema = z.union([
       z.array(refers({ to: "model" })).optional(),
       "Copies (`ema`, `polyak`) that start again from the current weights of the model that they follow.",
     ),
+    init: param(
+      z.record(z.string(), refers({ to: "model", also: ["policy"] })).optional(),
+      "Models of `models` that train, each with the model whose weights it takes, heads included: a critic that begins as a reward model. Both must have the same size and the same heads.",
+    ),
     snapshot: param(
       z.string().min(1).optional(),
       "Keeps the policy as it is now under this name, for a later merge.",
@@ -205,6 +209,8 @@ const onEnterOf = (written: readonly OnEnterWord[] | OnEnterOptions = []) => {
     resetOptimizer: options.optimizer !== undefined || words.includes("reset_optimizer"),
     /** Copies that begin again. */
     models: options.models ?? [],
+    /** Models that take the weights of others. */
+    init: Object.entries(options.init ?? {}).map(([name, from]) => ({ name, from })),
     snapshot: options.snapshot,
     merge: mergeOf(options.merge),
     carryOver: options.carry_over,

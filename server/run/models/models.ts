@@ -129,6 +129,28 @@ export class RunModels implements Models {
       if (names.includes(name)) await this.openedAs(of).engine.snapshot(name);
   }
 
+  /**
+   * A model that trains takes the weights of another, and its optimiser begins again.
+   * @throws UserError where a name is no such model, or the two have other sizes or heads
+   */
+  init(name: Model, from: Model): void {
+    const target = this.opened.find((one) => one.name === name);
+    const source = this.opened.find((one) => one.name === from);
+    const known = this.opened.flatMap((one) => (one.kind === "language" ? [one.name] : []));
+    if (target?.kind !== "language" || !target.trains || name === "policy")
+      this.missing(name, "a language model that trains, other than the policy", known);
+    if (source?.kind !== "language") return void this.missing(from, "a language model", known);
+    const [own, taken] = [target.engine.readTrained(), source.engine.readTrained()];
+    const apart = Object.keys({ ...own, ...taken }).find((one) => own[one]?.length !== taken[one]?.length);
+    if (apart !== undefined)
+      throw new UserError(`${name} cannot begin as ${from}: they differ in ${apart}.`, {
+        code: "model-init",
+        action: `Give both the same base, sizes and \`value_heads\`, or leave ${name} out of \`on_enter.init\`.`,
+      });
+    target.engine.writeWeights(taken);
+    target.engine.resetOptimizer();
+  }
+
   /** Moves the copies of a model that are due after its latest update. */
   private async updated(name: Model, engine: WeightHolder): Promise<void> {
     for (const { name: copy, of, decay, every } of this.copies)

@@ -70,6 +70,40 @@ test("a frozen teacher is a divergence of its own, averages follow the policy, a
   }
 });
 
+test("a critic begins with another model's weights, heads included, and goes its own way from there", async () => {
+  const heads = "trains: true, optimizer: { use: adamw, lr: 0.01 }, value_heads";
+  const models = await openModels(
+    configOf(
+      `models={ prm: { base: tiny, ${size}, ${heads}: [value] }, critic: { base: tiny, ${size}, ${heads}: [value] }, other: { base: tiny, ${size}, ${heads}: [v] }, frozen: { base: tiny, ${size} } }`,
+    ),
+  );
+  const batch = batchOf([{ context: [1], tokens: [5, 6, 7] }]);
+  const channel = "head:value" as const;
+  const learn = (name: string): Promise<unknown> =>
+    models.get(name).update(batch, { channels: [channel], unit: "sequence" }, (now) => ({
+      loss: 0,
+      gradients: { [channel]: now[channel]!.map((value, t) => value - t) },
+    }));
+  const valuesOf = async (name: string): Promise<readonly number[]> => [
+    ...(await models.get(name).score(batch, { model: name, channels: [channel] }))[channel]!,
+  ];
+  try {
+    await learn("prm");
+    assert.notDeepEqual(await valuesOf("critic"), await valuesOf("prm"));
+    models.init("critic", "prm");
+    const begun = await valuesOf("critic");
+    assert.deepEqual(begun, await valuesOf("prm"));
+    await learn("critic");
+    assert.notDeepEqual(await valuesOf("critic"), begun);
+    assert.deepEqual(await valuesOf("prm"), begun, "the weights are copied, not shared");
+    assert.throws(() => models.init("critic", "other"), /they differ in head/);
+    assert.throws(() => models.init("frozen", "prm"), /not a language model that trains/);
+    assert.throws(() => models.init("critic", "nobody"), /There is no model nobody/);
+  } finally {
+    models.close();
+  }
+});
+
 test("an average is what its recurrence says, and a copy moves only when it is due", async () => {
   const models = await openModels(
     configOf("models={ average: { ema: { decay: 0.75 } }, slow: { polyak: { every: 2, tau: 0.25 } } }"),
