@@ -11,6 +11,7 @@ import {
   type Check,
 } from "./doctor/checks.ts";
 import { checkDaemon } from "./doctor/daemon.ts";
+import { checkMathTerms } from "./doctor/mathTerms.ts";
 import { checkMemory } from "./doctor/memory.ts";
 import { checkModel, checkModels, isModel } from "./doctor/models.ts";
 import { checkPythonRewards } from "./doctor/pythonRewards.ts";
@@ -36,7 +37,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
   const model = path !== undefined && isModel(path);
   const config = model ? undefined : path;
   const store = storeOf(undefined);
-  const [engine, compiler, python, sqlite, browser, daemon, rewards] = await Promise.all([
+  const [engine, compiler, python, sqlite, browser, daemon, rewards, maths] = await Promise.all([
     checkEngine(),
     checkCompiler(),
     checkPython(),
@@ -44,6 +45,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
     checkBrowser(),
     checkDaemon(store, () => daemonState(store)),
     config === undefined ? [] : checkPythonRewards(config),
+    checkMathTerms(config, process.cwd()),
   ]);
   const checks: Check[] = [
     checkNode(),
@@ -57,6 +59,7 @@ async function examine(json: boolean, path: string | undefined): Promise<void> {
     daemon,
     ...(model ? checkModel(path) : config === undefined ? [] : checkModels(config)),
     ...rewards,
+    ...maths,
     checkMemory(config),
   ];
   const ok = checks.every(({ status }) => status !== "missing");

@@ -31,7 +31,10 @@ const params = z.object({
 type Params = z.output<typeof params>;
 
 /** The Python that would run a file of the config's folder; undefined: none, or it has no math-verify. */
-async function pythonWithMathVerify({ python }: Params, folder: string): Promise<string | undefined> {
+export async function pythonWithMathVerify(
+  { python }: Pick<Params, "python">,
+  folder: string,
+): Promise<string | undefined> {
   let path: string;
   try {
     ({ path } = interpreterFor({ named: python, folder, file: join(folder, "mathVerify.py") }));
