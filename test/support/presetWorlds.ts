@@ -28,6 +28,7 @@ const data = (first: number): string =>
       rubric: [{ criterion: "is short" }, { criterion: "has letters" }],
       rules: [{ criterion: "begins early in the alphabet", regex: "^[a-m]" }],
       ...{ scores: [2, 1], documents: `begin with ${word[1]}.` },
+      tests: [`assert f("${word}") == 1`],
       files: { "a.txt": word },
       oracle: { "a.txt": `${word}s` },
       chosen: `${word[1]}${word[0]}`,
@@ -104,6 +105,8 @@ const making = (...names: readonly string[]): World => ({
 });
 
 const searching = ["rollout.shape.turns=3"];
+/** Tests are assert lines of the common data, that no program of an untrained model passes. */
+const tested = ["reward.terms.tests.field=tests"];
 
 /** What its page says to add, by the preset's name. */
 export const worlds: Readonly<Record<string, World>> = {
@@ -116,6 +119,14 @@ export const worlds: Readonly<Record<string, World>> = {
         { tasks: "", both: ["model.context=4096"], set: ["rollout.shape.turns=3"] },
       ]),
   ),
+  "r1-searcher-tools": {
+    tasks: "",
+    both: ["model.context=4096"],
+    set: [...searching, "stages.searching.reward.terms.form.tags=[think]"],
+  },
+  "verl-tool": { tasks: "", both: ["model.context=4096"], set: searching },
+  "stepcoder-tests": { both: moving.both, set: tested },
+  "rltf-tests": { set: tested },
   "search-r1": { tasks: "", both: ["model.context=4096"], set: searching },
   // The model of the run writes no searches of its own accord, so noise is seen where it must.
   zerosearch: {
