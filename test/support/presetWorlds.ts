@@ -124,6 +124,21 @@ export const worlds: Readonly<Record<string, World>> = {
     both: ["model.context=4096"],
     set: [...searching, "stages.searching.reward.terms.form.tags=[think]"],
   },
+  "paverl-sql": {
+    tasks: "",
+    both: ["model.context=4096"],
+    // No untrained model writes a query that runs.
+    set: ["rollout.grammar={ regex: 'SELECT (name|land) FROM towns' }", "rollout.max_tokens=40"],
+  },
+  "mars-sql": {
+    tasks: "",
+    both: ["model.context=4096"],
+    set: [
+      ...searching,
+      "rollout.grammar={ regex: '<sql>[a-c]</sql>|<answer>SELECT name FROM towns</answer>' }",
+      "rollout.max_tokens=40",
+    ],
+  },
   "verl-tool": { tasks: "", both: ["model.context=4096"], set: searching },
   "stepcoder-tests": { both: moving.both, set: tested },
   "rltf-tests": { set: tested },

@@ -47,6 +47,7 @@ import { phrases } from "./text/phrases.ts";
 import { repetition } from "./text/repetition.ts";
 import { textOverlap } from "./text/textOverlap.ts";
 import { verdict } from "./verdict.ts";
+import { tableMatch } from "./code/tableMatch.ts";
 import { unitTests } from "./code/unitTests.ts";
 import { user } from "./own/user.ts";
 
@@ -84,6 +85,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   verdict,
   implicitPrm,
   unitTests,
+  tableMatch,
   tokenRewriter,
   process,
   prefixValue,

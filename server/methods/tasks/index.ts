@@ -10,6 +10,7 @@ import { facts } from "./pack/facts.ts";
 import { render } from "./pack/render.ts";
 import { stringComposition } from "./pack/stringComposition.ts";
 import { surface } from "./pack/surface.ts";
+import { tables } from "./pack/tables.ts";
 import { reasoningGym } from "./reasoningGym/reasoningGym.ts";
 import { reverseText } from "./reverseText.ts";
 import { worlds } from "./worlds/index.ts";
@@ -24,6 +25,7 @@ export const taskSources: readonly Declaration<"task">[] = [
   render,
   bandit,
   facts,
+  tables,
   ...worlds,
   reasoningGym,
   dataset,

@@ -5,6 +5,7 @@ import { mcp } from "./mcp.ts";
 import { python } from "./python.ts";
 import { search } from "./search.ts";
 import { simulatedSearch } from "./simulatedSearch.ts";
+import { sql } from "./sql.ts";
 import { user } from "./user.ts";
 
 /** What `rollout.tools` may list; `PATH[:name]` chooses `user` or `python` by the file's name. */
@@ -13,6 +14,7 @@ export const tools: readonly Declaration<"tool">[] = [
   simulatedSearch,
   calculator,
   code,
+  sql,
   mcp,
   user,
   python,
