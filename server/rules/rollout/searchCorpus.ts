@@ -1,4 +1,4 @@
-import { eachRlStage, reportAt, type Rule } from "../rule.ts";
+import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const searchCorpus: Rule = {
   id: "search-corpus",
@@ -13,6 +13,13 @@ export const searchCorpus: Rule = {
         severity: "error",
         message:
           "There is nothing to search: name a folder of texts in `folder`, or a served model in `engine`.",
+        fileFixes: [
+          model.edits.set(
+            pathIn(view, placeOf(view.body, ...path), "rollout", "tools", at, "folder"),
+            "made:facts",
+            "Search the small made-up world (`folder: made:facts`)",
+          ),
+        ],
       });
     }
   }),

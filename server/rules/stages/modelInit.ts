@@ -24,12 +24,17 @@ export const modelInit: Rule = {
     for (const { name, from } of view.config.on_enter.init) {
       const message = problemOf(model.config, name, from);
       if (message === undefined) continue;
+      const path = ["on_enter", "init", name];
+      const place = placeOf(view.written, ...path);
       model.report({
         rule: modelInit.id,
         severity: "error",
         message,
         key: `${view.path}.on_enter.init.${name}`,
-        at: placeOf(view.written, "on_enter", "init", name) ?? model.root.origin,
+        at: place ?? model.root.origin,
+        fileFixes: [
+          model.edits.remove(["stages", view.config.name, ...path], `Let \`${name}\` begin as it is`, false),
+        ],
       });
     }
   }),

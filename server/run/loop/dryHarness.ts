@@ -48,11 +48,11 @@ export function episodesOf(records: readonly Appended[]): readonly DryEpisode[] 
     const key = JSON.stringify([row.group, row.index]);
     const one = {
       prompt_tokens: columns.context?.length ?? 0,
-      turns: turns.map(({ role, text, start, end }) => ({ role, text, tokens: end - start })),
+      turns: turns.map(({ role, text = "", start, end }) => ({ role, text, tokens: end - start })),
     };
     const verdict = turns.at(-1)?.reward;
     episodes.set(key, {
-      task: task.id,
+      task: task?.id ?? row.group,
       prompt: row.prompt ?? "",
       rows: [...(episodes.get(key)?.rows ?? []), ...(turns.length > 0 ? [one] : [])],
       verdict: typeof verdict === "number" ? verdict : null,
