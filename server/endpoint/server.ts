@@ -46,6 +46,8 @@ interface Route {
   readonly method: string;
   readonly path: string;
   readonly session: string | undefined;
+  /** These weights and no newer ones. */
+  readonly only: boolean;
 }
 
 /** @throws UserError where the port is taken */
@@ -144,7 +146,7 @@ class Handler {
       );
     if (route.session !== undefined && (await this.onSession(what, route.session, request, reply))) return;
     if (route.method === "GET" && /^\/weights\/\d+$/.test(route.path)) {
-      await writer.reached(Number(route.path.slice("/weights/".length)), caller.signal);
+      await writer.reached(Number(route.path.slice("/weights/".length)), caller.signal, route.only);
       return reply.json(writer.version, { weight_version: writer.version });
     }
     const { id } = this.model();
@@ -247,7 +249,7 @@ const withDefaults = (body: unknown, defaults: JsonObject): unknown =>
 
 /** `/sessions/<name>/…` or the header `x-session-id` says to which session a request belongs. */
 function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route {
-  const { pathname } = new URL(url, "http://gradus");
+  const { pathname, searchParams } = new URL(url, "http://gradus");
   const [, named, rest] = /^\/sessions\/([^/]+)(\/.*)?$/.exec(pathname) ?? [];
   const header = headers["x-session-id"];
   const session =
@@ -257,7 +259,7 @@ function routeOf({ method = "GET", url = "/", headers }: IncomingMessage): Route
         : undefined
       : decodeURIComponent(named);
   const path = (named === undefined ? pathname : (rest ?? "/")).replace(/(.)\/+$/, "$1");
-  return { method, path, session };
+  return { method, path, session, only: searchParams.has("only") };
 }
 const apiOf = ({ path }: Route, { headers }: IncomingMessage): Api =>
   path.startsWith("/v1/messages") || "anthropic-version" in headers ? "anthropic" : "openai";

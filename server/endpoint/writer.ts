@@ -180,11 +180,15 @@ export class Writer {
     this.feeds.clear();
   }
 
-  /** Resolves once these weights or newer ones write, or when nobody waits any more. */
-  reached(version: number, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves once these weights or newer ones write, or when nobody waits any more.
+   * @param only these: newer ones may be of a run that was resumed further back
+   */
+  reached(version: number, signal: AbortSignal, only = false): Promise<void> {
     return new Promise((resolve) => {
       const look = (): void => {
-        if (this.version < version && !signal.aborted) return;
+        const here = only ? this.version === version : this.version >= version;
+        if (!here && !signal.aborted) return;
         this.awaited.delete(look);
         resolve();
       };

@@ -2,7 +2,7 @@
  * Weights handed from one process to another: a safetensors file with the version in its metadata, written next to its
  * place and renamed, so that a reader finds a whole file of one version or of the next, never a part of either.
  */
-import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, watch } from "node:fs";
+import { closeSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
@@ -91,9 +91,15 @@ export function readPublished(file: string): VersionedWeights {
 /** Milliseconds between looks where the file system announces nothing. */
 const lookEvery = 500;
 
+/** Which file lies there: another one is renamed into place for each version. */
+function identity(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.ino}:${found.mtimeNs}`;
+}
+
 /**
- * Every newer version from now on, until the signal is aborted; versions that are replaced before they are read are
- * passed over.
+ * Whatever is published from now on, until the signal is aborted, also an earlier version of a run that was resumed further
+ * back; what is replaced before it is read is passed over. Of what lies there already, a newer version.
  * @param after the version already held
  */
 export async function* followWeights(
@@ -103,12 +109,14 @@ export async function* followWeights(
   mkdirSync(dirname(file), { recursive: true });
   const change = new Changes(dirname(file), signal);
   try {
-    for (let held = after; !signal.aborted; await change.next()) {
+    let seen: string | undefined;
+    for (let first = true; !signal.aborted; first = false, await change.next()) {
+      const now = identity(file);
+      if (now === seen) continue;
+      seen = now;
       const version = publishedVersion(file);
-      if (version === undefined || version <= held) continue;
-      const published = readPublished(file);
-      held = published.version;
-      yield published;
+      if (version === undefined || (first && version <= after)) continue;
+      yield readPublished(file);
     }
   } finally {
     change.close();

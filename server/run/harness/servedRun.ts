@@ -37,7 +37,7 @@ export class ServedRun implements PolicyServer {
     await this.started();
     if (this.options.publish === undefined) return;
     this.options.publish();
-    await this.ask("GET", `/weights/${version}`);
+    await this.ask("GET", `/weights/${version}?only`);
   }
 
   async begin(session: string, settings: SessionSettings): Promise<SessionPlace> {

@@ -1,4 +1,4 @@
-/** Weights from one process to another: whole versions only, newer ones only. */
+/** Weights from one process to another: whole versions only, whatever was published last. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -53,6 +53,35 @@ test("a process sees each version that another publishes, whole", async () => {
     abort.abort();
     publisher.stdin.end();
     await once(publisher, "exit");
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("what a resumed run publishes is taken, though it is an earlier version; what lay there before is not", async () => {
+  const folder = temporary();
+  const file = join(folder, "policy.safetensors");
+  const abort = new AbortController();
+  const publish = (version: number): void =>
+    publishWeights(file, { version, weights: { w: Float32Array.of(version) } });
+  const follower = followWeights(file, { after: 6, signal: abort.signal });
+  try {
+    publish(5);
+    const seen: number[] = [];
+    const first = follower.next();
+    for (const [version, next] of [
+      [9, first],
+      [7, undefined],
+      [7, undefined],
+    ] as const) {
+      publish(version);
+      const { value } = await (next ?? follower.next());
+      seen.push(value?.weights["w"]![0] ?? -1);
+    }
+    assert.deepEqual(seen, [9, 7, 7]);
+  } finally {
+    abort.abort();
+    // It waits where it gave its last version, and holds its watcher until then.
+    await follower.return(undefined);
     rmSync(folder, { recursive: true });
   }
 });
