@@ -46,9 +46,9 @@ export function episodesOf(records: readonly Appended[]): readonly DryEpisode[] 
     const { row, columns } = record;
     const { task, turns = [], played, failed } = row;
     const key = JSON.stringify([row.group, row.index]);
-    const one = {
+    const one: DryEpisode["rows"][number] = {
       prompt_tokens: columns.context?.length ?? 0,
-      turns: turns.map(({ role, text = "", start, end }) => ({ role, text, tokens: end - start })),
+      turns: turns.map(({ role, text, start, end }) => ({ role, text: text ?? "", tokens: end - start })),
     };
     const verdict = turns.at(-1)?.reward;
     episodes.set(key, {
