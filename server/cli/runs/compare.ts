@@ -4,7 +4,9 @@ import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { runsCompare, runsList } from "../../../shared/protocol/protocol.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { mostCompared } from "../../../shared/run/comparison.ts";
+import { powerLawOf } from "../../analysis/compare/powerLaw.ts";
 import { print, printJson } from "../command.ts";
+import { powerLawLines } from "../text/powerLawText.ts";
 import { comparisonLines } from "../text/comparisonText.ts";
 import { findRun, withDaemon } from "./store.ts";
 
@@ -13,6 +15,7 @@ interface CompareOptions {
   readonly json?: boolean;
   readonly metric?: readonly string[];
   readonly where?: string;
+  readonly powerLaw?: string;
 }
 
 export function compareCommand(program: Program): void {
@@ -24,6 +27,10 @@ export function compareCommand(program: Program): void {
     .argument("[runs...]", "two runs or more; the first is what the others are compared with")
     .addOption(new Option("--where <expression>", "also the runs that this holds for, as for `runs list`"))
     .option("--metric <name...>", "metrics to show instead of the usual ones")
+    .option(
+      "--power-law <key>",
+      "fit metric = α·X^β over the runs, X the number at this key, or how many items its list has",
+    )
     .option("--store <folder>", "the store, or a folder in its workspace")
     .option("--json", "one JSON value")
     .action((runs: string[], options: CompareOptions) =>
@@ -34,7 +41,7 @@ export function compareCommand(program: Program): void {
 async function compare(
   connection: Requester,
   words: readonly string[],
-  { json, metric = [], where }: CompareOptions,
+  { json, metric = [], where, powerLaw: key }: CompareOptions,
 ): Promise<void> {
   const named = await Promise.all(words.map((word) => findRun(connection, word)));
   const found =
@@ -50,8 +57,10 @@ async function compare(
     throw new UserError(`These are too many runs to compare: ${mostCompared} at most.`, {
       action: "Name fewer, or narrow the expression.",
     });
-  const answer = await ask(connection, runsCompare, { runs, metrics: [...metric] });
-  if (json === true) return printJson(answer);
+  const fitted = key === undefined ? [] : [metric[0] ?? "eval/pass@1"];
+  const answer = await ask(connection, runsCompare, { runs, metrics: [...new Set([...metric, ...fitted])] });
+  const law = key === undefined ? undefined : powerLawOf(answer, key, fitted[0]!);
+  if (json === true) return printJson({ ...answer, ...(law !== undefined && { powerLaw: law }) });
   const width = process.stdout.columns > 0 ? process.stdout.columns : 80;
-  print(comparisonLines(answer, width).join("\n"));
+  print([...comparisonLines(answer, width), ...(law === undefined ? [] : powerLawLines(law))].join("\n"));
 }
