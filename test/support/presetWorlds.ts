@@ -139,6 +139,7 @@ export const worlds: Readonly<Record<string, World>> = {
       "rollout.max_tokens=40",
     ],
   },
+  rere: { set: ['reward.terms.hit={ use: format, pattern: "[ -M].*" }'] },
   "verl-tool": { tasks: "", both: ["model.context=4096"], set: searching },
   "stepcoder-tests": { both: moving.both, set: tested },
   "rltf-tests": { set: tested },

@@ -35,6 +35,7 @@ import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { tokenRewriter } from "./models/tokenRewriter.ts";
 import { prefixValue } from "./process/prefixValue.ts";
+import { rankPenalty } from "./process/rankPenalty.ts";
 import { toolUse } from "./process/toolUse.ts";
 import { process } from "./process/process.ts";
 import { render } from "./render.ts";
@@ -62,6 +63,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   effort,
   lengthVsReference,
   toolUse,
+  rankPenalty,
   repetition,
   phrases,
   rewardModel,

@@ -140,9 +140,9 @@ export class Trainer implements Driver {
     this.use(stage.turns[0]?.stage ?? index);
     if (state.entered) return;
     if (on_enter.snapshot !== undefined) await keepSnapshot(policy, on_enter.snapshot);
+    for (const { name, from } of on_enter.init) models.init(name, from);
     if (on_enter.merge.length > 0) await mergeInto(policy, config, on_enter.merge);
     if (on_enter.resetOptimizer || this.changesKind(index)) policy.resetOptimizer();
-    for (const { name, from } of on_enter.init) models.init(name, from);
     await models.renew(on_enter.models);
     const first = this.reference === null && compares(stage.kind, config.stages, index);
     if ((first && needsReference(config)) || on_enter.refreshReference) await this.takeReference(state.done);

@@ -188,3 +188,29 @@ test("a term that reads itself, or one that is not there, is an error that names
   );
   await assert.rejects(said("a: { use: brier, of: c }, right: exact_match"), /no reward term `c`/);
 });
+
+test("a wrong response costs by its place among those of a group that has a correct one", async () => {
+  const rows = (group: string, texts: readonly string[], logp: readonly number[]): RolloutRow[] =>
+    texts.map((response, index) => ({
+      ...{ step: 0, group, index, response, tokens: [1, 2] },
+      logp_old: [logp[index]! / 2, logp[index]! / 2],
+    }));
+  const { values } = await scored(
+    '{ terms: { hit: { use: format, pattern: "yes" }, rank: { use: rank_penalty, of: hit } } }',
+    [
+      ...rows("a", ["no", "yes", "nope", "never"], [-3, -2, -1, -4]),
+      ...rows("b", ["no", "nope"], [-1, -2]),
+      ...rows("c", ["yes", "yes"], [-1, -2]),
+    ],
+  );
+  // 1/log2(2 … 5) = 1, 0.63093, 0.5, 0.43068; their sum is 2.56161. By likelihood: nope, yes, no, never.
+  const [no, yes, nope, never, ...others] = values["rank"]!;
+  assert.ok(near(Number(nope), -1 / 2.5616063116448506) && near(Number(no), -0.5 / 2.5616063116448506));
+  assert.ok(near(Number(never), -0.43067655807339306 / 2.5616063116448506));
+  assert.deepEqual([yes, ...others], [0, 0, 0, 0, 0]);
+  const { values: bare } = await scored(
+    '{ terms: { hit: { use: format, pattern: "yes" }, rank: { use: rank_penalty, of: hit } } }',
+    [{ step: 0, group: "a", index: 0, response: "no" }],
+  );
+  assert.match(String(bare["rank"]![0]), /needs log-probs/);
+});
