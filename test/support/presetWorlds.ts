@@ -140,6 +140,7 @@ export const worlds: Readonly<Record<string, World>> = {
     ],
   },
   rere: { set: ['reward.terms.hit={ use: format, pattern: "[ -M].*" }'] },
+  "guru-suite": { tasks: "", both: ["model.context=4096"] },
   "verl-tool": { tasks: "", both: ["model.context=4096"], set: searching },
   "stepcoder-tests": { both: moving.both, set: tested },
   "rltf-tests": { set: tested },
