@@ -5,7 +5,7 @@
  */
 import type { DecodeOptions, Prompt, Sample } from "../core/policy.ts";
 import { PromptQueue } from "../core/promptQueue.ts";
-import { commonPrefix } from "../lib/commonPrefix.ts";
+import { commonPrefix } from "../core/rows/commonPrefix.ts";
 import type { TrainablePolicy } from "../engine/index.ts";
 
 /** What all requests of a feed have in common. */

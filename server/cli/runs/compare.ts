@@ -6,7 +6,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { mostCompared } from "../../../shared/run/comparison.ts";
 import { powerLawOf } from "../../analysis/compare/powerLaw.ts";
 import { print, printJson } from "../command.ts";
-import { powerLawLines } from "../text/powerLawText.ts";
+import { powerLawLines } from "./powerLawText.ts";
 import { comparisonLines } from "../text/comparisonText.ts";
 import { findRun, withDaemon } from "./store.ts";
 

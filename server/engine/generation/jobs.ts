@@ -3,7 +3,7 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { Finish } from "../../core/basics.ts";
 import type { DecodeOptions, GrammarState, PartialSample, Prompt, Sample } from "../../core/policy.ts";
 import type { Generator } from "./generator.ts";
-import { commonPrefix } from "../../lib/commonPrefix.ts";
+import { commonPrefix } from "../../core/rows/commonPrefix.ts";
 import { Stream } from "../random.ts";
 import { checkTemperature } from "./sampling.ts";
 import type { StopTexts } from "./stopTexts.ts";

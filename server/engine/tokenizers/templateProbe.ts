@@ -3,7 +3,7 @@ import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ChatLook, ChatTurnLook } from "../../core/config/modelFacts.ts";
 import type { ChatMessage, Tokenizer } from "../../core/policy.ts";
 import type { ToolSpec } from "../../core/slots/tool.ts";
-import { commonPrefix } from "../../lib/commonPrefix.ts";
+import { commonPrefix } from "../../core/rows/commonPrefix.ts";
 
 type Chat = NonNullable<Tokenizer["chat"]>;
 

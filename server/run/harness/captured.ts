@@ -4,7 +4,7 @@ import type { Turn } from "../../core/slots/turn.ts";
 import type { Lead } from "../../core/slots/guidance.ts";
 import type { Sample, Tokenizer } from "../../core/policy.ts";
 import { responseText } from "../../core/rows/ends.ts";
-import { commonPrefix } from "../../lib/commonPrefix.ts";
+import { commonPrefix } from "../../core/rows/commonPrefix.ts";
 
 const number = z.union([z.number(), z.null().transform(() => Number.NaN)]);
 

@@ -2,7 +2,7 @@
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { sameTokens } from "../../../core/rows/choices.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
-import { commonPrefix } from "../../../lib/commonPrefix.ts";
+import { commonPrefix } from "../../../core/rows/commonPrefix.ts";
 import { randomStream } from "../../../lib/random.ts";
 import type { EpisodeShape } from "../../../core/slots/episodes.ts";
 import type { Turn } from "../../../core/slots/turn.ts";
