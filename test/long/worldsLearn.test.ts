@@ -1,16 +1,21 @@
 /**
- * Tiny policies learn to play: number guessing and a grid world. Five seeds each, and next to each the same run with every
- * advantage 0, in which nothing is learned.
+ * Tiny policies learn to play: number guessing, a grid world, and a task that needs a tool. Five seeds each, and next to each
+ * the same run with every advantage 0, in which nothing is learned.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { randomStream } from "../../server/lib/random.ts";
+import type { Json } from "../../shared/lib/json.ts";
 import { mean } from "../../shared/lib/mean.ts";
+import { objectHost } from "../support/objectHost.ts";
 import { ofKind, testRun } from "../support/runFolder.ts";
 
-type Row = Readonly<Record<string, string | number>>;
+await objectHost();
+
+type Row = Readonly<Record<string, Json>>;
 const lines = (rows: readonly Row[]): string => rows.map((row) => JSON.stringify(row)).join("\n");
 const digits = Array.from({ length: 10 }, (_, digit) => String(digit));
 
@@ -69,6 +74,64 @@ stages:
   gain: 0.3,
 };
 
+const boxes = ["a", "b", "c", "d", "e", "f"];
+/** Where the number is: no prompt says it. */
+const right = "d";
+const numbers = digits.slice(1, 7);
+/** The prompt, after what the engine says of the tool. */
+const question = `You may use tools: write the argument between the tags of one, and read the result.
+<open>box</open>: Opens a box.
+
+number?`;
+const called = (box: string): string => `<open>${box}</open>`;
+
+/**
+ * Which number is it? Each task has its own, in the same one of six boxes; the others hold any. So a guess, or a call with
+ * another box, is right as often as chance has it. The supervised stage teaches what there is to say: a call or a number at
+ * once, each box and each number as likely, and after a call the number that it found.
+ */
+const opening: Played = {
+  config: `model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 192 }
+tasks: [{ name: boxes, dataset: boxes.jsonl, prompt: "number?", answer: "{answer}" }]
+rollout: { prompts: 16, group: 8, max_tokens: 16, chat: false, tools: [./open.ts], shape: { use: environment, calls: tags, turns: 2, result: "{result}" } }
+reward: { terms: { right: exact_match } }
+stages:
+  - name: form
+    kind: sft
+    steps: 150
+    batch: 24
+    tasks:
+      - { name: calls, dataset: calls.jsonl, prompt: "{prompt}", solution: "{solution}" }
+      - { name: guesses, dataset: guesses.jsonl, prompt: "{prompt}", solution: "{solution}" }
+      - { name: readings, dataset: readings.jsonl, prompt: "{prompt}", solution: "{solution}" }
+  - { name: rl, steps: 100, update: { optimizer: { lr: 0.001 } } }
+`,
+  files: {
+    "open.ts": `export default {
+  description: "Opens a box.",
+  parameters: { type: "object", properties: { box: { type: "string" } }, required: ["box"] },
+  call: ({ box }, { task }) => task.data.boxes[box] ?? "0",
+};
+`,
+    "boxes.jsonl": lines(
+      Array.from({ length: 400 }, (_, i) => {
+        const held = Object.fromEntries(
+          boxes.map((name) => [name, numbers[randomStream(i, name).integer(numbers.length)]!]),
+        );
+        return { boxes: held, answer: held[right]! };
+      }),
+    ),
+    "calls.jsonl": lines(boxes.map((box) => ({ prompt: question, solution: called(box) }))),
+    "guesses.jsonl": lines(numbers.map((solution) => ({ prompt: question, solution }))),
+    "readings.jsonl": lines(
+      boxes.flatMap((box) =>
+        numbers.map((solution) => ({ prompt: question + called(box) + solution, solution })),
+      ),
+    ),
+  },
+  gain: 0.4,
+};
+
 /** Mean rewards of the first and of the last ten steps with rollouts. */
 async function trained(
   { config, files }: Played,
@@ -90,7 +153,7 @@ async function trained(
   }
 }
 
-for (const [name, played] of Object.entries({ guessing, walking }))
+for (const [name, played] of Object.entries({ guessing, walking, opening }))
   for (const seed of [1, 2, 3, 4, 5])
     test(
       `${name}, seed ${seed}: the reward rises, and not where every advantage is 0`,
