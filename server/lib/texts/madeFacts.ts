@@ -1,4 +1,4 @@
-/** A small made-up world in sentences: towns, lands and people. Nobody can know it, so whoever is asked must look it up. */
+/** A small made-up world in sentences: towns, lands and people. It is in no text that a model has read, so it must be looked up. */
 import { randomStream } from "../random.ts";
 
 export interface Fact {

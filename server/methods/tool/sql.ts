@@ -57,7 +57,7 @@ function sqlTool(sandbox: Sandbox, { field, name, rows, seconds, memory }: Param
 export const sql = tool({
   name: "sql",
   summary:
-    "A query of SQLite on a database of the task's own, made again for each query in WebAssembly: it can read, and reach no file. A query that fails, hangs or takes too much memory is a text for the policy.",
+    "A query of SQLite on a database of the task's own, which each query finds as it was, in WebAssembly: it can read, and reach no file. A query that fails, hangs or takes too much memory is a text for the policy.",
   formula: "query → rows, or the error",
   sources: ["MARS-SQL: A multi-agent reinforcement learning framework for Text-to-SQL"],
   params,
