@@ -26,8 +26,8 @@ interface Choice {
   readonly first: number;
 }
 const choices: readonly Choice[] = [
-  { before: "ab", actions: ["go", "stay", "g"], first: 0 },
-  { before: "abgo\n", actions: ["stay", "no"], first: 3 },
+  { before: "ab", actions: ["go", "no", "up"], first: 0 },
+  { before: "abgo\n", actions: ["stay", "walk", "on"], first: 3 },
 ];
 
 /** An episode of two choices, and a response that was written. */
@@ -39,9 +39,9 @@ function played({ tokenizer }: LanguageModel): Batch {
     origin: [..."go\nstay"].map((character) => (character === "\n" ? origin.observed : origin.written)),
     record: {
       turns: [
-        { role: "assistant", start: 0, end: 2, actions: ["stay", "go", "g"] },
+        { role: "assistant", start: 0, end: 2, actions: ["no", "go", "up"] },
         { role: "user", start: 2, end: 3 },
-        { role: "assistant", start: 3, end: 7, actions: ["stay", "no"] },
+        { role: "assistant", start: 3, end: 7, actions: ["stay", "walk", "on"] },
       ],
     },
   };
@@ -88,7 +88,7 @@ const near = (actual: number, wanted: number, what: string): void =>
 
 async function stirred(): Promise<{ readonly policy: LanguageModel; readonly models: RunModels }> {
   const policy = await open({ optimizer: made(sgd, { lr: 1, clip_norm: null }) });
-  stir(policy);
+  stir(policy, 0.1);
   return { policy, models: new RunModels(policy) };
 }
 
@@ -100,6 +100,7 @@ test("the log-prob and the entropy of a turn are those of its choice", async () 
     const { logp, entropy } = await models.get("policy").score(batch, { model: "policy", channels });
     for (const choice of choices) {
       const of = await scores(policy, choice);
+      assert.ok(choice.first > 0 || entropyOf(of) > 0.5, "not decided before it is drawn");
       near(logp![choice.first]!, logShare(of), choice.before);
       near(entropy![choice.first]!, entropyOf(of), choice.before);
       assert.ok(logp!.subarray(choice.first + 1, choice.first + 2).every((rest) => rest === 0));
@@ -202,6 +203,8 @@ test("a run chooses its turns: each is an action, and a choice trains as one", a
         assert.equal(end - start, text.length);
         const logp = [...columns.logp_old!.slice(start, end)];
         assert.ok(logp[0]! < 0 && logp.slice(1).every((rest) => rest === 0), logp.join());
+        const entropy = [...columns.entropy!.slice(start, end)];
+        assert.ok(entropy[0]! > 0 && entropy.slice(1).every(Number.isNaN), entropy.join());
         // At temperature 2 a choice is nearer to a toss-up.
         assert.notEqual(columns.logp_sampled![start], logp[0]);
         said.add(text);

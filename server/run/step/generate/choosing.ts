@@ -78,8 +78,8 @@ function sampleOf(
       ? scores.indexOf(Math.max(...scores))
       : proportional(Array.from(sampled.logp, Math.exp), random);
   const tokens = actions[place]!;
-  const atFirst = (value: number): Float64Array => {
-    const column = new Float64Array(tokens.length);
+  const atFirst = (value: number, rest = 0): Float64Array => {
+    const column = new Float64Array(tokens.length).fill(rest);
     column[0] = value;
     return column;
   };
@@ -88,7 +88,8 @@ function sampleOf(
     tokens,
     logp_old: atFirst(own.logp[place]!),
     logp_sampled: atFirst(sampled?.logp[place] ?? 0),
-    entropy: atFirst(own.entropy),
+    // A mean over tokens is one over choices.
+    entropy: atFirst(own.entropy, Number.NaN),
     versions: new Int32Array(tokens.length).fill(version),
     finish: "stop",
   };
