@@ -6,8 +6,8 @@ export type Reference =
   /** `also`: models that every run has. */
   | { readonly to: "model"; readonly also?: readonly string[] }
   | { readonly to: "task" | "term" | "head" | "stage" | "snapshot" }
-  /** A file, relative to the config that writes it, by the ends of its name. */
-  | { readonly to: "file"; readonly ends: readonly string[] }
+  /** A file, relative to the config that writes it, by the ends of its name. `also`: what comes along, and is no file. */
+  | { readonly to: "file"; readonly ends: readonly string[]; readonly also?: readonly string[] }
   /** A field of the task's data; `{field}` in a template. `fields`: where the environment makes them. */
   | { readonly to: "field" | "template"; readonly fields?: readonly string[] }
   /** What says how much: `8GiB`. */

@@ -59,6 +59,7 @@ export function namedAt(around: Surroundings): (reference: Reference) => readonl
         return [
           ...fileOffers(cursor.before, folder, reference.ends),
           ...(reference.ends.includes(".parquet") ? hubOffers() : []),
+          ...(reference.also ?? []).map((name) => offerOf(name, "name", "comes with Gradus")),
         ];
       case "field":
         return fieldsAt(around, reference.fields).map(({ path, example }) => ({

@@ -12,7 +12,7 @@ import { passagesIn, type Passage } from "./passages.ts";
 const madeWorld = "made:facts";
 
 export const folderParam = param(
-  refers({ to: "file", ends: [".jsonl", ".txt", ".md"] }).min(1),
+  refers({ to: "file", ends: [".jsonl", ".txt", ".md"], also: [madeWorld] }).min(1),
   "Folder (or one file) with `.txt`, `.md` and `.jsonl`, relative to the config. A line of JSONL is a passage: `title` and `text`, or Search-R1's `contents`. `made:facts` is the small made-up world that the tasks `env: facts` ask about.",
 );
 
