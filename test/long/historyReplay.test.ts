@@ -4,6 +4,9 @@ import { test } from "node:test";
 import { listPresets } from "../../server/config/presets.ts";
 import { curriculumPresets, shortRun } from "../support/curriculumPresets.ts";
 import { assertReplays, replayedRun } from "../support/replayedRun.ts";
+import { sandboxThread } from "../support/sandboxThread.ts";
+
+await sandboxThread();
 
 test("every preset with a curriculum is among them", () => {
   const own = listPresets().filter(({ slots }) => slots.includes("curriculum"));

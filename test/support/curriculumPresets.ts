@@ -34,6 +34,16 @@ const labels = {
 /** The preset's own tasks, which are what it is about. */
 const own = { tasks: "" };
 
+const programs = {
+  tasks: 'tasks: [{ dataset: programs.jsonl, prompt: "{prompt}", solution: "{solution}" }]\n',
+  set: ["reward.terms.tests.field=tests"],
+  files: {
+    "programs.jsonl": Array.from({ length: 12 }, (_, i) =>
+      JSON.stringify({ prompt: `f = ${i}`, solution: `f =\\\n${i}`, tests: [`assert f == ${i}`] }),
+    ).join("\n"),
+  },
+};
+
 /** By the preset's name. */
 export const curriculumPresets: Readonly<Record<string, Short>> = {
   adcl: { text: "curriculum: { arms: { use: prompt, pool: 12 }, estimator: { samples: 2, blocks: 3 } }\n" },
@@ -89,6 +99,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "snapshot-rl": { set: ["model.context=256"] },
   "step-tiers": { text: prompts },
   stepcoder: {},
+  "stepcoder-tests": programs,
   tscl: {},
   sws: {
     ...own,
