@@ -98,6 +98,24 @@ test("a trace of sixty turns is an outline: rewards on their turn, calls and res
     assert.ok(lines[line]!.startsWith(all.slice(offset, offset + length)));
 });
 
+test("a tool's answer says which tool, and a choice among how many actions it is one", () => {
+  const { headings } = written(
+    rollout(0, {
+      response: "north\nA wall.",
+      turns: [
+        { role: "assistant", text: "north", start: 0, end: 5, actions: ["north", "east"] },
+        { role: "tool", name: "look", text: "A wall.", start: 5, end: 12 },
+      ],
+    }),
+  );
+  assert.deepEqual(
+    headings
+      .find(({ name }) => name === "response")!
+      .children.map(({ name, detail }) => `${name}: ${detail}`),
+    ["1 assistant: 5 tokens · one of 2 actions", "2 tool look: 7 tokens"],
+  );
+});
+
 test("sections are tags and fences that end, with what they are about", () => {
   const text = [
     "<think>",

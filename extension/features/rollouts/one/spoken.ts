@@ -37,7 +37,7 @@ export function spokenOf(rollout: RolloutRow): {
 function turnsOf(rollout: RolloutRow, turns: NonNullable<RolloutRow["turns"]>): Spoken[] {
   const texts = onLines(turns.map(({ text = "" }) => text));
   let [offset, number] = [0, 0];
-  return turns.map(({ role, agent, start, end, text = "", finish }, i): Spoken => {
+  return turns.map(({ role, agent, name, start, end, text = "", finish, actions }, i): Spoken => {
     const written = texts[i]!;
     const at = offset + written.length - text.length;
     offset += written.length;
@@ -45,9 +45,10 @@ function turnsOf(rollout: RolloutRow, turns: NonNullable<RolloutRow["turns"]>): 
     const given = isOwn && end <= (rollout.help?.given ?? 0);
     if (isOwn) number += 1;
     return {
-      title: `${i + 1} ${agent ?? role}`,
+      title: [i + 1, agent ?? role, ...(name === undefined ? [] : [name])].join(" "),
       detail: [
         { text: plural(end - start, "token") },
+        ...(actions === undefined ? [] : [{ text: `one of ${plural(actions.length, "action")}` }]),
         ...(finish === undefined || finish === "stop"
           ? []
           : [{ text: finish === "length" ? "truncated" : finish, sign: "error" as const }]),
