@@ -161,7 +161,7 @@ export const worlds: Readonly<Record<string, World>> = {
   "gated-rewards": twoTerms,
   "pessimistic-ensemble": twoTerms,
   "soft-min": twoTerms,
-  "cosine-verifier": judged("judge"),
+  "cosine-verifier": judged("verifier"),
   "multi-critique": {
     set: [...judged("critics").set, "reward.terms.critics.also=[{ url: URL, model: other }]"],
   },

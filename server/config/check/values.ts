@@ -18,7 +18,7 @@ import { wordsFor, written } from "../grammar/words.ts";
 /** zod's classes as far as a walk needs them: the public `def`, by its kind. */
 type Kind =
   | { readonly kind: "object"; readonly shape: Readonly<Record<string, z.ZodType>> }
-  | { readonly kind: "record"; readonly value: z.ZodType }
+  | { readonly kind: "record"; readonly key: z.ZodType | undefined; readonly value: z.ZodType }
   | { readonly kind: "array"; readonly element: z.ZodType }
   | { readonly kind: "tuple"; readonly items: readonly z.ZodType[] }
   | { readonly kind: "union"; readonly options: readonly z.ZodType[] }
@@ -31,10 +31,11 @@ const typesOf = (value: unknown): z.ZodType[] => (Array.isArray(value) ? value.f
 
 export const kindOf = perObject((schema: z.ZodType): Kind => {
   const def: { type: string } & Readonly<Record<string, unknown>> = { ...schema.def };
-  const { shape, valueType, element, items, options, innerType, in: input } = def;
+  const { shape, keyType, valueType, element, items, options, innerType, in: input } = def;
   if (def.type === "object" && typeof shape === "object" && shape !== null)
     return { kind: "object", shape: { ...shape } };
-  if (def.type === "record" && isSchema(valueType)) return { kind: "record", value: valueType };
+  if (def.type === "record" && isSchema(valueType))
+    return { kind: "record", key: isSchema(keyType) ? keyType : undefined, value: valueType };
   if (def.type === "array" && isSchema(element)) return { kind: "array", element };
   if (def.type === "tuple") return { kind: "tuple", items: typesOf(items) };
   if (def.type === "union") return { kind: "union", options: typesOf(options) };

@@ -111,7 +111,7 @@ const onEnterSchema = z.union([
       "Copies (`ema`, `polyak`) that start again from the current weights of the model that they follow.",
     ),
     init: param(
-      z.record(z.string(), refers({ to: "model", also: ["policy"] })).optional(),
+      z.record(refers({ to: "model" }), refers({ to: "model", also: ["policy"] })).optional(),
       "Models of `models` that train, each with the model whose weights it takes, heads included: a critic that begins as a reward model. Both must have the same size and the same heads.",
     ),
     snapshot: param(

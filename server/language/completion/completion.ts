@@ -15,7 +15,7 @@ import { referenceOf } from "../../core/references.ts";
 import { unwrapped } from "../../config/check/values.ts";
 import { argumentKeys, isArguments } from "./arguments.ts";
 import { itemOf, type Client } from "./insert.ts";
-import { defaultWord, keysAt } from "./keys.ts";
+import { defaultWord, keysAt, namedKeys } from "./keys.ts";
 import { keysUsed, valuesUsed } from "./likelihood.ts";
 import { takesFile } from "../../config/check/method.ts";
 import { fieldsAt, namedAt, nodeAt, parents, ownOffers, type Surroundings } from "./named.ts";
@@ -50,11 +50,13 @@ export function completionsAt({ text, position, merged, file, client }: Completi
   const whole = wholeOf(merged, file);
   const around: Surroundings = { cursor, merged: whole, file };
   const { offers, at } = inTemplate(around) ?? { offers: sorted(offersAt(around), cursor), at: cursor };
+  // Within quotes a map or a list would be text.
+  const fitting = at.quote === undefined ? offers : offers.filter(({ kind }) => kind !== "snippet");
   return {
-    items: offers.map((offer, index) => itemOf(offer, at, client, index)),
-    research: (index) => offers[index]?.research === true,
+    items: fitting.map((offer, index) => itemOf(offer, at, client, index)),
+    research: (index) => fitting[index]?.research === true,
     says: (index) => {
-      const value = offers[index]?.says?.();
+      const value = fitting[index]?.says?.();
       return value === undefined || value === "" ? undefined : { kind: MarkupKind.Markdown, value };
     },
   };
@@ -82,10 +84,24 @@ function offersAt(around: Surroundings): Offer[] {
   const spot = spotAt(path, cursor.root, merged);
   if (spot === undefined) return [];
   const keys =
-    writing === "value" ? [] : keysAt(spot, path.length === 0).map((key) => withDefault(key, path));
+    writing === "value"
+      ? []
+      : [...keysAt(spot, path.length === 0).map((key) => withDefault(key, path)), ...nameKeys(spot, around)];
   const values = writing === "key" || path.length === 0 ? [] : withUsual(valuesFor(spot, around), cursor);
   const unique = new Map([...keys, ...values].map((offer) => [`${offer.kind} ${offer.text}`, offer]));
   return [...unique.values()].filter((offer) => offer.kind !== "key" || !taken.includes(offer.text));
+}
+
+/** Keys that are names, as those of models are in `on_enter.init`. */
+function nameKeys(spot: Spot, around: Surroundings): KeyOffer[] {
+  const reference = namedKeys(spot);
+  if (reference === undefined) return [];
+  return namedAt(around)(reference).map(({ text }) => ({
+    kind: "key",
+    text,
+    opens: "value",
+    required: false,
+  }));
 }
 
 /** One tree holds the defaults of the grammar's keys. */

@@ -85,7 +85,7 @@ function writtenOf(offer: Offer, cursor: Cursor): SnippetText {
     case "method":
       return methodSnippet(offer, cursor);
     case "snippet":
-      return { text: cursor.quote === undefined ? offer.snippet : escaped(offer.text), goesOn: true };
+      return { text: offer.snippet, goesOn: true };
     case "field":
       return { text: escaped(offer.text), goesOn: false };
     default:

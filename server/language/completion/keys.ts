@@ -1,5 +1,6 @@
 /** The keys that may be written in the map at a spot. */
 import type { z } from "zod";
+import { referenceOf, type Reference } from "../../core/references.ts";
 import type { Declaration } from "../../core/declaration.ts";
 import { nameOf, takesFile } from "../../config/check/method.ts";
 import type { Field, Shape } from "../../core/blocks/field.ts";
@@ -60,6 +61,18 @@ function opensOf(shape: Shape): Opens {
 function opensSchema(schema: z.ZodType): Opens {
   const { kind } = kindOf(unwrapped(schema));
   return kind === "object" || kind === "record" ? "map" : "value";
+}
+
+/** What the keys of a map are names of. */
+export function namedKeys(spot: Spot): Reference | undefined {
+  const schema =
+    spot.kind === "schema"
+      ? spot.schema
+      : spot.kind === "shape" && spot.shape.kind === "value"
+        ? spot.shape.schema
+        : undefined;
+  const kind = schema && kindOf(unwrapped(schema));
+  return kind?.kind === "record" && kind.key !== undefined ? referenceOf(kind.key) : undefined;
 }
 
 const schemaKeys = (schema: z.ZodType): KeyOffer[] =>

@@ -1,5 +1,5 @@
 import { playsEnvironment } from "../../core/config/shapeFacts.ts";
-import { environmentOf } from "../tasks/environments.ts";
+import { hasNoPlay } from "../tasks/environments.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 export const noEnvironment: Rule = {
@@ -11,9 +11,7 @@ export const noEnvironment: Rule = {
     if (!playsEnvironment(rollout) || rollout.tools.length > 0) return;
     const shape = placeOf(view.body, "rollout", "shape");
     for (const [index, task] of tasks.entries()) {
-      const found = environmentOf(task);
-      if (task.play !== undefined || found.kind === "refused" || (found.kind === "made" && found.plays))
-        continue;
+      if (!hasNoPlay(task)) continue;
       const path = ["tasks", String(index)];
       reportAt(model, view, noEnvironment, [["rollout", "shape"], path], {
         severity: "error",

@@ -1,6 +1,6 @@
 import type { StageBody } from "../../core/config/resolved.ts";
 import { byHarness, playsEnvironment } from "../../core/config/shapeFacts.ts";
-import { environmentOf } from "../tasks/environments.ts";
+import { environmentOf, hasNoPlay } from "../tasks/environments.ts";
 import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 
 /** What asks for turns that nobody plays. */
@@ -34,17 +34,21 @@ export const unplayed: Rule = {
     if (playsEnvironment(body.rollout) || byHarness(body.rollout)) return;
     const shape = placeOf(view.body, "rollout", "shape");
     const { name } = body.rollout.shape.declaration;
+    const answered = body.rollout.tools.length > 0 || !body.tasks.some(hasNoPlay);
     for (const { path, what } of unplayedParts(body))
       reportAt(model, view, unplayed, [path, path.slice(0, 2), path.slice(0, 1)], {
         severity: "warning",
         message: `With \`rollout.shape: ${name}\` ${what}: set \`rollout.shape: environment\`.`,
-        fileFixes: [
-          model.edits.set(
-            pathIn(view, shape, "rollout", "shape"),
-            "environment",
-            "Set `rollout.shape: environment`",
-          ),
-        ],
+        // Where nothing would answer, an episode ends after its first turn.
+        fileFixes: answered
+          ? [
+              model.edits.set(
+                pathIn(view, shape, "rollout", "shape"),
+                "environment",
+                "Set `rollout.shape: environment`",
+              ),
+            ]
+          : [],
       });
   }),
 };

@@ -37,6 +37,12 @@ const mostKnown = 2_000;
 
 export const environmentOf = ({ source }: Pick<TaskConfig, "source">): Environment => environmentIn(source);
 
+/** Whether nothing answers the turns of its episodes but tools. */
+export function hasNoPlay(task: TaskConfig): boolean {
+  const found = environmentOf(task);
+  return task.play === undefined && found.kind !== "refused" && !(found.kind === "made" && found.plays);
+}
+
 const environmentIn = perObject((source: TaskConfig["source"]): Environment => {
   if (["dataset", "generated", "reasoning_gym"].includes(source.declaration.name)) return { kind: "unread" };
   const { corpus } = source.params;
