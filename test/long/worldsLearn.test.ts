@@ -42,7 +42,8 @@ stages:
   - { name: rl, steps: 150 }
 `,
   files: { "form.jsonl": lines(digits.slice(1, 9).map((solution) => ({ prompt: "1-8?", solution }))) },
-  gain: 0.3,
+  // Ten steps are 1,280 episodes: their mean is known to 0.014. The slowest of the five seeds gains 0.2.
+  gain: 0.15,
 };
 
 const directions = ["north", "east", "south", "west"];
