@@ -16,6 +16,7 @@ import {
   runsVerdict,
   tasksQuery,
 } from "../../shared/protocol/protocol.ts";
+import { Limited } from "../lib/waiting/limited.ts";
 
 const questions: ReadonlySet<string> = new Set(
   [
@@ -37,19 +38,9 @@ const questions: ReadonlySet<string> = new Set(
 const together = 2;
 
 export class Turns {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
+  private readonly questions = new Limited(together);
 
-  async take<Result>(method: string, act: () => Promise<Result>): Promise<Result> {
-    if (!questions.has(method)) return act();
-    if (this.running >= together) await new Promise<void>((next) => this.waiting.push(next));
-    else this.running += 1;
-    try {
-      return await act();
-    } finally {
-      const next = this.waiting.shift();
-      if (next === undefined) this.running -= 1;
-      else next();
-    }
+  take<Result>(method: string, act: () => Promise<Result>): Promise<Result> {
+    return questions.has(method) ? this.questions.run(act) : act();
   }
 }

@@ -1,6 +1,7 @@
 /** Calls that go on with a conversation of their session. */
 import { isDeepStrictEqual } from "node:util";
 import type { Tokenizer } from "../core/policy.ts";
+import { hasEnded } from "../core/rows/ends.ts";
 import type { Captured } from "./sessions.ts";
 
 interface Asked {
@@ -40,11 +41,6 @@ export function goingOn(
   }
   if (from === undefined) return undefined;
   const since = tokenizer.encode(asked.prompt.slice(most));
-  const last = from.tokens.at(-1);
-  const ended = last !== undefined && (tokenizer.eosAll ?? [tokenizer.eos]).includes(last);
-  return Int32Array.from([
-    ...from.prompt_tokens,
-    ...from.tokens,
-    ...(ended && since[0] === last ? since.subarray(1) : since),
-  ]);
+  const endsAlike = hasEnded(from.tokens, tokenizer) && since[0] === from.tokens.at(-1);
+  return Int32Array.from([...from.prompt_tokens, ...from.tokens, ...(endsAlike ? since.subarray(1) : since)]);
 }

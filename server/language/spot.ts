@@ -29,6 +29,12 @@ export function slotOf(spot: Spot | undefined): SlotName | undefined {
   return spot?.kind === "shape" && spot.shape.kind === "slot" ? spot.shape.slot : undefined;
 }
 
+/** The schema of the value there; undefined: it is more than a value. */
+export function schemaOf(spot: Spot): z.ZodType | undefined {
+  if (spot.kind === "schema") return spot.schema;
+  return spot.kind === "shape" && spot.shape.kind === "value" ? spot.shape.schema : undefined;
+}
+
 export const rootSpot = (node: SourceNode | undefined, merged: SourceNode | undefined): Spot => ({
   kind: "shape",
   shape: grammar,

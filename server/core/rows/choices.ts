@@ -5,6 +5,7 @@
 import { origin, type Batch, type Ragged, type RolloutRecord } from "../rollouts.ts";
 import type { Tokenizer } from "../policy.ts";
 import { raggedOf, trainedContext } from "./batch.ts";
+import { commonPrefix } from "./commonPrefix.ts";
 import { joinBatches } from "./joinBatches.ts";
 import { batchOfSamples, writtenRow } from "./sampledRows.ts";
 
@@ -44,8 +45,9 @@ export interface WithAlternatives {
   readonly choices: readonly (readonly [ActionSpan, ...ActionSpan[]])[];
 }
 
-export const sameTokens = (one: ArrayLike<number>, other: ArrayLike<number>): boolean =>
-  one.length === other.length && Array.from(one).every((token, i) => token === other[i]);
+/** Whether two actions are the same tokens. */
+export const isSameAction = (one: Int32Array, other: Int32Array): boolean =>
+  one.length === other.length && commonPrefix(one, other) === one.length;
 
 /** Each row's context, followed by the row's tokens before its choice. */
 const contextsBefore = (context: Ragged, batch: Batch, spans: readonly ChosenSpan[]): Ragged =>
@@ -65,7 +67,7 @@ export function withAlternatives(batch: Batch, tokenizer: Tokenizer): WithAltern
     const own = batch.tokens.subarray(chosen.first, chosen.end);
     const others = chosen.actions
       .map((action) => tokenizer.encode(action))
-      .filter((tokens) => !sameTokens(tokens, own));
+      .filter((tokens) => !isSameAction(tokens, own));
     spans.push(...others.map(() => chosen));
     actions.push(...others);
     return { chosen, others: others.length };

@@ -6,7 +6,7 @@ import { nameOf, takesFile } from "../../config/check/method.ts";
 import type { Field, Shape } from "../../core/blocks/field.ts";
 import { isRequired, isSchema, keysOf, kindOf, unwrapped } from "../../config/check/values.ts";
 import { wordsFor } from "../../config/grammar/words.ts";
-import { chosenMethod, type Spot } from "../spot.ts";
+import { chosenMethod, schemaOf, type Spot } from "../spot.ts";
 import type { KeyOffer, Opens } from "./offer.ts";
 
 /** At the top a run needs these, whatever the grammar can do without. */
@@ -65,12 +65,7 @@ function opensSchema(schema: z.ZodType): Opens {
 
 /** What the keys of a map are names of. */
 export function namedKeys(spot: Spot): Reference | undefined {
-  const schema =
-    spot.kind === "schema"
-      ? spot.schema
-      : spot.kind === "shape" && spot.shape.kind === "value"
-        ? spot.shape.schema
-        : undefined;
+  const schema = schemaOf(spot);
   const kind = schema && kindOf(unwrapped(schema));
   return kind?.kind === "record" && kind.key !== undefined ? referenceOf(kind.key) : undefined;
 }

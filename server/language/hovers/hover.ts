@@ -20,7 +20,7 @@ import { termAt, termText } from "./termText.ts";
 import { scheduleText } from "./scheduleText.ts";
 import { locate, type Located } from "../locate.ts";
 import { methodText } from "./methodText.ts";
-import { chosenMethod, slotOf, spotAt, type Spot, type Step } from "../spot.ts";
+import { chosenMethod, schemaOf, slotOf, spotAt, type Spot, type Step } from "../spot.ts";
 import { usualAt } from "../usual.ts";
 
 interface HoverPlace {
@@ -90,12 +90,7 @@ function valueText(spot: Spot, text: string, seen: HoverTarget): string[] | unde
     const own = slot === "reward" ? rewardText(text, folderOf(located.node, file)) : [];
     return own.length === 0 ? undefined : [...own, ...origin];
   }
-  const schema =
-    spot.kind === "schema"
-      ? spot.schema
-      : spot.kind === "shape" && spot.shape.kind === "value"
-        ? spot.shape.schema
-        : undefined;
+  const schema = schemaOf(spot);
   const reference = schema === undefined ? undefined : referenceOf(unwrapped(schema));
   const named = reference === undefined ? [] : nameText(reference, text, loaded?.root ?? root, file);
   return named.length === 0 ? undefined : [...named, ...keyText(spot, seen)];

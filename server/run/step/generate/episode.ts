@@ -1,6 +1,6 @@
 /** One episode on its way: the policy's turns, what was said to them, and the tokens of both. */
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { sameTokens } from "../../../core/rows/choices.ts";
+import { isSameAction } from "../../../core/rows/choices.ts";
 import { hasEnded, responseText } from "../../../core/rows/ends.ts";
 import { commonPrefix } from "../../../core/rows/commonPrefix.ts";
 import { randomStream } from "../../../lib/random.ts";
@@ -173,7 +173,7 @@ export class Episode {
   /** The environment hears the very action. */
   private actionOf({ tokens }: Sample): string {
     const { tokenizer } = this.setting.policy;
-    const same = (action: string): boolean => sameTokens(tokenizer.encode(action), tokens);
+    const same = (action: string): boolean => isSameAction(tokenizer.encode(action), tokens);
     return this.choices.find(same) ?? tokenizer.decode(tokens);
   }
 
