@@ -21,6 +21,7 @@ export const comparedModel = (channel: Channel): Model | undefined =>
 export const modelsOf = ({ models = [], needs, channels }: Objective): Model[] => [
   ...new Set([
     ...models,
+    ...(needs?.normalizers ?? []),
     ...(needs?.heads ?? []).map(({ model }) => model),
     ...channels.flatMap((channel) => comparedModel(channel) ?? []),
   ]),

@@ -67,6 +67,8 @@ export interface HeadOf {
 export interface ObjectiveNeeds {
   /** Channels that it reads in `old` in addition to `logp`: of the weights at the start of the update. */
   readonly before?: readonly Channel[];
+  /** Models whose logits' log-sum-exp it reads in `old`, as `logsumexp:<model>`. */
+  readonly normalizers?: readonly Model[];
   /** Heads of other models that it reads in `old`, as `head:<head>@<model>`. */
   readonly heads?: readonly HeadOf[];
   /**

@@ -25,6 +25,7 @@ export type Channel =
   | `head:${string}`
   | `logp:${Model}`
   | `entropy:${Model}`
+  | `logsumexp:${Model}`
   | `kl:${Model}:${"forward" | "reverse"}`
   /** Among the other model's so many likeliest words, both distributions brought to a sum of 1 over them. */
   | `kl:${Model}:${"forward" | "reverse"}:${number}`;

@@ -29,6 +29,7 @@ const data = (first: number): string =>
       rules: [{ criterion: "begins early in the alphabet", regex: "^[a-m]" }],
       ...{ scores: [2, 1], documents: `begin with ${word[1]}.` },
       tests: [`assert f("${word}") == 1`],
+      examples: [0, 1].map((label) => ({ text: word[label]!, label })),
       files: { "a.txt": word },
       oracle: { "a.txt": `${word}s` },
       chosen: `${word[1]}${word[0]}`,
@@ -202,6 +203,7 @@ export const worlds: Readonly<Record<string, World>> = {
   "rif-rft": failing,
   rmt: { both: ["rollout.max_tokens=24", "steps=6"] },
   // Its filter begins at the tenth step.
+  rlprompt: { set: ['reward.terms.gap.labels=["a", "b"]', "rollout.max_tokens=5"] },
   "rlpr-filter": { both: [...failing.both, "steps=14"] },
   // The judge is a model that was just made, and says neither yes nor no.
   ruscarl: { both: ["reward.max_failed_steps=0"] },

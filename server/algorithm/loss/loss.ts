@@ -54,6 +54,8 @@ export interface LossNeeds {
   readonly entropies: readonly Model[];
   /** Channels of the policy at the start of the step's updates. */
   readonly before: readonly Channel[];
+  /** Models whose logits' log-sum-exp it reads (`old["logsumexp:<model>"]`). */
+  readonly normalizers: readonly Model[];
   /** Heads of other models (`old["head:<head>@<model>"]`). */
   readonly heads: readonly HeadOf[];
   /** The model of `rowColumns.mismatched_log_ratio`. */
@@ -111,7 +113,7 @@ export class LossChain implements Stateful {
   /** What the loss asks of the engine at this moment of the run. */
   needs(clock: Clock): LossNeeds {
     const { objective, corrections, guidedRatio } = this;
-    const { before = [], heads = [], mismatched } = objective.needs ?? {};
+    const { before = [], normalizers = [], heads = [], mismatched } = objective.needs ?? {};
     const active = this.kl.filter(({ coefficient }) => coefficient(clock) !== 0);
     const inLoss = active.filter(({ place }) => place === "loss");
     const compared = active.filter(({ estimator }) => estimator.full !== true).map(({ model }) => model);
@@ -128,6 +130,7 @@ export class LossChain implements Stateful {
       ),
       entropies: [...new Set(active.filter((term) => term.entropy === true).map(({ model }) => model))],
       before,
+      normalizers,
       heads,
       mismatched,
     };

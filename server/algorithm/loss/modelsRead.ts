@@ -50,6 +50,7 @@ const comparing: ReadonlyMap<string, string> = new Map([
   ["reference_probability", "without"],
   ["judge_logit", "of"],
   ["length_vs_reference", "model"],
+  ["label_gap", "of"],
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */

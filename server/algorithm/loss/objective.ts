@@ -27,6 +27,7 @@ function together(parts: readonly Objective[]): Omit<Objective, "loss" | "start"
     models: union(parts.flatMap(({ models = [] }) => models)),
     needs: {
       before: union(needs.flatMap(({ before = [] }) => before)),
+      normalizers: union(needs.flatMap(({ normalizers = [] }) => normalizers)),
       heads: union(needs.flatMap(({ heads = [] }) => heads)),
       ...(redrawn && { redrawn }),
       ...(mismatched !== undefined && { mismatched }),

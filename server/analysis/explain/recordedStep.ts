@@ -182,13 +182,14 @@ export class RecordedStep {
 
   /** What other models, and heads before the update, said of the rows: as far as it was recorded. */
   private others(): Stats {
-    const { models, entropies, scores, before, heads } = this.algorithm.needs(this.clock);
+    const { models, entropies, scores, before, normalizers, heads } = this.algorithm.needs(this.clock);
     const wanted: Channel[] = [
       "logp:reference",
       ...models.map((model): Channel => `logp:${model}`),
       ...entropies.map((model): Channel => `entropy:${model}`),
       ...scores.map(({ channel }) => channel),
       ...before,
+      ...normalizers.map((model): Channel => `logsumexp:${model}`),
       ...heads.map(otherHead),
     ];
     return Object.fromEntries(

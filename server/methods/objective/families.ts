@@ -28,6 +28,7 @@ import { pear } from "./likelihoods/pear.ts";
 import { refuel } from "./regressions/refuel.ts";
 import { rover } from "./regressions/rover.ts";
 import { rrhf } from "./pairs/rrhf.ts";
+import { softQ } from "./regressions/softQ.ts";
 import { sppo } from "./pairs/sppo.ts";
 import { tokenQ } from "./values/tokenQ.ts";
 import { turnCritic } from "./values/turnCritic.ts";
@@ -44,6 +45,7 @@ export const families: readonly Declaration<"objective">[] = [
   refuel,
   oreo,
   dqo,
+  softQ,
   dpo,
   exo,
   nca,

@@ -30,6 +30,7 @@ import { tiers } from "./combine/tiers.ts";
 import { veto } from "./combine/veto.ts";
 import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
+import { labelGap } from "./models/labelGap.ts";
 import { lengthVsReference } from "./models/lengthVsReference.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
@@ -69,6 +70,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   remoteRm,
   informationGain,
   referenceProbability,
+  labelGap,
   segmentMatch,
   textOverlap,
   patchSimilarity,

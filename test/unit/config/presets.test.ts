@@ -43,6 +43,7 @@ const pieces: Readonly<Record<string, { readonly add: string; readonly without: 
   ilql: { add: log, without: ["warning idle-choice"] },
   dqo: { add: log, without: ["warning idle-choice"] },
   "human-in-the-loop": { add: log, without: ["warning idle-choice"] },
+  rlprompt: { add: "rollout: { max_tokens: 40 }\n", without: ["warning short-limit"] },
   "arpo-prefix": { add: branch, without: ["info idle-choice"] },
   "deepsearch-advantage": { add: branch, without: ["info idle-choice"] },
   tis: { add: filter, without: ["info idle-choice"] },

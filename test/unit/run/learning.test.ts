@@ -42,6 +42,10 @@ const families: Readonly<Record<string, { readonly preset: string; readonly set?
   NFT: { preset: "nft" },
   PACS: { preset: "pacs" },
   ROVER: { preset: "rover" },
+  "soft Q": {
+    preset: "grpo",
+    set: ["objective={ use: soft_q, target: proximal, scale: 20, aggregate: sequence_sum }"],
+  },
   BRAIn: { preset: "brain", set: ["objective.gamma=0.1", "update.optimizer.lr=0.003"] },
 };
 

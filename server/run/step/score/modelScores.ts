@@ -1,4 +1,4 @@
-/** Log-probs, entropies and heads of the models that a step's algorithm names. */
+/** Log-probs, entropies, normalizers and heads of the models that a step's algorithm names. */
 import type { ModelScores, Selected, StepContext } from "../context.ts";
 import type { Algorithm } from "../../../algorithm/algorithm.ts";
 import type { Clock } from "../../../core/basics.ts";
@@ -42,19 +42,22 @@ const own: readonly string[] = ["proximal", "previous"];
 /** What the models that the step names say of the rows. */
 async function scoredBy(models: Models, algorithm: Algorithm, rows: Batch, clock: Clock): Promise<Stats> {
   const columns: Partial<Record<Channel, Float64Array>> = {};
-  const { models: compared, entropies, heads, before } = algorithm.needs(clock);
+  const { models: compared, entropies, normalizers, heads, before } = algorithm.needs(clock);
   const policy = models.get("policy");
-  for (const name of new Set([...compared, ...entropies])) {
+  for (const name of new Set([...compared, ...entropies, ...normalizers])) {
     const reader = readerOf(name);
     // Rows without other contexts have no teacher context of that name.
     if (reader.teacher !== undefined && rows.contexts?.[reader.teacher] === undefined) continue;
     // Before its first update of the step the policy is the proximal one, and the iterate before the next.
     const known = models.names.includes(reader.model) || !own.includes(reader.model);
     const model = known ? name : readerName({ ...reader, model: "policy" });
-    const channels: Channel[] = entropies.includes(name) ? ["logp", "entropy"] : ["logp"];
-    const { logp, entropy } = await policy.score(rows, { model, channels });
+    const channels: Channel[] = ["logp"];
+    if (entropies.includes(name)) channels.push("entropy");
+    if (normalizers.includes(name)) channels.push("logsumexp");
+    const { logp, entropy, logsumexp } = await policy.score(rows, { model, channels });
     if (logp !== undefined) columns[`logp:${name}`] = logp;
     if (entropy !== undefined) columns[`entropy:${name}`] = entropy;
+    if (logsumexp !== undefined) columns[`logsumexp:${name}`] = logsumexp;
   }
   Object.assign(columns, await headsOf(models, heads, rows));
   if (before.length === 0) return columns;
