@@ -14,6 +14,7 @@ export const floors = [
   "frameworks",
   "store",
   "run",
+  "sites",
   "language",
   "daemon",
   "cli",
@@ -23,7 +24,7 @@ export const floors = [
 export const importers = {
   // Training is not for the language server, and neither it nor the store needs other trainers' configs.
   run: ["cli", "daemon"],
-  frameworks: ["cli", "daemon", "language"],
+  frameworks: ["cli", "daemon", "language", "sites"],
 };
 
 const forbid = (name, from, to, comment) => ({

@@ -6,7 +6,8 @@ import { z } from "zod";
 import { readControl } from "../../shared/run/controlFile.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { isRunId, runIdSchema } from "../../shared/run/runId.ts";
-import type { ControlLine, RunFile } from "../../shared/run/run.ts";
+import { externalEngines } from "../../shared/run/engines.ts";
+import type { ControlLine, RunFile, SiteFolder } from "../../shared/run/run.ts";
 import { configPlace } from "../../shared/run/runPlace.ts";
 
 export const databasePath = (store: string): string => join(store, "store.sqlite");
@@ -86,6 +87,9 @@ const runSchema = z.object({
   parent: z.object({ run: runIdSchema, step: z.number().int() }).optional(),
   fresh: z.boolean().optional(),
   imported: z.string().optional(),
+  site: z
+    .object({ site: z.string(), folder: z.string(), engine: z.enum(externalEngines).optional() })
+    .optional(),
   sourceRun: z.string().optional(),
   createdAt: z.string(),
 });
@@ -94,7 +98,7 @@ const runSchema = z.object({
 export function readRunFile(folder: string): RunFile | null {
   try {
     const run = runSchema.parse(JSON.parse(readFileSync(runFilePath(folder), "utf8")));
-    const { relative, steps, seed, python, parent, fresh, imported, sourceRun, ...rest } = run;
+    const { relative, steps, seed, python, parent, fresh, imported, site, sourceRun, ...rest } = run;
     return {
       ...rest,
       file: configPlace(folder, { file: run.file, ...(relative === undefined ? {} : { relative }) }),
@@ -105,12 +109,18 @@ export function readRunFile(folder: string): RunFile | null {
       ...(parent === undefined ? {} : { parent }),
       ...(fresh === undefined ? {} : { fresh }),
       ...(imported === undefined ? {} : { imported }),
+      ...(site === undefined ? {} : { site: siteFolder(site) }),
       ...(sourceRun === undefined ? {} : { sourceRun }),
     };
   } catch {
     return null; // absent, or cut off by a crash: the log's start record says the same
   }
 }
+
+const siteFolder = ({ engine, ...site }: NonNullable<z.output<typeof runSchema>["site"]>): SiteFolder => ({
+  ...site,
+  ...(engine === undefined ? {} : { engine }),
+});
 
 const parentSchema = runSchema.pick({ parent: true });
 

@@ -1,6 +1,7 @@
 /** What a worker process and the daemon agree on in `runs/<id>/`, besides the log. */
 
 import type { Place } from "../daemon/place.ts";
+import type { ExternalEngine } from "./engines.ts";
 import type { Json } from "../lib/json.ts";
 
 /** `runs/<id>/run.json`, written once by the starter before the worker exists. */
@@ -22,9 +23,21 @@ export interface RunFile {
   readonly fresh?: boolean;
   /** The folder of another trainer's that it was imported from. */
   readonly imported?: string;
+  /** Where the folder that is imported lies, if not here. */
+  readonly site?: SiteFolder;
   /** Of the runs that are there, which. */
   readonly sourceRun?: string;
   readonly createdAt: string;
+}
+
+/** A folder of a site. */
+export interface SiteFolder {
+  /** The site's name: a file of `sites/`, a host of ssh, or `here`. */
+  readonly site: string;
+  /** The folder there: absolute, or from the user's home. */
+  readonly folder: string;
+  /** Set where the run itself was started by Gradus: what trains there. Absent: somebody else's run is watched. */
+  readonly engine?: ExternalEngine;
 }
 
 /** `runs/<id>/worker.json`: who works on the run now. Liveness is pid + process start time, never a heartbeat; only of a worker in another

@@ -1,5 +1,6 @@
 /** The keys of `engine`: what the run computes on. */
 import { z } from "zod";
+import { externalEngines } from "../../../shared/run/engines.ts";
 import { refers } from "../references.ts";
 import { made, map, value, whole } from "./kinds.ts";
 
@@ -31,6 +32,15 @@ export function bytesOf(written: z.output<typeof memorySize> | undefined): numbe
 
 export const engine = map(
   {
+    use: value(
+      z.enum(["embedded", ...externalEngines]),
+      "Who trains: the engine of Gradus (`embedded`), or another trainer that the config is exported to.",
+      { default: "embedded" },
+    ),
+    args: value(
+      z.record(z.string(), z.json()),
+      "Settings of the other trainer by its own names, e.g. `{ use_vllm: true }`: they are written over what the config says.",
+    ),
     backend: value(
       z.enum(["auto", "native", "webgpu", "wasm"]),
       "The backend that computes: the native TensorFlow library (CPU, or GPU with CUDA), WebGPU, WebAssembly, or the best one available.",
