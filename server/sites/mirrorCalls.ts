@@ -1,0 +1,170 @@
+/** The two questions that a mirror asks of a site: what is there, and some bytes of it. */
+import { posix } from "node:path";
+import { randomBytes } from "node:crypto";
+import { UserError } from "../../shared/lib/errors.ts";
+import { hasNeighbours, listLines } from "./mirrorFiles.ts";
+import { shellWord, type Shell } from "./shell.ts";
+
+/** A file as it was at one moment. */
+export interface Seen {
+  readonly size: number;
+  /** Seconds since 1970 as the site writes them, with all their digits. */
+  readonly mtime: string;
+  readonly inode: string;
+}
+
+export interface ListedFile extends Seen {
+  /** From the named folder on, with slashes; `../x` of its neighbours. Of a file that was named: its name. */
+  readonly path: string;
+}
+
+export interface Listing {
+  readonly files: readonly ListedFile[];
+  /** Whether a file was named, not a folder. */
+  readonly single: boolean;
+  /** The site's clock, in seconds since 1970. */
+  readonly now: number;
+  /** Names that are no UTF-8. */
+  readonly unnamed: number;
+}
+
+const codes = { missing: 44, noFind: 45, unread: 46 } as const;
+const begin = "LC_ALL=C; export LC_ALL; unset CDPATH";
+
+/** @throws UserError where there is no such folder, it may not be read, or the site has no GNU find */
+export async function listFolder(shell: Shell, folder: string, signal?: AbortSignal): Promise<Listing> {
+  const [place, above] = [shellWord(folder), shellWord(posix.dirname(folder))];
+  const name = posix.basename(folder);
+  const script = [
+    begin,
+    `find / -maxdepth 0 -printf '' 2>/dev/null || exit ${codes.noFind}`,
+    `if [ -d ${place} ]; then cd -- ${place} || exit ${codes.unread}; kind=folder`,
+    `elif [ -f ${place} ]; then cd -- ${above} || exit ${codes.unread}; kind=file`,
+    `else exit ${codes.missing}; fi`,
+    `echo "$kind $(date +%s)"`,
+    `if [ $kind = file ]; then`,
+    ...listLines(name, false),
+    "else",
+    ...listLines(undefined, hasNeighbours(name)),
+    "fi",
+    "exit 0",
+  ].join("\n");
+  const { code, stdout, stderr } = await shell.run(script, { signal });
+  if (code !== 0) throw refusal(shell, folder, code, stderr);
+  return parsed(stdout, name);
+}
+
+function refusal({ name }: Shell, folder: string, code: number, stderr: string): UserError {
+  const place = `${name}:${folder}`;
+  if (code === codes.missing)
+    return new UserError(`There is no folder ${place}.`, {
+      file: place,
+      code: "import-missing",
+      action: "Name the folder that a trainer wrote to: an absolute path, or one from the home folder.",
+    });
+  if (code === codes.noFind)
+    return new UserError(`${name} has no GNU find, which lists a folder to follow.`, {
+      file: place,
+      code: "site-find",
+      action: "Install findutils there, or copy the folder and import the copy.",
+    });
+  const said = stderr.trim().split("\n").at(-1) ?? "";
+  return new UserError(`${place} cannot be read${said === "" ? "" : `: ${said}`}.`, {
+    file: place,
+    code: "site-unread",
+    action: `Look at it as the same user: ssh ${name} ls -la ${shellWord(folder)}.`,
+  });
+}
+
+function parsed(bytes: Buffer, name: string): Listing {
+  const head = bytes.indexOf(10);
+  const [kind = "", now = "0"] = bytes.toString("latin1", 0, head).split(" ");
+  const single = kind === "file";
+  const files = new Map<string, ListedFile>();
+  let unnamed = 0;
+  for (let at = head + 1, end = bytes.indexOf(0, at); end >= 0; at = end + 1, end = bytes.indexOf(0, at)) {
+    const record = bytes.subarray(at, end);
+    const text = record.toString("utf8");
+    const [, size = "", mtime = "", inode = "", found = ""] = /^(\d+) (\S+) (\d+) ([^]*)$/.exec(text) ?? [];
+    if (!Buffer.from(text).equals(record)) unnamed++;
+    else if (isPlain(found)) {
+      const path = found.replace(/^\.\//, "");
+      if (!single || path === name || path === `${name}-wal`)
+        files.set(path, { path, size: Number(size), mtime, inode });
+    }
+  }
+  return { files: [...files.values()], single, now: Number(now), unnamed };
+}
+
+/** Whatever a site says, nothing is written outside the mirror. */
+function isPlain(path: string): boolean {
+  const parts = path.replace(/^\.\.?\//, "").split("/");
+  const forbidden = process.platform === "win32" ? /[<>:"|?*\\]/ : /\0/;
+  return (
+    /^\.\.?\//.test(path) &&
+    (path.startsWith("./") || parts.length === 1) &&
+    parts.every((part) => part !== "" && part !== "." && part !== ".." && !forbidden.test(part))
+  );
+}
+
+/** Some bytes of a file. */
+export interface Piece {
+  readonly path: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export interface Brought {
+  /** Fewer than were asked for where the file is shorter now. */
+  readonly bytes: Buffer;
+  /** As it was right afterwards; undefined: it is gone. */
+  readonly seen: Seen | undefined;
+}
+
+/** In the order of the pieces. @param folder of which the paths are, or that has the file */
+export async function bringPieces(
+  shell: Shell,
+  folder: string,
+  pieces: readonly Piece[],
+  signal?: AbortSignal,
+): Promise<readonly Brought[]> {
+  const mark = `gradus-${randomBytes(12).toString("hex")}`;
+  const script = [
+    begin,
+    `cd -- ${shellWord(folder)} || exit ${codes.unread}`,
+    `bring() { tail -c +$(($2 + 1)) "$1" 2>/dev/null | head -c "$3"; printf '\\n${mark} '; find "$1" -maxdepth 0 -printf '%s %T@ %i' 2>/dev/null; echo; }`,
+    ...pieces.map(({ path, offset, length }) => `bring ${shellWord(inFolder(path))} ${offset} ${length}`),
+    "exit 0",
+  ].join("\n");
+  const { code, stdout, stderr } = await shell.run(script, { signal, seconds: bringSeconds });
+  if (code !== 0) throw refusal(shell, folder, code, stderr);
+  return brought(stdout, mark, pieces);
+}
+
+/** A slow line takes its time for some megabytes. */
+const bringSeconds = 120;
+/** A name may begin with a dash or a tilde. */
+const inFolder = (path: string): string => (path.startsWith("../") ? path : `./${path}`);
+
+function brought(stdout: Buffer, mark: string, pieces: readonly Piece[]): Brought[] {
+  const found: Brought[] = [];
+  const before = Buffer.from(`\n${mark} `);
+  let at = 0;
+  for (const { length } of pieces) {
+    // The length is known; a file that is shorter now ends where its mark is.
+    const whole = stdout.subarray(at + length, at + length + before.length).equals(before);
+    const end = whole ? at + length : stdout.indexOf(before, at);
+    const line = stdout.indexOf(10, end + before.length);
+    if (end < 0 || line < 0) throw new Error("the site's answer lacks a file's end");
+    const [size, mtime, inode] = stdout.toString("latin1", end + before.length, line).split(" ");
+    found.push({
+      bytes: stdout.subarray(at, end),
+      seen:
+        size === undefined || mtime === undefined || inode === undefined
+          ? undefined
+          : { size: Number(size), mtime, inode },
+    });
+    at = line + 1;
+  }
+  return found;
+}

@@ -1,0 +1,334 @@
+/** A folder that another program writes, mirrored through a real shell. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { here } from "../../../server/sites/here.ts";
+import { Mirror } from "../../../server/sites/mirror.ts";
+import type { Shell } from "../../../server/sites/shell.ts";
+
+const made: string[] = [];
+after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** A folder there, and a mirror of it here. */
+function pair(shell: Shell = here(), name = "out") {
+  const base = mkdtempSync(join(tmpdir(), "gradus-mirror-"));
+  made.push(base);
+  const there = join(base, name);
+  mkdirSync(there);
+  const root = join(base, "mirror");
+  const file = (path: string) => join(there, path);
+  const copy = (path: string) => join(root, name, path);
+  const same = (path: string) =>
+    assert.ok(readFileSync(copy(path)).equals(readFileSync(file(path))), `${path} is another`);
+  return { base, there, root, file, copy, same, again: () => new Mirror(shell, there, root) };
+}
+
+/** The shell of this machine, which counts what it is asked and may break. */
+class Breaking implements Shell {
+  readonly name = "box";
+  asked = 0;
+  bytes = 0;
+  /** Which question finds no answer, counted from 1. */
+  breaksAt = Number.POSITIVE_INFINITY;
+  /** Called before each question is answered. */
+  before: (asked: number) => void = () => undefined;
+  private readonly shell = here();
+
+  async run(...ask: Parameters<Shell["run"]>): ReturnType<Shell["run"]> {
+    this.before(++this.asked);
+    if (this.asked === this.breaksAt)
+      throw new UserError("box does not answer.", { code: "site-unreachable" });
+    const answer = await this.shell.run(...ask);
+    this.bytes += answer.stdout.length;
+    return answer;
+  }
+
+  close(): void {
+    this.shell.close();
+  }
+}
+
+describe("a mirror", () => {
+  it("brings what an import reads, and no weights", async () => {
+    const { there, file, copy, same, again } = pair();
+    mkdirSync(file("checkpoint-10"), { recursive: true });
+    mkdirSync(file(".git"));
+    mkdirSync(file("rollouts/step_1/train/effective"), { recursive: true });
+    mkdirSync(file("rollouts/step_1/train/all"), { recursive: true });
+    const read = [
+      "metrics.jsonl",
+      "1.jsonl",
+      "run.sh",
+      "checkpoint-10/trainer_state.json",
+      "events.out.tfevents.1.box",
+      "rollouts/step_1/train/effective/traces.jsonl",
+      "log-1.txt",
+      "empty.log",
+      "empty.yaml",
+    ];
+    const others = [
+      "checkpoint-10/model.safetensors",
+      ".git/x.jsonl",
+      "rollouts/step_1/train/all/traces.jsonl",
+      "a.txt",
+    ];
+    for (const path of [...read, ...others])
+      writeFileSync(file(path), path.includes("empty") ? "" : `${path}\n`.repeat(50));
+    const mirror = again();
+    assert.equal(mirror.local, copy("").replace(/\/$/, ""));
+    const pulled = await mirror.pull();
+    assert.deepEqual(pulled.leftOut, []);
+    for (const path of read) same(path);
+    for (const path of others) assert.equal(existsSync(copy(path)), false, path);
+    assert.equal(there.endsWith("out"), true);
+    // A feed tells by its time whether a file is at rest.
+    assert.equal(statSync(copy("1.jsonl")).mtimeMs.toFixed(1), statSync(file("1.jsonl")).mtimeMs.toFixed(1));
+    assert.equal((await mirror.pull()).bytes, 0);
+  });
+
+  it("brings of a file that grows only what is new, and compares its end", async () => {
+    const shell = new Breaking();
+    const { file, copy, same, again } = pair(shell);
+    writeFileSync(file("rollouts-a-1-1.jsonl"), "x".repeat(1_000_000));
+    const mirror = again();
+    await mirror.pull();
+    const { ino } = statSync(copy("rollouts-a-1-1.jsonl"));
+    shell.bytes = 0;
+    appendFileSync(file("rollouts-a-1-1.jsonl"), "y".repeat(100));
+    const { bytes, rewritten } = await mirror.pull();
+    same("rollouts-a-1-1.jsonl");
+    assert.equal(statSync(copy("rollouts-a-1-1.jsonl")).ino, ino);
+    assert.deepEqual(rewritten, []);
+    assert.ok(bytes <= 4096 + 100 && shell.bytes < 5_000, `${shell.bytes} bytes were sent`);
+  });
+
+  it("brings a file whole that was cut, replaced or written again, and says which", async () => {
+    const { file, same, again } = pair();
+    const path = "rollouts-a-1-1.jsonl";
+    writeFileSync(file(path), "first\n".repeat(100));
+    const mirror = again();
+    await mirror.pull();
+    truncateSync(file(path), 60);
+    assert.deepEqual((await mirror.pull()).rewritten, [path]);
+    same(path);
+    writeFileSync(file("new"), "first\n".repeat(10) + "another\n".repeat(10));
+    renameSync(file("new"), file(path));
+    assert.deepEqual((await mirror.pull()).rewritten, [path]);
+    same(path);
+    // The same inode and a greater size.
+    writeFileSync(file(path), "again\n".repeat(1_000));
+    assert.deepEqual((await mirror.pull()).rewritten, [path]);
+    same(path);
+    // The same size.
+    writeFileSync(file(path), "other\n".repeat(1_000));
+    assert.deepEqual((await mirror.pull()).rewritten, [path]);
+    same(path);
+    // Touched only.
+    utimesSync(file(path), 1_790_000_000, 1_790_000_000);
+    assert.deepEqual((await mirror.pull()).rewritten, []);
+    same(path);
+  });
+
+  it("leaves alone what changes while it is brought: the next pull has it", async () => {
+    const shell = new Breaking();
+    const { file, copy, same, again } = pair(shell);
+    writeFileSync(file("1.jsonl"), "one\n".repeat(100));
+    writeFileSync(file("rollouts-a-1-1.jsonl"), "two\n".repeat(100));
+    const mirror = again();
+    shell.before = (asked) => {
+      if (asked !== 2) return;
+      appendFileSync(file("1.jsonl"), "more\n");
+      truncateSync(file("rollouts-a-1-1.jsonl"), 10);
+    };
+    await mirror.pull();
+    assert.equal(existsSync(copy("1.jsonl")), false);
+    assert.equal(existsSync(copy("rollouts-a-1-1.jsonl")), false);
+    await mirror.pull();
+    same("1.jsonl");
+    same("rollouts-a-1-1.jsonl");
+    shell.before = (asked) => asked === shell.asked && rmSync(file("1.jsonl"), { force: true });
+    appendFileSync(file("1.jsonl"), "more\n");
+    await mirror.pull();
+    assert.ok(existsSync(copy("1.jsonl")), "what was brought stays");
+  });
+
+  it("takes names with spaces, quotes, dollars and line breaks", async () => {
+    const { file, same, again } = pair(here(), 'o\'ut $HOME\n"x"');
+    const names = [
+      "a b.jsonl",
+      "it's.jsonl",
+      '"q".jsonl',
+      "$(touch x).jsonl",
+      "line\nbreak.jsonl",
+      "-n.jsonl",
+      "~.jsonl",
+      "ü.jsonl",
+      "\\n.jsonl",
+    ];
+    for (const name of names) writeFileSync(file(name), `${name}\n`);
+    await again().pull();
+    for (const name of names) same(name);
+    for (const name of names) appendFileSync(file(name), "more\n");
+    await again().pull();
+    for (const name of names) same(name);
+  });
+
+  it("follows a file that is named, with its log", async () => {
+    const { base, file } = pair();
+    const root = join(base, "single");
+    for (const name of ["sums.db", "sums.db-wal", "other.db"]) writeFileSync(file(name), name.repeat(100));
+    const mirror = new Mirror(here(), file("sums.db"), root);
+    await mirror.pull();
+    assert.equal(mirror.local, join(root, "sums.db"));
+    assert.deepEqual(readdirSync(root).sort(), [".mirror", "sums.db", "sums.db-wal"]);
+    // Written back into the database: the log is gone.
+    writeFileSync(file("sums.db"), "written back".repeat(100));
+    rmSync(file("sums.db-wal"));
+    await mirror.pull();
+    assert.deepEqual(readdirSync(root).sort(), [".mirror", "sums.db"]);
+    assert.equal(readFileSync(mirror.local, "utf8"), "written back".repeat(100));
+  });
+
+  it("brings what lies next to a folder of rollouts", async () => {
+    const { base, there, file } = pair(here(), "rollouts");
+    writeFileSync(file("1.jsonl"), "{}\n");
+    writeFileSync(join(there, "..", "metrics.jsonl"), "{}\n");
+    await new Mirror(here(), there, join(base, "m")).pull();
+    assert.deepEqual(readdirSync(join(base, "m")).sort(), [".mirror", "metrics.jsonl", "rollouts"]);
+  });
+
+  it("says once which files are too large", async () => {
+    const { file, copy, again } = pair();
+    writeFileSync(file("huge.py"), "");
+    truncateSync(file("huge.py"), 2_000_000);
+    const mirror = again();
+    assert.deepEqual((await mirror.pull()).leftOut, [{ path: "huge.py", bytes: 2_000_000 }]);
+    assert.deepEqual((await mirror.pull()).leftOut, []);
+    assert.equal(existsSync(copy("huge.py")), false);
+  });
+
+  it("says that there is no folder, or that it may not be read", async () => {
+    const { base, there } = pair();
+    await assert.rejects(new Mirror(here(), join(there, "none"), join(base, "m")).pull(), {
+      message: `There is no folder this machine:${join(there, "none")}.`,
+    });
+  });
+
+  it("never has more metrics than rollouts", async () => {
+    const shell = new Breaking();
+    const { file, copy, again } = pair(shell);
+    const step = (n: number): void => {
+      appendFileSync(file("rollouts-a-1-1.jsonl"), `${n}\n`);
+      appendFileSync(file("metrics-a-1.jsonl"), `${n}\n`);
+    };
+    step(1);
+    const mirror = again();
+    let n = 1;
+    shell.before = () => step(++n);
+    const lines = (path: string): number =>
+      existsSync(copy(path)) ? readFileSync(copy(path), "utf8").split("\n").length : 0;
+    for (let pull = 0; pull < 5; pull++) {
+      await mirror.pull();
+      assert.ok(lines("rollouts-a-1-1.jsonl") >= lines("metrics-a-1.jsonl"));
+    }
+    assert.ok(lines("metrics-a-1.jsonl") > 3);
+  });
+
+  it("is the file, byte for byte, after 10,000 steps with broken connections and new processes", async () => {
+    const shell = new Breaking();
+    const { file, copy, same, again } = pair(shell);
+    const path = "rollouts-box-1-1.jsonl";
+    const line = (step: number): string =>
+      `${JSON.stringify({ step, text: "ü".repeat(step % 97), time: step })}\n`;
+    let mirror = again();
+    let [step, breaks] = [0, 0];
+    while (step < 10_000) {
+      const until = Math.min(10_000, step + 1 + ((step * 7919) % 400));
+      let text = "";
+      while (step < until) text += line(step++);
+      // A writer flushes where it likes, also within a letter.
+      const bytes = Buffer.from(text);
+      appendFileSync(file(path), bytes.subarray(0, bytes.length - 3));
+      shell.breaksAt = step % 3 === 0 ? shell.asked + 1 + (step % 2) : Number.POSITIVE_INFINITY;
+      await mirror.pull().catch((error: unknown) => {
+        assert.ok(error instanceof UserError && error.detail.code === "site-unreachable");
+        breaks++;
+        if (breaks % 2 === 0) mirror = again();
+      });
+      appendFileSync(file(path), bytes.subarray(bytes.length - 3));
+    }
+    shell.breaksAt = Number.POSITIVE_INFINITY;
+    await mirror.pull();
+    assert.ok(breaks > 5, `${breaks} breaks`);
+    same(path);
+    assert.equal(readFileSync(copy(path), "utf8").split("\n").length, 10_001);
+  });
+
+  it("goes on where it was after its process was killed at any moment", async () => {
+    const { base, there, root, file, same } = pair();
+    const [grows, whole] = ["rollouts-a-1-1.jsonl", "7.jsonl"];
+    writeFileSync(file(grows), Buffer.alloc(9_000_000, "abcdefg\n"));
+    writeFileSync(file(whole), Buffer.alloc(9_000_000, "hijklmnop\n"));
+    const program = join(base, "pull.mjs");
+    await build(program);
+    let kills = 0;
+    for (let delay = 40; ; delay += 25) {
+      const child = spawn(process.execPath, [program, there, root], { stdio: ["ignore", "pipe", "inherit"] });
+      await once(child.stdout, "data");
+      const timer = setTimeout(() => child.kill("SIGKILL"), delay);
+      const [code] = await once(child, "exit");
+      clearTimeout(timer);
+      if (code === 0) break;
+      kills++;
+      appendFileSync(file(grows), `after kill ${kills}\n`);
+      assert.ok(kills < 100, "it never gets to its end");
+    }
+    await new Mirror(here(), there, root).pull();
+    same(grows);
+    same(whole);
+    assert.ok(kills > 1, `${kills} kills`);
+    assert.deepEqual(readdirSync(join(root, ".mirror")), ["known.json"]);
+  });
+});
+
+/** A program that pulls once, and says when it begins. */
+async function build(out: string): Promise<void> {
+  const { build: bundle } = await import("esbuild");
+  const source = join(process.cwd(), "server/sites");
+  await bundle({
+    stdin: {
+      contents: `import { here } from ${JSON.stringify(join(source, "here.ts"))};
+import { Mirror } from ${JSON.stringify(join(source, "mirror.ts"))};
+const [, , folder, root] = process.argv;
+console.log("begins");
+await new Mirror(here(), folder, root).pull();`,
+      resolveDir: process.cwd(),
+      loader: "ts",
+    },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile: out,
+    banner: {
+      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
+    },
+  });
+}
