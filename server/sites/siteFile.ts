@@ -14,6 +14,8 @@ export const isSiteFile = (file: string): boolean =>
   !/\.gradus\.ya?ml$/.test(file) &&
   basename(dirname(resolve(file))) === "sites";
 
+export const saysSite = (text: string): boolean => /^["']?kind["']?\s*:\s*["']?(here|ssh)\b/m.test(text);
+
 export interface CheckedSite {
   /** undefined: it has errors. */
   readonly config: SiteConfig | undefined;

@@ -24,6 +24,7 @@ import {
 import { otherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
+import { checkSite, isSiteFile, saysSite } from "../../sites/siteFile.ts";
 import type { SelectedFile } from "./files.ts";
 
 export interface Checked {
@@ -51,6 +52,9 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
   const path = resolve(file);
   try {
     const text = readText(path, /\.(ya?ml|json)$/.test(path) ? limits.config : limits.source);
+    // Whoever names it means a site; other programs have folders of that name, too.
+    if (isSiteFile(file) && (!found || saysSite(text)))
+      return { file, kind: "site", diagnostics: checkSite(path, text).diagnostics, fixed: false };
     const framework = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
     if (framework !== undefined) {
       const edited = options.fix ? fixFramework(path, text) : text;

@@ -58,6 +58,26 @@ async function validate(
 const rulesOf = ({ files }: Awaited<ReturnType<typeof validate>>): Record<string, string[]> =>
   Object.fromEntries(files.map(({ file, diagnostics }) => [file, diagnostics.map(({ rule }) => rule)]));
 
+describe("gradus validate of a site", () => {
+  it("checks a file that is named, and of those that are found what says that it is one", async () => {
+    const own = mkdtempSync(join(tmpdir(), "gradus-validate-site-"));
+    const site = (name: string, text: string): void => writeFileSync(join(own, "sites", name), text);
+    mkdirSync(join(own, "sites"));
+    site("box.yaml", "kind: ssh\nhots: box\n");
+    site("nginx.yaml", "server: example\n");
+    const all = await gradus(["validate", "."], own);
+    assert.equal(all.code, 1);
+    assert.match(all.stderr, /box\.yaml:2:1: error: `hots` is not a key of a site\. Did you mean `host`\?/);
+    assert.doesNotMatch(all.stderr, /nginx/);
+    const named = await gradus(["validate", "sites/nginx.yaml"], own);
+    assert.match(named.stderr, /nginx\.yaml:1:1: error: A site is of one of the kinds/);
+    site("box.yaml", "kind: ssh\nhost: box\n");
+    const right = await gradus(["validate", "sites/box.yaml", "--json"], own);
+    assert.deepEqual([right.code, JSON.parse(right.stdout).files[0].kind], [0, "site"]);
+    rmSync(own, { recursive: true });
+  });
+});
+
 describe("which files gradus validate checks", () => {
   it("finds the configs of a folder, whose ever they are, and nothing else", async () => {
     const found = await validate("all");
