@@ -1,6 +1,8 @@
 import type { Command } from "./command.ts";
 import { keepLogSmall } from "../run/loop/capLog.ts";
-import { readRunFile, workerLogPath } from "../store/files.ts";
+import type { SiteFolder } from "../../shared/run/run.ts";
+import { mirrorPath, readRunFile, workerLogPath } from "../store/files.ts";
+import type { RemoteFolder } from "../store/imported/feeds/remoteLooks.ts";
 
 declare const GRADUS_VERSION: string;
 
@@ -17,7 +19,9 @@ export const command: Command = {
         const run = readRunFile(folder);
         if (run?.imported !== undefined) {
           const { followFeed } = await import("../store/imported/feeds/followFeed.ts");
-          process.exit(await followFeed({ folder, run, source: run.imported, version: GRADUS_VERSION }));
+          const { imported: source, site } = run;
+          const remote = site === undefined ? undefined : await remoteFolder(folder, site);
+          process.exit(await followFeed({ folder, run, source, remote, version: GRADUS_VERSION }));
         }
         const { work } = await import("../run/loop/worker.ts");
         // Native libraries keep threads and timers of their own: the process ends when the run has.
@@ -25,3 +29,13 @@ export const command: Command = {
       });
   },
 };
+
+async function remoteFolder(runFolder: string, { site, folder }: SiteFolder): Promise<RemoteFolder> {
+  const [{ Mirror }, { siteOf }] = await Promise.all([
+    import("../sites/mirror.ts"),
+    import("../sites/siteOf.ts"),
+  ]);
+  const { name, shell } = siteOf(site, runFolder);
+  const mirror = new Mirror(shell, folder, mirrorPath(runFolder));
+  return { name, pull: (signal) => mirror.pull({ signal }) };
+}

@@ -27,15 +27,23 @@ export const workerEnvironment = (env: NodeJS.ProcessEnv, python?: string): Node
   ...(python === undefined ? {} : { GRADUS_PYTHON: python }),
 });
 
+export interface WorkerStart {
+  /** The run's. */
+  readonly folder: string;
+  /** Its config: the process begins in its folder. */
+  readonly file: string;
+  readonly attempt: number;
+  /** Besides the daemon's own. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /**
  * Starts attempt `attempt` of the run and writes worker.json, which the worker then writes again with what it knows.
  * @param ended called when the process has ended, or could not be started
  */
 export function startWorker(
   program: WorkerProgram,
-  runFolder: string,
-  configFile: string,
-  attempt: number,
+  { folder: runFolder, file: configFile, attempt, env = {} }: WorkerStart,
   ended: () => void,
 ): void {
   const log = openSync(workerLogPath(runFolder), "a", 0o600);
@@ -48,7 +56,7 @@ export function startWorker(
         detached: true,
         windowsHide: true,
         stdio: ["ignore", log, log],
-        env: workerEnvironment(process.env, readRunFile(runFolder)?.python),
+        env: workerEnvironment({ ...process.env, ...env }, readRunFile(runFolder)?.python),
       },
     );
     child.once("error", ended);

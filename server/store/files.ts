@@ -35,6 +35,8 @@ export function runFolder(store: string, run: string): string {
 export const runFilePath = (folder: string): string => join(folder, "run.json");
 /** The config as it was when the run began: what a resumed run goes by. */
 export const authoredPath = (folder: string): string => join(folder, "authored.gradus.yaml");
+/** A folder of another machine, as far as it has been brought here. */
+export const mirrorPath = (folder: string): string => join(folder, "mirror");
 export const workerLogPath = (folder: string): string => join(folder, "worker.log");
 
 /** A store keeps itself out of the workspace's version control. */

@@ -31,6 +31,15 @@ export async function ask<R extends { readonly method: string; readonly params: 
   }
 }
 
+/** What a refusal is about, by the code of the daemon's own error. */
+export function refusedAs(error: unknown): string | undefined {
+  const cause = error instanceof UserError ? error.detail.cause : undefined;
+  const data = cause instanceof Error && "data" in cause ? cause.data : undefined;
+  return typeof data === "object" && data !== null && "rule" in data && typeof data.rule === "string"
+    ? data.rule
+    : undefined;
+}
+
 /** The daemon is of our own making and checked by its handshake: its answers are typed, not parsed again. */
 const trusted = <R>(answer: unknown): ResultOf<R> => answer as ResultOf<R>;
 

@@ -97,8 +97,19 @@ export const runsImport = request<{
 }>()(
   "gradus/runs/import",
   z.object({
-    /** Absolute: a folder, or the file of a trackio project. */
+    /** Absolute: a folder, or the file of a trackio project. Of a site: absolute, or from the user's home there. */
     folder: z.string(),
+    /** Where the folder lies, if not here. */
+    site: z
+      .object({
+        name: z.string().describe("A file of `sites/`, a path of such a file, a host of ssh, or `here`."),
+        from: z.string().describe("Absolute: the folder from which `sites/` is looked for upwards."),
+        env: z
+          .strictObject({ GRADUS_SSH: z.string().optional(), SSH_AUTH_SOCK: z.string().optional() })
+          .default({})
+          .describe("How whoever asks reaches it; absent: as the daemon does."),
+      })
+      .optional(),
     name: z.string().optional(),
     /** Absolute; null: none, absent: what lies near the folder. */
     config: z.string().nullable().optional(),

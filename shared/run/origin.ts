@@ -1,4 +1,5 @@
 /** Where a run comes from that another trainer made. */
+import type { SiteFolder } from "./run.ts";
 
 /** Trainers whose rollouts stay in their own files: the run's log says where. */
 export type DumpTrainer = "verl" | "trl";
@@ -28,6 +29,8 @@ export interface RunOrigin {
   readonly version: string | null;
   /** The folder that was imported. */
   readonly folder: string;
+  /** Where that lies, if `folder` is a copy of it. */
+  readonly site?: SiteFolder;
   readonly rollouts: number;
   /** Steps that have rollouts. */
   readonly steps: number;
@@ -41,6 +44,14 @@ export interface RunOrigin {
 /** "verl 0.9.1"; the trainer alone where its release is not known. */
 export const trainerText = ({ trainer, version }: Pick<RunOrigin, "trainer" | "version">): string =>
   `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`;
+
+/** `box:runs/gsm/out`, as scp has it. A site that is named by its file is called as the file is. */
+export const sitePlaceText = ({ site, folder }: Pick<SiteFolder, "site" | "folder">): string =>
+  `${site.replace(/^.*[/\\]/, "").replace(/\.ya?ml$/, "")}:${folder}`;
+
+/** Where it was read, for a person. */
+export const placeOf = ({ site, folder }: Pick<RunOrigin, "site" | "folder">): string =>
+  site === undefined ? folder : sitePlaceText(site);
 
 interface Steps {
   readonly step: number;

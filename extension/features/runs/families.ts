@@ -2,6 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { placeOf } from "../../../shared/run/origin.ts";
 
 /** What the daemon says of the runs of a store, besides each run's summary. */
 export interface Listing {
@@ -22,7 +23,7 @@ export interface Family {
   readonly all: readonly RunSummary[];
 }
 
-const keyOf = ({ origin, file }: RunSummary): string => origin?.folder ?? file;
+const keyOf = ({ origin, file }: RunSummary): string => (origin === undefined ? file : placeOf(origin));
 
 /** Runs that are shown, pinned ones first, in the listing's order. */
 export function shownRuns(runs: readonly RunSummary[], { ids, archived }: Listing): readonly RunSummary[] {

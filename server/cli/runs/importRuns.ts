@@ -15,6 +15,7 @@ import { archiveEnding } from "../../store/archive/manifest.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findSource } from "../../store/imported/findSource.ts";
 import type { ImportRequest } from "../../store/imported/importRequest.ts";
+import { sitePlace } from "../../sites/siteOf.ts";
 import { importRun } from "../../store/imported/importRun.ts";
 import { summaryNotes, summaryText } from "../../store/imported/importSummary.ts";
 import { complain, print, printJson } from "../command.ts";
@@ -22,6 +23,7 @@ import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
 import { importFromFile } from "./archiveRun.ts";
 import { followHere } from "./followHere.ts";
+import { followedSite, pulledFolder, type PulledFolder } from "./importSite.ts";
 import { daemonState, storeOf, withDaemon } from "./store.ts";
 
 declare const GRADUS_VERSION: string;
@@ -46,7 +48,7 @@ export function importCommand(program: Program): void {
     )
     .argument(
       "<folder>",
-      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run; or a run that was exported as one file, FILE.gradusrun",
+      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run; HOST:FOLDER is one of another machine, by ssh; or a run that was exported as one file, FILE.gradusrun",
     )
     .option(
       "--config <file>",
@@ -73,14 +75,33 @@ async function run(folder: string, options: Options): Promise<void> {
   if (folder.endsWith(archiveEnding))
     return taken(storeOf(options.store), await importFromFile(folder, options));
   if (options.follow === true) return follow(folder, options);
+  const place = sitePlace(folder);
+  if (place === undefined) return importOnce(folder, options);
+  const progress = new Progress();
+  const pulled = await pulledFolder(storeOf(options.store), place, (bytes) => progress.add(bytes));
+  progress.clear();
+  try {
+    await importOnce(pulled.folder, options, pulled);
+  } catch (error) {
+    throw pulled.failure(error);
+  } finally {
+    pulled.discard();
+  }
+}
+
+/** @param pulled where the folder is that of another machine */
+async function importOnce(folder: string, options: Options, pulled?: PulledFolder): Promise<void> {
   const store = storeOf(options.store);
   const source = findSource(resolve(folder));
-  const { config, note } = chosenConfig(folder, source.trainer, options);
+  const shown = pulled?.shown ?? pathText;
+  const inPlace = pulled?.shown ?? ((path: string) => path);
+  const { config, note } = chosenConfig(folder, source.trainer, options, shown);
   if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();
   const request: ImportRequest = {
     store,
     folder,
+    mirror: pulled?.mirror,
     name: options.name,
     copy: options.copy === true,
     sourceRun: options.sourceRun,
@@ -93,9 +114,13 @@ async function run(folder: string, options: Options): Promise<void> {
   await taken(store, summary.run);
   const found = config !== undefined && options.config === undefined ? config.file : null;
   if (options.json === true)
-    return printJson({ ...summary, config: config?.file ?? null, foundConfig: found !== null });
+    return printJson({
+      ...summary,
+      config: config === undefined ? null : inPlace(config.file),
+      foundConfig: found !== null,
+    });
   print(`${summary.run}\n${summaryText(summary)}`);
-  if (found !== null) print(`by ${pathText(found)}, found near the folder: --config names another`);
+  if (found !== null) print(`by ${shown(found)}, found near the folder: --config names another`);
   for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
 }
@@ -103,18 +128,21 @@ async function run(folder: string, options: Options): Promise<void> {
 /** The run is live until whoever writes to the folder has ended. */
 async function follow(folder: string, options: Options): Promise<void> {
   const { config, set, name, sourceRun, store, json } = options;
-  await somethingIn(resolve(folder));
-  const run = await withDaemon(store, async (connection) => {
-    const started = await ask(connection, runsImport, {
-      folder: resolve(folder),
-      set,
-      ...(config === undefined ? {} : { config: config === false ? null : resolve(config) }),
-      ...(name === undefined ? {} : { name }),
-      ...(sourceRun === undefined ? {} : { sourceRun }),
-    });
-    if (started.note !== null) complain(started.note);
-    return started.run;
-  });
+  const asked = {
+    set,
+    ...(config === undefined ? {} : { config: config === false ? null : resolve(config) }),
+    ...(name === undefined ? {} : { name }),
+    ...(sourceRun === undefined ? {} : { sourceRun }),
+  };
+  const place = sitePlace(folder);
+  if (place === undefined) await somethingIn(resolve(folder));
+  const { run, note } =
+    place === undefined
+      ? await withDaemon(store, (connection) =>
+          ask(connection, runsImport, { ...asked, folder: resolve(folder) }),
+        )
+      : await followedSite(store, place, asked);
+  if (note !== null) complain(note);
   await followHere(run, {
     history: true,
     ...(store === undefined ? {} : { store }),
@@ -140,23 +168,28 @@ async function somethingIn(folder: string): Promise<void> {
 }
 
 /** The named config, else what lies near the folder: then `note` says why nothing of it is used. */
-function chosenConfig(folder: string, trainer: Trainer, { config: named, set }: Options): ConfigForImport {
+function chosenConfig(
+  folder: string,
+  trainer: Trainer,
+  { config: named, set }: Options,
+  shown: (path: string) => string,
+): ConfigForImport {
   if (named === false) return {};
-  if (named === undefined) return nearConfig(folder, trainer, set, pathText);
-  refuseOther(named, folder, trainer);
+  if (named === undefined) return nearConfig(folder, trainer, set, shown);
+  refuseOther(named, shown(resolve(folder)), trainer);
   const loaded = loadOrComplain(named, set, true);
   return loaded === undefined ? {} : { config: importConfig(named, set, loaded) };
 }
 
 /** @throws UserError where the file is another trainer's than the rollouts */
-function refuseOther(file: string, folder: string, trainer: Trainer): void {
+function refuseOther(file: string, place: string, trainer: Trainer): void {
   const path = resolve(file);
   const text = smallText(path);
   const written = text === undefined ? undefined : parseConfig(path, text);
   if (written === undefined || !["verl", "trl"].includes(trainer) || written.framework === trainer) return;
   const name = frameworkNames[written.framework];
   throw new UserError(
-    `this is a configuration of ${name}, and ${pathText(resolve(folder))} holds rollouts of ${trainerNames[trainer]}`,
+    `this is a configuration of ${name}, and ${place} holds rollouts of ${trainerNames[trainer]}`,
     {
       file: path,
       code: "import-other",

@@ -8,7 +8,8 @@ import {
 } from "../../../shared/protocol/protocol.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { plural } from "../../../shared/lib/format.ts";
-import { stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
+import { isLive } from "../../../shared/protocol/runStatus.ts";
+import { placeOf, stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
@@ -204,7 +205,7 @@ function describe({ run, verdict }: KnownRun): string[] {
     ...(run.label === undefined ? [] : [`differs in  ${run.label}`]),
     ...(run.tags === undefined ? [] : [`tags        ${run.tags.join(", ")}`]),
     ...(run.note === undefined ? [] : [`note        ${run.note}`]),
-    ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin)}`]),
+    ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin, isLive(run.status))}`]),
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
     ...(run.backend === null
@@ -230,9 +231,9 @@ function describe({ run, verdict }: KnownRun): string[] {
 
 /** "verl 0.9.1, from gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
 /** Of a run that is followed, how many there are is known when it has ended. */
-function originText(origin: RunOrigin): string {
-  const { rollouts, steps, copied, folder } = origin;
-  const from = `${trainerText(origin)}, from ${folder}`;
+function originText(origin: RunOrigin, live: boolean): string {
+  const { rollouts, steps, copied } = origin;
+  const from = `${trainerText(origin)}, ${live ? "followed from" : "from"} ${placeOf(origin)}`;
   if (rollouts === 0) return from;
   return `${from}: ${plural(rollouts, "rollout")} in ${plural(steps, "step")}, whose files ${copied ? "were copied" : "stay there"}`;
 }

@@ -1,19 +1,29 @@
 /** The folder of a run that follows what another program writes: its worker does the reading. */
+import { randomBytes } from "node:crypto";
 import { renameSync, rmSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts";
+import type { Trainer } from "../../../shared/run/origin.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
-import { newRunId, runsFolder } from "../../store/files.ts";
-import { findSource } from "../../store/imported/findSource.ts";
+import { Mirror } from "../../sites/mirror.ts";
+import { siteOf } from "../../sites/siteOf.ts";
+import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
+import { findSource, type Source } from "../../store/imported/findSource.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
+
+export interface NewImport {
+  readonly id: string;
+  /** Why nothing of what lies near the folder is its config. */
+  readonly note: string | null;
+}
 
 /** @throws UserError where there is nothing to follow yet, or the config has errors */
 export function newImport(
   store: string,
   { folder, name, config: named, set, sourceRun }: ParamsOf<typeof runsImport>,
-): { readonly id: string; readonly note: string | null } {
+): NewImport {
   if (!isAbsolute(folder))
     throw new UserError(`${folder} is not an absolute path.`, {
       file: folder,
@@ -21,12 +31,7 @@ export function newImport(
       action: "Name the folder by its absolute path.",
     });
   const { trainer } = findSource(folder);
-  const { config, note = null } =
-    named === null
-      ? {}
-      : named === undefined
-        ? nearConfig(folder, trainer, set, (path) => path)
-        : namedConfig(named, set);
+  const { config, note = null } = chosenConfig(folder, trainer, named, set, (path) => path);
   const request = { name, config, folder, sourceRun };
   const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
   const draft = draftFolder(store, id);
@@ -39,6 +44,64 @@ export function newImport(
     throw error;
   }
   return { id, note };
+}
+
+/** Of a folder of a site: what is needed to tell whose it is is brought here first, and becomes a part of the run. */
+export async function newMirror(
+  store: string,
+  { folder, name, config: named, set, sourceRun }: ParamsOf<typeof runsImport>,
+  { name: reference, from, env }: NonNullable<ParamsOf<typeof runsImport>["site"]>,
+): Promise<NewImport> {
+  const site = siteOf(reference, from, env);
+  const draft = draftFolder(store, randomBytes(4).toString("hex"));
+  const root = mirrorPath(draft);
+  try {
+    const mirror = new Mirror(site.shell, folder, root);
+    const { trainer } = await firstLook(mirror);
+    const { config, note = null } = chosenConfig(mirror.local, trainer, named, set, (path) =>
+      path.replace(mirror.local, `${site.name}:${folder}`),
+    );
+    const request = {
+      ...{ name, config, folder: mirror.local, sourceRun },
+      mirror: { root, site: { site: site.reference, folder } },
+    };
+    const id = newRunId(nameOf(request), new Date().toISOString(), trainer);
+    const home = join(runsFolder(store), id);
+    writeRunFile(request, id, draft, home);
+    renameSync(draft, home);
+    return { id, note };
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  } finally {
+    site.shell.close();
+  }
+}
+
+/** Bytes that are brought between looks. */
+const someBytes = 16 * 1024 * 1024;
+
+/** @throws UserError where all is here and there is nothing to import */
+async function firstLook(mirror: Mirror): Promise<Source> {
+  for (;;) {
+    const { more } = await mirror.pull({ most: someBytes });
+    try {
+      return findSource(mirror.local);
+    } catch (error) {
+      if (!more) throw error;
+    }
+  }
+}
+
+function chosenConfig(
+  folder: string,
+  trainer: Trainer,
+  named: string | null | undefined,
+  set: readonly string[],
+  shown: (path: string) => string,
+): ConfigForImport {
+  if (named === null) return {};
+  return named === undefined ? nearConfig(folder, trainer, set, shown) : namedConfig(named, set);
 }
 
 function namedConfig(file: string, set: readonly string[]): ConfigForImport {

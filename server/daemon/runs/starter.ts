@@ -15,7 +15,7 @@ import type {
 import { readWorker } from "../../../shared/run/lease.ts";
 import { trainerNames } from "../../../shared/run/origin.ts";
 import { takeCheckpoint } from "../../run/checkpoint/fork.ts";
-import { authoredPath, readRunFile } from "../../store/files.ts";
+import { authoredPath, readRunFile, runFilePath } from "../../store/files.ts";
 import type { RemoteStore } from "../../store/remote.ts";
 import { prepareFork } from "../experiments/fork.ts";
 import { startWorker, type WorkerProgram } from "../worker.ts";
@@ -23,7 +23,7 @@ import { readyToRun } from "./admit.ts";
 import { existingRun } from "./existingRun.ts";
 import { goneFolder } from "./interruption.ts";
 import type { LiveRuns } from "./liveRuns.ts";
-import { newImport } from "./newImport.ts";
+import { newImport, newMirror } from "./newImport.ts";
 import { makeRunFolder } from "./newRun.ts";
 
 export class Starter {
@@ -85,15 +85,20 @@ export class Starter {
 
   /** The worker reads the folder until whoever writes to it has ended. */
   async followFolder(parameters: ParamsOf<typeof runsImport>): Promise<ResultOf<typeof runsImport>> {
-    const { id, note } = newImport(this.store, parameters);
+    const { folder, site } = parameters;
+    const { id, note } =
+      site === undefined ? newImport(this.store, parameters) : await newMirror(this.store, parameters, site);
+    const home = this.live.folder(id);
     await this.remote.call("register", id, null);
-    this.launch(id, parameters.folder, 0);
-    this.log(`run ${id} follows ${parameters.folder}`);
-    return { run: id, folder: this.live.folder(id), note };
+    this.launch(id, site === undefined ? folder : runFilePath(home), 0, site?.env);
+    this.log(`run ${id} follows ${site === undefined ? "" : `${site.name}:`}${folder}`);
+    return { run: id, folder: home, note };
   }
 
-  private launch(run: string, file: string, attempt: number): void {
-    startWorker(this.program, this.live.folder(run), file, attempt, () => void this.live.settle(run));
+  /** @param env of whoever asked, where it is not the daemon's */
+  private launch(run: string, file: string, attempt: number, env: NodeJS.ProcessEnv = {}): void {
+    const folder = this.live.folder(run);
+    startWorker(this.program, { folder, file, attempt, env }, () => void this.live.settle(run));
     this.live.launched(run);
   }
 

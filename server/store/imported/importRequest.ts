@@ -1,11 +1,20 @@
 /** What is imported, and how. */
+import type { SiteFolder } from "../../../shared/run/run.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+
+export interface PulledMirror {
+  readonly site: SiteFolder;
+  /** The mirror where it is now. */
+  readonly root: string;
+}
 
 export interface ImportRequest {
   /** The `.gradus` folder. */
   readonly store: string;
   /** What the trainer wrote. */
   readonly folder: string;
+  /** Where it wrote it, if `folder` is in a mirror: that becomes a part of the run. */
+  readonly mirror?: PulledMirror | undefined;
   readonly name: string | undefined;
   readonly copy: boolean;
   /** Name of the run in a file that has several. */

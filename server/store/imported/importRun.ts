@@ -5,30 +5,31 @@ import { setImmediate } from "node:timers/promises";
 import type { LogRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
-import { trainerNames, type DumpTrainer, type RunOrigin } from "../../../shared/run/origin.ts";
+import { placeOf, trainerNames, type DumpTrainer, type RunOrigin } from "../../../shared/run/origin.ts";
 import { estimatesOf, estimatorOf } from "../../analysis/imported/estimates.ts";
 import { readPlacedStep } from "../../analysis/imported/placedStep.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { newRunId, runsFolder } from "../files.ts";
+import { mirrorPath, newRunId, runsFolder } from "../files.ts";
 import { dataNotes, type DataNotes } from "./dataNotes.ts";
 import { importedBefore } from "./importedBefore.ts";
 import { findOutput, type TrainerOutput } from "./findOutput.ts";
-import type { ImportRequest } from "./importRequest.ts";
+import type { ImportRequest, PulledMirror } from "./importRequest.ts";
 import type { ImportSummary } from "./importSummary.ts";
 import { placeFiles, type PlacedFiles, type PlacedSource } from "./placeFiles.ts";
 import { othersOf, termsOf } from "./rewardTerms.ts";
 import { rewardHashes } from "./rewardHashes.ts";
-import { draftFolder, nameOf, writeRunFile } from "./runDraft.ts";
+import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "./runDraft.ts";
 import { noMetrics, readMetrics, type TrainerMetrics } from "./trainerMetrics.ts";
 
 /** @throws UserError where there is nothing to import, or the store cannot be written */
 export async function importRun(request: ImportRequest): Promise<ImportSummary> {
   const began = performance.now();
-  const output = findOutput(resolve(request.folder));
-  const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
-  const id = newRunId(nameOf(request), new Date().toISOString(), output.trainer);
+  const found = findOutput(resolve(request.folder));
+  const id = newRunId(nameOf(request), new Date().toISOString(), found.trainer);
   const draft = draftFolder(request.store, id);
   try {
+    const output = request.mirror === undefined ? found : takenIn(request.folder, request.mirror, draft);
+    const metrics = output.metrics === undefined ? noMetrics : readMetrics(output.trainer, output.metrics);
     const written = await write(request, output, metrics, id, draft);
     renameSync(draft, join(runsFolder(request.store), id));
     return { ...written, seconds: (performance.now() - began) / 1000 };
@@ -38,6 +39,12 @@ export async function importRun(request: ImportRequest): Promise<ImportSummary> 
   }
 }
 
+/** The mirror as a part of the run. */
+function takenIn(folder: string, { root }: PulledMirror, draft: string): TrainerOutput {
+  renameSync(root, mirrorPath(draft));
+  return findOutput(join(mirrorPath(draft), relative(root, folder)));
+}
+
 async function write(
   request: ImportRequest,
   output: TrainerOutput,
@@ -45,28 +52,32 @@ async function write(
   id: string,
   draft: string,
 ): Promise<Omit<ImportSummary, "seconds">> {
-  const { config, store } = request;
+  const { config, store, mirror } = request;
   const folder = join(runsFolder(store), id);
   const placed = await placeFiles({
     trainer: output.trainer,
-    sources: request.copy ? await copies(output, draft, folder) : inPlace(output, folder),
+    sources:
+      request.copy && mirror === undefined
+        ? await copies(output, draft, folder)
+        : inPlace(output, mirror === undefined ? undefined : draft, folder),
     terms: termsOf(output, metrics, config?.loaded),
     group: output.trainer === "trl" ? config?.loaded.top.rollout.group : undefined,
     // TRL writes the file of a step again after an evaluation, whose rollouts have taken the place of the step's.
     evaluated: output.trainer === "trl" ? (metrics.evaluated ?? []) : [],
     progress: request.progress,
   });
-  const earlier = importedBefore(store, resolve(request.folder));
+  const earlier = importedBefore(store, request);
   const seen = lookAt(draft, placed, config?.loaded);
   const origin: RunOrigin = {
     trainer: output.trainer,
     version: config?.version ?? null,
-    folder: resolve(request.folder),
+    folder: inRun(request.folder, mirror, folder),
+    ...(mirror === undefined ? {} : { site: mirror.site }),
     rollouts: placed.rollouts,
     steps: placed.records.length,
     groups: seen.groups,
     advantages: seen.advantages,
-    copied: request.copy,
+    copied: request.copy || mirror !== undefined,
   };
   writeRunFile(request, id, draft, folder);
   const bundles = config === undefined ? {} : await rewardHashes(config.loaded);
@@ -150,8 +161,13 @@ function missingOf(
   ];
 }
 
-const inPlace = ({ files }: TrainerOutput, folder: string): PlacedSource[] =>
-  files.map((one) => ({ ...one, relative: relative(folder, one.file) }));
+/** @param draft has the files, and becomes the run's folder; undefined: they lie elsewhere */
+const inPlace = ({ files }: TrainerOutput, draft: string | undefined, folder: string): PlacedSource[] =>
+  files.map(({ step, file }) => {
+    if (draft === undefined) return { step, file, relative: relative(folder, file) };
+    const name = relative(draft, file);
+    return { step, file: join(folder, name), relative: name, now: file };
+  });
 
 /** Into the run's folder, under their own names. */
 async function copies({ files }: TrainerOutput, draft: string, folder: string): Promise<PlacedSource[]> {
@@ -175,7 +191,7 @@ function writeLog(
   id: string,
   draft: string,
 ): void {
-  const { config, folder, version } = request;
+  const { config, store, version } = request;
   const log = openAttempt(draft, 0);
   const times = new Map(placed.records.map(({ step, mtime }) => [step, mtime / 1000]));
   const [first, last] = [Math.min(...times.values()), Math.max(...times.values())];
@@ -186,14 +202,14 @@ function writeLog(
     attempt: 0,
     resumed_at: null,
     name: nameOf(request),
-    file: config?.file ?? resolve(folder),
+    file: configFile(request, join(runsFolder(store), id)),
     authored: config?.text ?? "",
     config: config?.loaded.tree ?? {},
     seed: config?.loaded.seed ?? 0,
     steps: lastStep + 1,
     backend: {
       name: trainerNames[output.trainer],
-      reason: `imported from ${resolve(folder)}`,
+      reason: `imported from ${placeOf(origin)}`,
       device: "",
     },
     git: null,

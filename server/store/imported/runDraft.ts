@@ -1,33 +1,47 @@
 /** A run's folder while it is being written: it appears in the store complete, or not at all. */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve, sep } from "node:path";
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
-import { authoredPath, makeStore, runFilePath, runsFolder } from "../files.ts";
+import { authoredPath, makeStore, mirrorPath, runFilePath, runsFolder } from "../files.ts";
 import type { ImportRequest } from "./importRequest.ts";
 
 export function writeRunFile(
-  request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun">,
+  request: Pick<ImportRequest, "name" | "config" | "folder" | "sourceRun" | "mirror">,
   id: string,
   draft: string,
   final: string,
 ): void {
-  const { config, folder, sourceRun } = request;
-  const file = config?.file ?? resolve(folder);
+  const { config, folder, sourceRun, mirror } = request;
+  const file = configFile(request, final);
   const content: RunFile = {
     id,
     file,
     relative: relative(final, file),
     name: nameOf(request),
     set: config?.set ?? [],
-    imported: resolve(folder),
+    imported: inRun(folder, mirror, final),
+    ...(mirror === undefined ? {} : { site: mirror.site }),
     ...(sourceRun === undefined ? {} : { sourceRun }),
     createdAt: new Date().toISOString(),
   };
   writeFileSync(runFilePath(draft), JSON.stringify(content, null, 2));
   if (config !== undefined) writeFileSync(authoredPath(draft), config.text);
 }
+
+/** Where a file will be when the run is in the store. @param home the run's folder there */
+export function inRun(file: string, mirror: ImportRequest["mirror"], home: string): string {
+  const path = resolve(file);
+  if (mirror === undefined || !path.startsWith(`${mirror.root}${sep}`)) return path;
+  return join(mirrorPath(home), relative(mirror.root, path));
+}
+
+/** Of a run without a config, the folder. */
+export const configFile = (
+  { config, folder, mirror }: Pick<ImportRequest, "config" | "folder" | "mirror">,
+  home: string,
+): string => inRun(config?.file ?? folder, mirror, home);
 
 /** As it was asked for, else as the trainer's own config calls it (`trainer.experiment_name`, `run_name`). */
 export function nameOf({ name, config, folder }: Pick<ImportRequest, "name" | "config" | "folder">): string {

@@ -3,11 +3,13 @@ import { relative } from "node:path";
 import type { GroupRecord, LogRecord } from "../../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../../shared/log/writer.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
-import { trainerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
+import { placeOf, trainerNames, type RunOrigin } from "../../../../shared/run/origin.ts";
+import type { SiteFolder } from "../../../../shared/run/run.ts";
 import { estimatesOf, estimatorOf, type Estimates } from "../../../analysis/imported/estimates.ts";
 import { groupRecords, withAdvantage } from "../../../analysis/imported/groupRecords.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { Feed, FeedPart } from "./feed.ts";
+import type { FollowEvent } from "./remoteLooks.ts";
 import { rolloutRecord } from "./rolloutRecord.ts";
 import { rowMetrics } from "./rowMetrics.ts";
 
@@ -18,6 +20,8 @@ export interface FeedRunOptions {
   readonly home: string;
   /** Absolute: of what is read, and of the run's config. */
   readonly folder: string;
+  /** Where that folder lies, if it is a mirror in the run's own. */
+  readonly site: SiteFolder | undefined;
   readonly file: string;
   readonly authored: string;
   readonly config: RunConfig | undefined;
@@ -78,7 +82,8 @@ export class FeedRun {
       steps: 0,
       groups,
       advantages: this.advantages,
-      copied: copies,
+      copied: copies || options.site !== undefined,
+      ...(options.site === undefined ? {} : { site: options.site }),
     };
     this.write(-1, [
       {
@@ -94,7 +99,7 @@ export class FeedRun {
         steps: planned + 1,
         backend: {
           name: trainerNames[feed.trainer],
-          reason: `imported from ${options.folder}`,
+          reason: `imported from ${placeOf(origin)}`,
           device: "",
         },
         git: null,
@@ -104,6 +109,12 @@ export class FeedRun {
         origin,
       },
     ]);
+  }
+
+  /** Between steps. */
+  event(event: FollowEvent): void {
+    const step = this.staged ? this.last : -1;
+    this.write(step, [{ kind: "event", step, time: Date.now() / 1000, ...event }]);
   }
 
   /** The folder has been renamed: what follows is written there. */

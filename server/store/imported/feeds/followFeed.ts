@@ -12,6 +12,7 @@ import { rewardHashes } from "../rewardHashes.ts";
 import { DumpFeed } from "./dumpFeed.ts";
 import type { Feed } from "./feed.ts";
 import { FeedRun } from "./feedRun.ts";
+import { RemoteLooks, type RemoteFolder } from "./remoteLooks.ts";
 import { existsSync } from "node:fs";
 
 export interface FollowOptions {
@@ -20,6 +21,8 @@ export interface FollowOptions {
   readonly run: RunFile;
   /** What is read. */
   readonly source: string;
+  /** Where `source` mirrors a folder of another machine. */
+  readonly remote?: RemoteFolder | undefined;
   readonly version: string;
   /** Milliseconds between looks, and since the last write after which the program counts as ended. */
   readonly every?: number;
@@ -28,6 +31,8 @@ export interface FollowOptions {
 
 /** A step may take an hour. */
 const hour = 3_600_000;
+/** Milliseconds between looks for a stop, while another machine is waited for. */
+const stopEvery = 250;
 
 /** @returns the process's exit code */
 export async function followFeed({
@@ -38,13 +43,19 @@ export async function followFeed({
   const lease = takeLease(options.folder, 0, options.version);
   const stopped = new AbortController();
   process.on("SIGTERM", () => stopped.abort());
+  const looks = options.remote && new RemoteLooks(options.remote, stopped.signal);
+  const watch = looks && setInterval(() => stopAsked(options.folder) && stopped.abort(), stopEvery);
+  // A feed that opens half of a folder may take it for another training's.
+  await looks?.look();
   const feed = open(options);
   const run = await runOf(options, feed);
   try {
     let slice = feed.next(false);
     run.begin();
+    looks?.begin((event) => run.event(event));
     for (;;) {
       run.take(slice.parts);
+      looks?.took(slice);
       run.counts.bytes += slice.bytes;
       const end =
         stopped.signal.aborted || stopAsked(options.folder) ? "stopped" : endOf(feed, slice.more, quiet);
@@ -53,7 +64,10 @@ export async function followFeed({
         return 0;
       }
       if (slice.more) await setImmediate();
-      else await wait(every, undefined, { signal: stopped.signal }).catch(() => undefined);
+      else {
+        await wait(looks?.every ?? every, undefined, { signal: stopped.signal }).catch(() => undefined);
+        await looks?.look();
+      }
       slice = feed.next(false);
     }
   } catch (error) {
@@ -61,6 +75,7 @@ export async function followFeed({
     run.end("failed", `The folder can no longer be read: ${messageOf(error)}.${action}`);
     return 1;
   } finally {
+    clearInterval(watch);
     feed.close();
     lease.release();
   }
@@ -110,6 +125,7 @@ async function runOf({ folder, run, source, version }: FollowOptions, feed: Feed
     name: run.name,
     home: folder,
     folder: source,
+    site: run.site,
     file: run.file,
     authored,
     config,

@@ -3,12 +3,12 @@ import { renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import { newRunId, runsFolder } from "../../files.ts";
+import { mirrorPath, newRunId, runsFolder } from "../../files.ts";
 import { importedBefore } from "../importedBefore.ts";
 import type { ImportRequest } from "../importRequest.ts";
 import type { ImportSummary } from "../importSummary.ts";
 import { rewardHashes } from "../rewardHashes.ts";
-import { draftFolder, nameOf, writeRunFile } from "../runDraft.ts";
+import { configFile, draftFolder, inRun, nameOf, writeRunFile } from "../runDraft.ts";
 import type { Feed } from "./feed.ts";
 import type { FoundFeed } from "./findFeed.ts";
 import { FeedRun } from "./feedRun.ts";
@@ -37,8 +37,11 @@ export async function importFeed(request: ImportRequest, found: FoundFeed): Prom
         action: "Import it when the training has made a step, or follow it: --follow.",
       });
     run.end(feed.about().ended?.status ?? "finished");
+    const seconds = (performance.now() - began) / 1000;
+    const summary = summaryOf(request, feed, run, { id, earlier, seconds });
+    if (request.mirror !== undefined) renameSync(request.mirror.root, mirrorPath(draft));
     renameSync(draft, join(runsFolder(request.store), id));
-    return summaryOf(request, feed, run, { id, earlier, seconds: (performance.now() - began) / 1000 });
+    return summary;
   } catch (error) {
     run.close();
     rmSync(draft, { recursive: true, force: true });
@@ -59,17 +62,19 @@ interface Begun {
 export async function beginFeed(given: ImportRequest, feed: Feed): Promise<Begun> {
   const named = feed.about().name;
   const request = given.name === undefined && named !== undefined ? { ...given, name: named } : given;
-  const { config, store, folder } = request;
-  const earlier = importedBefore(store, resolve(folder));
+  const { config, store, folder, mirror } = request;
+  const earlier = importedBefore(store, request);
   const id = newRunId(nameOf(request), new Date().toISOString(), feed.trainer);
   const draft = draftFolder(store, id);
-  writeRunFile(request, id, draft, join(runsFolder(store), id));
+  const home = join(runsFolder(store), id);
+  writeRunFile(request, id, draft, home);
   const run = new FeedRun(draft, feed, {
     run: id,
     name: nameOf(request),
-    home: join(runsFolder(store), id),
-    folder: resolve(folder),
-    file: config?.file ?? resolve(folder),
+    home,
+    folder: inRun(folder, mirror, home),
+    site: mirror?.site,
+    file: configFile(request, home),
     authored: config?.text ?? "",
     config: config?.loaded,
     bundles: config === undefined ? {} : await rewardHashes(config.loaded),
@@ -95,12 +100,13 @@ export function summaryOf(
     run: id,
     trainer: feed.trainer,
     version,
-    folder: resolve(request.folder),
+    folder: inRun(request.folder, request.mirror, join(runsFolder(request.store), id)),
+    ...(request.mirror === undefined ? {} : { site: request.mirror.site }),
     rollouts: counts.rollouts,
     steps: counts.steps.size,
     groups: hasRollouts ? groups : "none",
     advantages: hasRollouts ? run.advantages : null,
-    copied: hasRollouts && copies,
+    copied: hasRollouts && (copies || request.mirror !== undefined),
     metrics: counts.metrics.size,
     bytes: counts.bytes,
     halfWritten: [],
