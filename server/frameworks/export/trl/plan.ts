@@ -1,0 +1,62 @@
+/** A config as TRL's settings: no model is opened and no task is drawn. */
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import type { StageConfig } from "../../../core/config/stageConfig.ts";
+import type { Missing } from "../exporter.ts";
+import { advantage } from "./advantage.ts";
+import { batchOf, type Batch } from "./batch.ts";
+import { blocks } from "./blocks.ts";
+import { TrlDraft } from "./draft.ts";
+import { model } from "./model.ts";
+import { objective } from "./objective.ts";
+import { correction, kl, mask } from "./penalties.ts";
+import { sampling } from "./sampling.ts";
+import { saving, update } from "./update.ts";
+
+export interface TrlPlan {
+  /** Of config.yaml, in the order in which it is written, without the model's path. */
+  readonly settings: JsonObject;
+  readonly missing: readonly Missing[];
+  /** The one that TRL trains. */
+  readonly stage: StageConfig;
+  readonly batch: Batch;
+  /** Factor on the weights of all reward terms. */
+  readonly rewardFactor: number;
+}
+
+/** @throws UserError where TRL would refuse it, or there is nothing to train by rewards */
+export function trlPlan(config: RunConfig): TrlPlan {
+  const draft = new TrlDraft();
+  const stage = trainedStage(config);
+  const { body } = stage;
+  const args = config.engine.args ?? {};
+  const batch = batchOf(stage, draft);
+  saving(config, batch, draft);
+  model(config, draft);
+  sampling(body, draft);
+  const { factor } = advantage(body, draft);
+  objective(body, batch, draft);
+  kl(body, draft);
+  mask(body, draft);
+  correction(body, args["use_vllm"] === true, draft);
+  update(body, batch, draft);
+  blocks(config, stage, draft);
+  return {
+    settings: { ...draft.settings, ...args },
+    missing: draft.missing,
+    stage,
+    batch,
+    rewardFactor: factor,
+  };
+}
+
+function trainedStage({ stages, file }: RunConfig): StageConfig {
+  const stage = stages.find(({ kind }) => kind === "rl");
+  if (stage !== undefined) return stage;
+  throw new UserError("the config has no rl stage, and TRL's GRPO trains by rewards", {
+    file,
+    code: "export-stage",
+    action: "Add a stage of `kind: rl`, or leave `stages` out.",
+  });
+}
