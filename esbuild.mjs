@@ -63,9 +63,12 @@ export const entries = [
       reasoningGym: "server/methods/tasks/reasoningGym/reasoningGym.py",
       mathVerify: "server/methods/reward/maths/mathVerify.py",
       gradus_hook: "server/cli/hook/gradus_hook.py",
+      trlTrain: "server/frameworks/export/trl/train.py",
+      trlRewardParts: "server/frameworks/export/trl/rewardParts.py",
+      projectLaunch: "server/frameworks/export/launch.sh",
     },
     outdir: dist,
-    loader: { ".py": "copy" },
+    loader: { ".py": "copy", ".sh": "copy" },
     logLevel: "warning",
   },
   {

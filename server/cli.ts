@@ -36,6 +36,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   doctor: () => import("./cli/doctor.ts"),
   engine: () => import("./cli/engine.ts"),
   curriculum: () => import("./cli/curriculum.ts"),
+  export: () => import("./cli/export.ts"),
   hook: () => import("./cli/hook/index.ts"),
   mcp: () => import("./cli/mcp/index.ts"),
   lsp: () => import("./cli/lsp.ts"),

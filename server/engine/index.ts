@@ -11,9 +11,12 @@ import {
   openBase,
   openWeights,
   readShape,
+  readWeights,
+  writeHuggingFace,
   type ModelHead,
   type WeightReader,
 } from "./formats/index.ts";
+import { readEvery } from "./formats/model.ts";
 import { ample, isLean, type Budget } from "./memory.ts";
 import { LanguageModel } from "./policy.ts";
 import type { TrainablePolicy } from "./policySetup.ts";
@@ -30,6 +33,7 @@ import {
 
 export { probeBackend, type BackendProbe, type BackendChoice } from "./devices/backend.ts";
 export { MOST_STREAMS, threadSettings } from "./devices/native.ts";
+export { openBase } from "./formats/index.ts";
 export type { Backend, TrainablePolicy } from "./policySetup.ts";
 
 /** Bounds on working memory, which change no result. */
@@ -134,6 +138,21 @@ function initialReader(shape: Shape, seed: number): WeightReader {
     read: (name, room) => initialWeight(shape, seed, name, take(extents, name), room),
     close: () => undefined,
   };
+}
+
+/**
+ * The model that a run would begin with as a Hugging Face folder: the weights of a `tiny` one are those that a run of the seed
+ * draws. Adapters are merged; a .gguf file's weights are written as numbers.
+ * @throws UserError as `openPolicy` does
+ */
+export function writeInitialModel(
+  folder: string,
+  { model, seed, texts }: Pick<PolicyOptions, "model" | "seed" | "texts">,
+): void {
+  const { shape, tokenizer, head } = describeModel(model, undefined, texts);
+  const initial = (): WeightReader => initialReader(shape, seed);
+  const weights = head === undefined ? readEvery(shape, initial) : readWeights(head);
+  writeHuggingFace(folder, { shape, weights, tokenizer });
 }
 
 /** The same with the engine's own methods, for tests and benchmarks. */

@@ -528,16 +528,31 @@ def _complain(text):
 # ---- TRL --------------------------------------------------------------------------------------------------------------
 
 
-def trl_callback(folder=None):
-    """For `callbacks=[…]` of a TRL trainer: its metrics and settings, the size of its groups, and which rollouts evaluate."""
-    return _Callback(folder)
+def _of_first_process(value):
+    """What the first of several processes says: all end after the same step."""
+    torch = sys.modules.get("torch")
+    distributed = getattr(torch, "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return value
+    said = [value]
+    distributed.broadcast_object_list(said, src=0)
+    return said[0]
+
+
+def trl_callback(folder=None, stop=None):
+    """For `callbacks=[…]` of a TRL trainer: its metrics and settings, the size of its groups, and which rollouts evaluate.
+
+    stop: a file that asks the training to save and to end after the present step, when somebody makes it.
+    """
+    return _Callback(folder, stop)
 
 
 class _Callback:
     """Has every event of transformers' TrainerCallback without importing it."""
 
-    def __init__(self, folder=None):
+    def __init__(self, folder=None, stop=None):
         self.options = {"folder": folder}
+        self.stop = stop
 
     def __getattr__(self, name):
         if name.startswith("on_"):
@@ -556,6 +571,15 @@ class _Callback:
 
     def on_step_begin(self, args, state, control, **kwargs):
         _state.step = getattr(state, "global_step", 0) + 1
+
+    def on_step_end(self, args, state, control, **kwargs):
+        try:
+            if self.stop is not None and _of_first_process(os.path.exists(self.stop)):
+                control.should_save = True
+                control.should_training_stop = True
+        except Exception as error:
+            _failed(error)
+        return control
 
     def on_log(self, args, state, control, logs=None, **kwargs):
         try:

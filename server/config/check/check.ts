@@ -1,4 +1,5 @@
 /** Walks a merged config along the grammar: diagnostics, plain data with every default, origins, and chosen methods. */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isObject, type Json, type JsonObject } from "../../../shared/lib/json.ts";
 import { methodOf, methods } from "../../methods/index.ts";
@@ -27,6 +28,7 @@ import {
   type SourceNode,
 } from "../text/node.ts";
 import { fromItsFolder } from "../build/filePaths.ts";
+import { isHubName } from "../../lib/datasets/name.ts";
 import { perObject } from "../../lib/perObject.ts";
 import { unknownName, type Report } from "./report.ts";
 import type { Fields, Shape } from "../../core/blocks/field.ts";
@@ -61,6 +63,9 @@ export class Checker {
   private readonly choices = new Map<string, Choice<SlotName>>();
   /** Path → who wrote the value there, defaults of methods included. */
   readonly origins = new Map<string, Origin>();
+
+  /** Models that are no files here may be names of the Hugging Face Hub: another trainer downloads them. */
+  downloads = false;
 
   private readonly seen = new Map<string, { shape: Shape; node: SourceNode; json: Json }>();
 
@@ -327,7 +332,9 @@ export class Checker {
   private path(shape: Shape & { kind: "path" }, node: SourceNode, path: string): Json {
     const text = textOf(node);
     if (text === undefined) return this.wrong(path, `${listed(shape.words)} or a path`, node);
-    return shape.words.includes(text) || text.startsWith("${env:") ? text : resolve(node.origin.folder, text);
+    if (shape.words.includes(text) || text.startsWith("${env:")) return text;
+    const place = resolve(node.origin.folder, text);
+    return this.downloads && shape.what === "model" && isHubName(text) && !existsSync(place) ? text : place;
   }
 
   private later(what: string, node: SourceNode, path: string): Json {

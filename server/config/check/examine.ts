@@ -1,4 +1,5 @@
 /** Checks a merged tree with its stages, and builds from it what the run and the rules read. */
+import { externalEngines } from "../../../shared/run/engines.ts";
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { BuiltTop, StageTree } from "../build/types.ts";
 import { buildBody, buildRun, buildStage, isOwnCourse, stemOf } from "../build/build.ts";
@@ -6,7 +7,7 @@ import { Checker } from "./check.ts";
 import { grammar, stageBlocks } from "../grammar/grammar.ts";
 import { stageItem } from "../../core/blocks/body.ts";
 import type { MergeProblem } from "../merge.ts";
-import { child, isNull, mapNode, withoutEntry, type MapNode, type Origin } from "../text/node.ts";
+import { child, isNull, mapNode, textOf, withoutEntry, type MapNode, type Origin } from "../text/node.ts";
 import type { CheckedTree } from "../build/reader.ts";
 import type { Report } from "./report.ts";
 import { crossfaded } from "../build/crossfade.ts";
@@ -29,6 +30,7 @@ type MergeReport = (problem: MergeProblem) => void;
 export function examine(root: MapNode, file: string, report: Report, merging: MergeReport): Examined {
   const full = withDefaults(root);
   const checker = new Checker(report);
+  checker.downloads = trainsElsewhere(full);
   const json = checkTop(full, checker, report);
   const stages = stageTrees(full, (problem, stage) => merging({ ...problem, path: problem.path || stage }));
   // Without stages the one there is has the top level's blocks: they have been checked.
@@ -38,6 +40,11 @@ export function examine(root: MapNode, file: string, report: Report, merging: Me
   const written = stagesJson(stages, report);
   const tree = complete(file, { ...json, ...(written.length > 0 ? { stages: written } : {}) }, full);
   return { top: { node: full, json: tree, checker }, stages, checked, written };
+}
+
+function trainsElsewhere(full: MapNode): boolean {
+  const use = textOf(child(child(full, "engine"), "use"));
+  return externalEngines.some((name) => name === use);
 }
 
 /** Everything but the stages. */

@@ -1,3 +1,4 @@
+import { isHubName } from "../../lib/datasets/name.ts";
 import { isReadable, sibling } from "../nearFile.ts";
 import { dirname, relative } from "node:path";
 import { replace } from "../../config/check/report.ts";
@@ -11,6 +12,8 @@ export const modelFile: Rule = {
   check({ config, file, root, report, absent }) {
     const { base } = config.model;
     if (base === "tiny" || base.startsWith("${env:") || isReadable(base)) return;
+    // A path is absolute: another trainer downloads what has a name.
+    if (isHubName(base)) return;
     const at = mine(file, nodeAt(root, "model", "base")?.origin) ?? root.origin;
     const { hint, fixes } = sibling(base, at);
     report({

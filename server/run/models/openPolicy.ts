@@ -1,10 +1,10 @@
 /** The policy of a run, as its config wants it. */
 import { contextOf } from "../../algorithm/algorithm.ts";
+import { taskTexts } from "../../algorithm/curriculum/taskTexts.ts";
 import { create } from "../../core/create.ts";
 import { admitMemory } from "../../analysis/memory/estimate.ts";
 import { openPolicy, type TrainablePolicy } from "../../engine/index.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
-import { taskTexts } from "./taskTexts.ts";
 import { randomStream } from "../../lib/random.ts";
 
 /** @throws UserError where the run would need more memory than it may take */

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { openPolicy } from "../../../server/engine/index.ts";
 import { writeTokenizer } from "../../../server/engine/tokenizers/index.ts";
 import { trainBytePairs } from "../../../server/engine/tokenizers/trainBytePairs.ts";
-import { taskTexts } from "../../../server/run/models/taskTexts.ts";
+import { taskTexts } from "../../../server/algorithm/curriculum/taskTexts.ts";
 import { clean, load, start } from "../../support/loaded.ts";
 import { collect, open, optimizer, tinyModel } from "./support.ts";
 

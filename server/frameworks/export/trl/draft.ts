@@ -1,7 +1,8 @@
 /** TRL's settings as they are found, and what of the config has no counterpart among them. */
 import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
 import { valueAt, type Scheduled } from "../../../core/schedule.ts";
-import { keyTable, tableOf, type KeyTable } from "../../tables/load.ts";
+import { factsFor } from "../../facts.ts";
+import { tableOf, type KeyTable } from "../../tables/load.ts";
 import type { Missing } from "../exporter.ts";
 
 /** Written even where TRL has the same default: they are what the algorithm is. */
@@ -18,8 +19,11 @@ const always: ReadonlySet<string> = new Set([
   "scale_rewards",
 ]);
 
-/** The keys of `trl grpo` in the newest release that is known. */
-export const trlKeys = (): KeyTable => keyTable("trl", tableOf("trl").versions.at(-1)!, "grpo");
+/** The keys of `trl grpo` in the newest release that is known, those of Transformers among them. */
+export function trlKeys(): KeyTable {
+  const newest = tableOf("trl").versions.at(-1) ?? "";
+  return factsFor("trl", { text: newest, table: newest, from: "newest" }, "grpo");
+}
 
 /** Small enough for a table in MISSING.md. */
 export function shown(value: unknown): string {

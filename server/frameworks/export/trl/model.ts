@@ -21,7 +21,6 @@ export function model({ model: { adapter, heads = [], base } }: RunConfig, draft
   if (base === "tiny") {
     draft.set("bf16", false);
     draft.set("dtype", "float32");
-    draft.set("gradient_checkpointing", false);
   }
   if (adapter === undefined) return;
   draft.set("use_peft", true);

@@ -172,7 +172,7 @@ const marker = /^# part: (\w+)\n/m;
 
 /** Those of rewardParts.py that are asked for, in its order. */
 function partsOf(names: readonly string[]): string {
-  const pieces = readFileSync(hostFile("rewardParts.py", undefined), "utf8").split(marker).slice(1);
+  const pieces = readFileSync(hostFile("trlRewardParts.py", undefined), "utf8").split(marker).slice(1);
   const texts: string[] = [];
   for (let at = 0; at < pieces.length; at += 2)
     if (names.includes(pieces[at]!)) texts.push(pieces[at + 1]!.trim());

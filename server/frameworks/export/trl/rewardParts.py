@@ -9,25 +9,31 @@ def text(message):
 
 
 def rows(prompts, completions, completion_ids, columns):
-    """A dict a completion: what was asked and answered, its tokens, and the fields of its task."""
-    count = len(completions)
-    fields = {name: values for name, values in columns.items() if isinstance(values, list) and len(values) == count}
-    return [
-        {
-            "prompt": text(prompts[at]),
-            "response": text(completions[at]),
-            "ids": list(completion_ids[at]),
-            "data": {name: values[at] for name, values in fields.items() if values[at] is not None},
-        }
-        for at in range(count)
-    ]
+    """A dict a completion: what was asked and answered, its tokens, the task's answer and fields, and where it is from."""
+    asked = []
+    for at, completion in enumerate(completions):
+        data = {name: values[at] for name, values in columns.items() if isinstance(values, list)}
+        own = {name: data.pop("gradus_" + name, None) for name in ("answer", "source", "arm")}
+        data = {name: value for name, value in data.items() if value is not None}
+        answer = data.get("answer") if own["answer"] is None else own["answer"]
+        asked.append(
+            {
+                "prompt": text(prompts[at]),
+                "response": text(completion),
+                "ids": list(completion_ids[at]),
+                "answer": answer,
+                "source": own["source"],
+                "data": data,
+            }
+        )
+    return asked
 
 
 def scored(name, score, asked, tasks=None):
     """A score a row; None where the term is not for its task, or fails: TRL leaves that out."""
     scores = []
     for row in asked:
-        if tasks is not None and row["data"].get("gradus_source") not in tasks:
+        if tasks is not None and row["source"] not in tasks:
             scores.append(None)
             continue
         try:
@@ -40,7 +46,7 @@ def scored(name, score, asked, tasks=None):
 
 def together(name, score, asked, tasks=None):
     """The same by one call for all rows; where it fails, each row is asked for by itself."""
-    chosen = [row for row in asked if tasks is None or row["data"].get("gradus_source") in tasks]
+    chosen = [row for row in asked if tasks is None or row["source"] in tasks]
     try:
         scores = list(score(chosen)) if chosen else []
         if len(scores) != len(chosen):
@@ -52,10 +58,9 @@ def together(name, score, asked, tasks=None):
 
 
 def answer(row):
-    value = row["data"].get("answer")
-    if value is None:
+    if row["answer"] is None:
         raise ValueError("the task has no answer")
-    return value
+    return row["answer"]
 
 
 def term(name, score, weight=1.0):
@@ -302,7 +307,7 @@ def number(result):
 
 # part: gradus
 def by_gradus(function, args, row):
-    task = {"prompt": row["prompt"], "answer": row["data"].get("answer"), "source": row["data"].get("gradus_source"), "data": row["data"]}
+    task = {"prompt": row["prompt"], "answer": row["answer"], "source": row["source"], "data": row["data"]}
     given = {"prompt": row["prompt"], "response": row["response"], "task": task, "length": len(row["ids"]), "args": args}
     return number(call(function, **given, **args))
 
@@ -310,9 +315,8 @@ def by_gradus(function, args, row):
 # part: trl
 def by_trl(function, args, messages, asked):
     columns = {name: [row["data"].get(name) for row in asked] for row in asked for name in row["data"]}
-    answers = [row["data"].get("answer") for row in asked]
-    for name in ("solution", "label"):
-        columns.setdefault(name, answers)
+    if not any(name in columns for name in ("solution", "answer", "label")):
+        columns.update({name: [row["answer"] for row in asked] for name in ("solution", "answer", "label")})
     prompts = [row["prompt"] for row in asked]
     completions = [row["response"] for row in asked]
     if messages:
@@ -327,13 +331,13 @@ def truth(row):
     """What verl and OpenRLHF compare with."""
     model = row["data"].get("reward_model")
     found = model.get("ground_truth") if isinstance(model, dict) else row["data"].get("ground_truth")
-    return found if found is not None and not isinstance(found, str) else row["data"].get("answer", found)
+    return found if found is not None and not isinstance(found, str) else (row["answer"] if row["answer"] is not None else found)
 
 
 # part: verl
 def verl_of(row):
     data = row["data"]
-    source = data.get("data_source", data.get("gradus_source"))
+    source = data.get("data_source", row["source"])
     extra = data.get("extra_info") or {}
     return {"data_source": source, "solution": row["response"], "ground_truth": truth(row), "extra_info": extra}
 
@@ -366,7 +370,7 @@ def by_openrlhf(function, args, asked):
 def by_reasoning_gym(function, args, row):
     found = re.findall(r"(?s)<answer>(.*?)</answer>", row["response"])
     data = row["data"]
-    entry = {"question": data.get("question", row["prompt"]), "answer": data.get("answer"), "metadata": data.get("metadata", data)}
+    entry = {"question": data.get("question", row["prompt"]), "answer": row["answer"], "metadata": data.get("metadata", data)}
     return number(call(function, answer=found[-1].strip() if found else row["response"], entry=entry, **args))
 
 
@@ -378,8 +382,8 @@ def asked_of(url, asked):
     body = {
         "query": [row["prompt"] + row["response"] for row in asked],
         "prompts": [row["prompt"] for row in asked],
-        "labels": [row["data"].get("answer", "") for row in asked],
-        "tasks": [{"source": row["data"].get("gradus_source"), "data": row["data"]} for row in asked],
+        "labels": [row["answer"] or "" for row in asked],
+        "tasks": [{"source": row["source"], "data": row["data"]} for row in asked],
     }
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
     with urllib.request.urlopen(request, timeout=600) as reply:

@@ -54,7 +54,9 @@ type BuiltIn = (params: Params, body: StageBody, name: string) => TermPlan;
 
 const json = (value: unknown): Json | undefined => (value === undefined ? undefined : (value as Json));
 
-const row = (call: string, name: string): string => `scored(${literal(name)}, lambda row: ${call}, asked`;
+/** A call for each row; without arguments the function itself. */
+const row = (call: string, name: string): string =>
+  `scored(${literal(name)}, ${/^(\w+)\(row\)$/.exec(call)?.[1] ?? `lambda row: ${call}`}, asked`;
 
 const builtIns: Readonly<Record<string, BuiltIn>> = {
   exact_match: ({ strip, ignore_case }, _, name) => ({

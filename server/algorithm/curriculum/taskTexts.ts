@@ -1,6 +1,6 @@
 /** What a run's tasks say: the texts that a tiny model's vocabulary is learned from. */
-import { contextOf } from "../../algorithm/algorithm.ts";
-import { openSources } from "../../algorithm/curriculum/openSources.ts";
+import { contextOf } from "../algorithm.ts";
+import { openSources } from "./openSources.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { randomStream } from "../../lib/random.ts";
 

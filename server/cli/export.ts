@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { Option } from "commander";
+import { plural } from "../../shared/lib/format.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import { engineNames, externalEngines, type ExternalEngine } from "../../shared/run/engines.ts";
+import { exporters, writeProject, type Exported, type Missing } from "../frameworks/export/index.ts";
+import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { loadOrComplain } from "./loadOrComplain.ts";
+import { collect } from "./text/diagnostics.ts";
+
+declare const GRADUS_VERSION: string;
+
+interface Options {
+  readonly to?: ExternalEngine;
+  readonly out?: string;
+  readonly set: string[];
+  readonly python: string;
+  readonly launch?: string;
+  readonly json?: boolean;
+}
+
+const known = Object.keys(exporters);
+
+export const command: Command = {
+  name: "export",
+  configure: (program) => {
+    program
+      .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
+      .addOption(
+        new Option("--to <engine>", "the trainer; default: `engine.use` of the config").choices(known),
+      )
+      .option("--out <folder>", "the project's folder; default: .gradus/export/NAME")
+      .option("--set <path=value>", "override a value of the config", collect, [])
+      .option("--python <command>", "the Python that trains", "python3")
+      .option("--launch <words>", "what is put before train.py, e.g. `accelerate launch --num_processes 8`")
+      .option("--json", 'one JSON value: {"folder", "engine", "files", "missing", "needs"}')
+      .action((file: string, options: Options) => run(file, options));
+  },
+};
+
+async function run(file: string, { to, out, set, python, launch, json }: Options): Promise<void> {
+  const engine = to === undefined ? [] : [`engine.use=${to}`];
+  const config = loadOrComplain(file, [...set, ...engine], false, true);
+  if (config === undefined) {
+    process.exitCode = exit.failed;
+    return;
+  }
+  const { use } = config.engine;
+  const exporter = use === "embedded" ? undefined : exporters[use];
+  if (exporter === undefined) throw noExporter(use, file);
+  const folder = resolve(out ?? join(".gradus", "export", config.name));
+  const text = readFileSync(resolve(file), "utf8");
+  const request = { config, text, folder, python, launch, version: GRADUS_VERSION };
+  const exported = await writeProject(exporter, request);
+  if (json === true) printJson({ folder, engine: exporter.engine, ...exported });
+  else say(exported, folder, exporter.release);
+}
+
+const noExporter = (use: string, file: string): UserError => {
+  const name = externalEngines.find((one) => one === use);
+  return new UserError(
+    name === undefined
+      ? "the config does not say who trains"
+      : `this version of Gradus exports nothing for ${engineNames[name]}`,
+    {
+      file,
+      code: "usage",
+      action: `Name a trainer: --to ${known.join("|")}.`,
+    },
+  );
+};
+
+function say({ files, missing }: Exported, folder: string, release: string): void {
+  const place = relative(process.cwd(), folder) || ".";
+  print(`${place}: ${plural(files.length, "file")} for ${release}: ${files.join(", ")}`);
+  const changed = missing.filter(({ changes }) => changes === "algorithm");
+  if (missing.length > 0) complain(heading(missing, changed));
+  for (const { key, value, reason } of [...changed, ...missing.filter((one) => !changed.includes(one))])
+    complain(`  ${key}${value === "" ? "" : ` = ${value}`}: ${reason}`);
+  print(`\n  sh ${join(place, "launch.sh")}\n  gradus runs import ${join(place, "out")} --follow`);
+}
+
+const heading = (missing: readonly Missing[], changed: readonly Missing[]): string =>
+  changed.length === 0
+    ? "What trains is the config's own algorithm. Of the config is missing:"
+    : `${plural(changed.length, "choice")} of the config ${changed.length === 1 ? "has" : "have"} no counterpart, so another algorithm trains${missing.length > changed.length ? "; what follows those changes nothing of it" : ""}:`;

@@ -1,0 +1,10 @@
+/** `gradus export`: a config as a project of another trainer. */
+import type { ExternalEngine } from "../../../shared/run/engines.ts";
+import type { Exporter } from "./exporter.ts";
+import { trlExporter } from "./trl/index.ts";
+
+export { writeProject } from "./project.ts";
+export type { Exported, Exporter, ExportRequest, Missing, Needs } from "./exporter.ts";
+
+/** Those that there are. */
+export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = { trl: trlExporter };

@@ -1,0 +1,69 @@
+/** Writing an engine's project into a folder, which may hold an earlier one of ours and nothing else. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import type { Exported, Exporter, ExportRequest } from "./exporter.ts";
+
+/** Says which files of a folder are ours. */
+const list = ".gradus-export.json";
+const listSchema = z.object({ engine: z.string(), files: z.array(z.string()) });
+
+/**
+ * An earlier export in the folder is replaced.
+ * @throws UserError where something else lies in it, or it cannot be written
+ */
+export async function writeProject(exporter: Exporter, request: ExportRequest): Promise<Exported> {
+  const { folder, version } = request;
+  clear(folder);
+  try {
+    mkdirSync(folder, { recursive: true });
+    const exported = await exporter.write(request);
+    const content = { engine: exporter.engine, version, files: exported.files };
+    writeFileSync(join(folder, list), `${JSON.stringify(content, null, 2)}\n`);
+    return exported;
+  } catch (error) {
+    if (error instanceof UserError || !isOfFiles(error)) throw error;
+    throw new UserError(`the project cannot be written: ${messageOf(error)}`, {
+      file: folder,
+      code: "export-write",
+      cause: error,
+      action: "Free space on this disk, or name a folder that you may write to: --out FOLDER.",
+    });
+  }
+}
+
+const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && "syscall" in error;
+
+function clear(folder: string): void {
+  if (!existsSync(folder)) return;
+  const own = ownFiles(folder);
+  const others = filesIn(folder, "").filter(
+    (file) => file !== list && !own.some((one) => file === one || file.startsWith(`${one}/`)),
+  );
+  const [first] = others.filter((file) => !/(^|\/)__pycache__\//.test(file));
+  if (first !== undefined)
+    throw new UserError(`${folder} has files that no export wrote, such as ${first}`, {
+      file: folder,
+      code: "export-folder",
+      action: "Name another folder with --out, or remove what is there.",
+    });
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function ownFiles(folder: string): readonly string[] {
+  try {
+    return listSchema.parse(JSON.parse(readFileSync(join(folder, list), "utf8"))).files;
+  } catch {
+    return []; // none of ours: whatever is there is another's
+  }
+}
+
+/** Files below a folder, relative to it. */
+function filesIn(folder: string, below: string): string[] {
+  if (!statSync(folder).isDirectory()) return [below === "" ? folder : below];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = below === "" ? entry.name : `${below}/${entry.name}`;
+    return entry.isDirectory() ? filesIn(join(folder, entry.name), path) : [path];
+  });
+}

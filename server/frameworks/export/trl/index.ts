@@ -1,0 +1,156 @@
+/** A config as a project for TRL's GRPOTrainer. */
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Document } from "yaml";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { taskTexts } from "../../../algorithm/curriculum/taskTexts.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { openBase, writeInitialModel } from "../../../engine/index.ts";
+import { isHubName } from "../../../lib/datasets/name.ts";
+import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
+import { hostFile } from "../../../lib/own/ownProcess.ts";
+import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
+import { missingText } from "../missingText.ts";
+import { trlPlan, type TrlPlan } from "./plan.ts";
+import { literal } from "./python.ts";
+import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
+import { drawnRows, type Rows } from "./rows.ts";
+
+const release = "TRL 1.16";
+
+export const trlExporter: Exporter = {
+  engine: "trl",
+  release,
+  async write(request) {
+    const { config, folder, version } = request;
+    const plan = trlPlan(config);
+    const rows = await drawnRows(config, plan);
+    const reward = rewardPlan(config, plan, rows.messages, version);
+    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const model = modelOf(config);
+    const needs = needsOf(plan, reward, model);
+    const texts = textsOf(request, plan, reward, model.path);
+    const files: Readonly<Record<string, string>> = {
+      ...texts,
+      "check.json": `${JSON.stringify(needs, null, 2)}\n`,
+      "MISSING.md": missingText(release, missing),
+    };
+    for (const [name, text] of Object.entries(files)) put(join(folder, name), text);
+    for (const { from, to } of reward.copies) {
+      mkdirSync(dirname(join(folder, to)), { recursive: true });
+      cpSync(from, join(folder, to));
+    }
+    await writeParquet(join(folder, "train.parquet"), async function* () {
+      yield* rows.rows;
+    });
+    if (model.written)
+      writeInitialModel(join(folder, "model"), {
+        model: config.model,
+        seed: config.seed,
+        texts: () => taskTexts(config),
+      });
+    return {
+      files: [
+        ...Object.keys(files),
+        ...new Set(reward.copies.map(({ to }) => to)),
+        "train.parquet",
+        ...(model.written ? ["model"] : []),
+      ],
+      missing,
+      needs,
+    };
+  },
+};
+
+function put(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+interface ModelPlace {
+  /** As transformers is given it. */
+  readonly path: string;
+  /** Whether the project has it, in `model/`. */
+  readonly written: boolean;
+}
+
+/** What is no folder that transformers opens is written as one: a new model, a checkpoint of ours, a .gguf file. */
+function modelOf({ model: { base } }: RunConfig): ModelPlace {
+  if (isHubName(base) || base.startsWith("${env:")) return { path: base, written: false };
+  const written = base === "tiny" || openBase(base).kind !== "huggingface";
+  return { path: written ? "model" : base, written };
+}
+
+function textsOf(
+  { config, text, python, launch }: ExportRequest,
+  plan: TrlPlan,
+  reward: RewardPlan,
+  model: string,
+): Readonly<Record<string, string>> {
+  const { chat, system } = plan.stage.body.rollout;
+  const weights = reward.weights === undefined ? {} : { reward_weights: [...reward.weights] };
+  return {
+    "config.yaml": yamlOf({ model_name_or_path: model, ...plan.settings, ...weights }, config),
+    "train.py": shipped("trlTrain.py")
+      .replace("\nCHAT = None\n", `\nCHAT = ${chat === "auto" ? "None" : literal(chat)}\n`)
+      .replace("\nSYSTEM = None\n", `\nSYSTEM = ${literal(system ?? null)}\n`),
+    "reward.py": reward.text,
+    "launch.sh": shipped("projectLaunch.sh").replace("LAUNCH}", `${launch ?? ""}}`).replace("PYTHON}", `${python}}`),
+    "gradus_hook.py": shipped("gradus_hook.py"),
+    [basename(config.file)]: text,
+  };
+}
+
+const shipped = (name: string): string => readFileSync(hostFile(name, undefined), "utf8");
+
+function yamlOf(settings: JsonObject, { name }: RunConfig): string {
+  const document = new Document(settings);
+  document.commentBefore = ` ${name} for ${release}: train.py reads it. Batch sizes are those of one process, which several share.`;
+  return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
+}
+
+/** To PyYAML a number with an exponent is one only with a point. */
+const forPython = (yaml: string): string => yaml.replace(/(: |- )(-?\d+)e([+-]?\d+)$/gm, "$1$2.0e$3");
+
+function missingRows({ rows, wanted, begun }: Rows): Missing[] {
+  const short = {
+    key: "steps",
+    value: `${wanted} prompts`,
+    reason: `train.parquet has ${rows.length} prompts: after them TRL begins again with the first.`,
+    changes: "nothing-trained",
+  } as const;
+  const begin = {
+    key: "tasks",
+    value: "begin",
+    reason: "TRL cannot begin a response for the policy: it writes what its tasks would have begun with.",
+    changes: "algorithm",
+  } as const;
+  return [...(rows.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
+}
+
+function needsOf({ settings, stage, batch }: TrlPlan, reward: RewardPlan, model: ModelPlace): Needs {
+  const vllm = settings["use_vllm"] === true;
+  const { group } = stage.body.rollout;
+  return {
+    python: ">=3.10",
+    packages: {
+      trl: ">=1.16,<2",
+      ...(settings["use_peft"] === true ? { peft: ">=0.17" } : {}),
+      ...(vllm ? { vllm: ">=0.10" } : {}),
+      ...reward.packages,
+    },
+    model: model.written ? null : model.path,
+    gpus: vllm ? 1 : 0,
+    node: false,
+    divides: [
+      { whole: "generation_batch_size", part: "num_generations", of: batch.generated, by: group },
+      {
+        whole: "generation_batch_size",
+        part: "per_device_train_batch_size * gradient_accumulation_steps",
+        of: batch.generated,
+        by: batch.mini,
+      },
+    ],
+  };
+}
+
