@@ -64,10 +64,10 @@ function batches(settings: Settings, draft: ConfigDraft): GenerationSizes {
       top_p: settings.need("top_p") === 1 ? undefined : settings.need("top_p"),
       top_k: settings.need("top_k") > 0 ? settings.need("top_k") : undefined,
       min_p: settings.number("min_p"),
+      repetition_penalty:
+        settings.need("repetition_penalty") === 1 ? undefined : settings.need("repetition_penalty"),
     }),
   });
-  if (settings.need("repetition_penalty") !== 1)
-    settings.refuse("repetition_penalty", "Gradus samples without a repetition penalty");
   return {
     generated: prompts * group,
     group,
@@ -174,7 +174,8 @@ export function update(settings: Settings, draft: ConfigDraft, { generated, mini
       epsilon: settings.need("adam_epsilon"),
       weight_decay: settings.need("weight_decay"),
       ...(steps > 0 ? { warmup: steps } : {}),
-      clip_norm: settings.need("max_grad_norm"),
+      // Transformers does not clip at 0.
+      clip_norm: settings.need("max_grad_norm") > 0 ? settings.need("max_grad_norm") : null,
       ...course(settings),
     },
     mini_batch: mini,

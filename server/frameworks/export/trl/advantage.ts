@@ -41,8 +41,8 @@ function isDecoupled({ per_source, whiten, scale }: AdvantageBlock): boolean {
 /** A leave-one-out baseline is the group's mean times G / (G − 1) where nothing is divided by. */
 function centring(baseline: Chosen, scale: string, group: number, draft: TrlDraft): number {
   const name = nameOf(baseline);
-  if (name === "group_mean" && isPlain(baseline)) return 1;
-  if (name === "leave_one_out" && isPlain(baseline)) {
+  if (name === "group_mean") return 1;
+  if (name === "leave_one_out") {
     if (scale === "none") return group / (group - 1);
     if (scale === "group_std")
       draft.miss(
@@ -55,10 +55,6 @@ function centring(baseline: Chosen, scale: string, group: number, draft: TrlDraf
   draft.miss("advantage.baseline", name, "TRL subtracts the mean reward of the group.");
   return 1;
 }
-
-const isPlain = ({ params }: Chosen): boolean =>
-  (params["among"] === undefined || params["among"] === "all") &&
-  (params["single"] === undefined || params["single"] === "zero");
 
 function scaling(scale: Chosen, draft: TrlDraft): string {
   const { params } = scale;
@@ -78,8 +74,6 @@ function scaling(scale: Chosen, draft: TrlDraft): string {
     draft.miss("advantage.scale.population", true, "TRL's standard deviation divides by n − 1.");
   if (params["of"] === "advantages")
     draft.miss("advantage.scale.of", "advantages", "TRL takes the standard deviation of the rewards.");
-  if (name === "group_std" && !isPlain(scale))
-    draft.miss("advantage.scale.among", params["among"], "TRL takes the standard deviation of the whole group.");
   return name === "batch_std" ? "batch" : "group";
 }
 

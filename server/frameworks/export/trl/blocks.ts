@@ -82,7 +82,7 @@ export function blocks(config: RunConfig, { body, ...stage }: StageConfig, draft
     draft.miss("rollout.use", "harness", "TRL generates one response itself: the program is not started.");
   for (const tool of body.rollout.tools)
     draft.miss("rollout.tools", nameOf(tool), "The exported trainer gives the policy no tools.");
-  for (const one of body.auxiliary) draft.miss("auxiliary", one.loss ?? one, "TRL's GRPO has one loss.");
+  for (const one of body.auxiliary) draft.miss("auxiliary", nameOf(one.loss), "TRL's GRPO has one loss.");
   for (const one of body.route) draft.miss("route", one, "TRL trains all completions by one loss.");
   for (const { name, generate } of body.tasks)
     if (generate !== undefined)
