@@ -9,8 +9,13 @@ import { withRow } from "../imported/withData.ts";
 import type { Answer, ScoredAnswer } from "../rewardChecks/answers.ts";
 
 const texts = z.union([z.string(), z.array(z.string())]);
+/** What an exported project says of a task, beyond the protocol: its source and its fields. */
+const given = z.object({ source: z.string().nullish(), data: z.record(z.string(), z.json()) });
 const schema = z.looseObject({
   query: texts,
+  tasks: z.array(given).optional(),
+  /** A name: what this term gives is asked for, and not the reward. */
+  term: z.string().optional(),
   prompts: texts.optional(),
   labels: z.union([z.array(z.unknown()), z.string(), z.null()]).optional(),
 });
@@ -19,6 +24,8 @@ export interface RewardRequest {
   readonly queries: readonly string[];
   readonly prompts: readonly string[];
   readonly labels: readonly unknown[];
+  readonly tasks: readonly z.output<typeof given>[];
+  readonly term: string | undefined;
 }
 
 const listed = <One>(value: One | readonly One[] | undefined): readonly One[] =>
@@ -37,10 +44,11 @@ export function requestOf(body: string): RewardRequest | string {
   const queries = listed<string>(read.data.query);
   const prompts = listed<string>(read.data.prompts);
   const labels = listed<unknown>(read.data.labels ?? undefined);
-  for (const [name, list] of Object.entries({ prompts, labels }))
+  const { tasks = [] } = read.data;
+  for (const [name, list] of Object.entries({ prompts, labels, tasks }))
     if (list.length > 0 && list.length !== queries.length)
       return `there are ${list.length} ${name} for ${queries.length} queries`;
-  return { queries, prompts, labels };
+  return { queries, prompts, labels, tasks, term: read.data.term };
 }
 
 /** Special tokens at an end, as tokenizers of common models write them. */
@@ -57,14 +65,21 @@ const answerOf = (label: unknown): string | undefined => {
   return typeof label === "string" ? label : JSON.stringify(label);
 };
 
-/** The task that a prompt asks: with the fields of the data row whose text it holds, if the config has one. */
-function taskOf(prompt: string, label: unknown, { tasks }: StageBody): Task {
+/** The task that a prompt asks: as it is given, or with the fields of the data row whose text it holds, if the config has one. */
+function taskOf(
+  prompt: string,
+  label: unknown,
+  known: RewardRequest["tasks"][number] | undefined,
+  { tasks }: StageBody,
+): Task {
   const id = createHash("sha256")
     .update(JSON.stringify([prompt, label ?? null]))
     .digest("hex")
     .slice(0, 16);
   const answer = answerOf(label);
   const own = { id, prompt, source: "", env: "openrlhf", ...(answer !== undefined && { answer }) };
+  const source = tasks.find(({ name }) => name === known?.source)?.name;
+  if (known !== undefined && source !== undefined) return { ...own, source, data: known.data };
   const data: Record<string, Json> = answer === undefined ? {} : { answer };
   const record: RolloutRecord = {
     ...{ task: { ...own, data }, arm: "", group: id, index: 0, prompt, response: "" },
@@ -84,7 +99,7 @@ export function answersOf(request: RewardRequest, body: StageBody, name: string)
     const prompt = request.prompts[i] ?? "";
     const response = responseIn(query, prompt);
     if (response === undefined) return `query ${i} does not hold its prompt, so its response is not known`;
-    const task = taskOf(prompt, request.labels[i], body);
+    const task = taskOf(prompt, request.labels[i], request.tasks[i], body);
     answers.push({ task, response, group: `${name} ${task.id}` });
   }
   return answers;
@@ -94,6 +109,21 @@ export interface RewardReply {
   readonly rewards: readonly number[];
   readonly scores: readonly number[];
   readonly extra_logs: Readonly<Record<string, readonly number[]>>;
+}
+
+export interface TermReply {
+  /** null: the term does not apply, or fails. */
+  readonly rewards: readonly (number | null)[];
+  readonly errors: readonly string[];
+}
+
+/** One term of a reward; a text: there is none of that name. */
+export function termReply(scored: readonly ScoredAnswer[], term: string): TermReply | string {
+  if (scored.some(({ terms }) => !(term in terms))) return `the reward has no term ${term}`;
+  return {
+    rewards: scored.map(({ terms }) => terms[term] ?? null),
+    errors: [...new Set(scored.flatMap(({ errors }) => errors[term] ?? []))],
+  };
 }
 
 /** The protocol has no place for an error: where an answer has no reward, the reply is why. */

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { AnswerScorer, ScoredAnswer, Answer } from "../rewardChecks/answers.ts";
-import { answersOf, replyOf, requestOf } from "./requests.ts";
+import { answersOf, replyOf, requestOf, termReply } from "./requests.ts";
 
 const path = "/get_reward";
 const mostBytes = 64 * 1024 * 1024;
@@ -128,7 +128,8 @@ async function answer(
   if (typeof asked === "string") return [400, { error: asked }];
   const answers = answersOf(asked, body, name);
   if (typeof answers === "string") return [400, { error: answers }];
-  const reply = replyOf(await scoring.score(answers));
+  const scored = await scoring.score(answers);
+  const reply = asked.term === undefined ? replyOf(scored) : termReply(scored, asked.term);
   // An answer whose reward failed is no reward of 0: OpenRLHF asks again, and then gives up.
   return typeof reply === "string" ? [500, { error: reply }] : [200, reply];
 }

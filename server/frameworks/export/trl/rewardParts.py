@@ -375,8 +375,8 @@ def by_reasoning_gym(function, args, row):
 
 
 # part: served
-def asked_of(url, asked):
-    """The reply of a reward server in OpenRLHF's protocol."""
+def asked_of(name, url, asked, log):
+    """What a reward server in OpenRLHF's protocol gives; Gradus's own is also asked for one term of its reward."""
     if not url:
         raise RuntimeError("GRADUS_REWARD_URL names no reward server: MISSING.md says how to start one")
     body = {
@@ -385,22 +385,20 @@ def asked_of(url, asked):
         "labels": [row["answer"] or "" for row in asked],
         "tasks": [{"source": row["source"], "data": row["data"]} for row in asked],
     }
+    if log is not None:
+        body["term"] = log
     request = urllib.request.Request(url, json.dumps(body).encode(), {"content-type": "application/json"})
-    with urllib.request.urlopen(request, timeout=600) as reply:
-        return json.load(reply)
+    with urllib.request.urlopen(request, timeout=600) as answered:
+        reply = json.load(answered)
+    for error in reply.get("errors", []):
+        failed(name, RuntimeError(error))
+    return reply["rewards"]
 
 
 def served(name, asked, tasks=None, url=None, log=None):
-    """What a server gives: its rewards, or of the terms in its log one."""
-
-    def ask(some):
-        reply = asked_of(url or os.environ.get("GRADUS_REWARD_URL"), some)
-        if log is None:
-            return reply["rewards"]
-        # A term that applies to none of a few rows is in no log.
-        return reply["extra_logs"][log] if len(some) > 1 else reply["extra_logs"].get(log, [None])
-
-    return together(name, ask, asked, tasks)
+    """What a server gives: its rewards, or one term of them."""
+    url = url or os.environ.get("GRADUS_REWARD_URL")
+    return together(name, lambda some: asked_of(name, url, some, log), asked, tasks)
 
 
 # part: product

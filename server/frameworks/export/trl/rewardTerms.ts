@@ -145,7 +145,7 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
   },
 };
 
-export const servedImports: readonly string[] = ["json", "os", "urllib.request", "urllib.error"];
+export const servedImports: readonly string[] = ["json", "os", "urllib.request"];
 
 export function termPlan(asked: Asked): TermPlan {
   const { term: one, body } = asked;
