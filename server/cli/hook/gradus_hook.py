@@ -231,7 +231,10 @@ def _asked_trl(given):
         if isinstance(prompts[at], list):
             data["messages"] = _plain(prompts[at])
         prompt = _text(prompts[at])
-        asked.append({"prompt": prompt, "response": _text(completions[at]), "data": data, "key": prompt, "arm": None})
+        # Columns of a project that Gradus wrote.
+        arm = data.pop("gradus_arm", None)
+        data.pop("gradus_source", None)
+        asked.append({"prompt": prompt, "response": _text(completions[at]), "data": data, "key": prompt, "arm": arm})
     return asked
 
 

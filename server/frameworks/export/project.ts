@@ -1,13 +1,18 @@
 /** Writing an engine's project into a folder, which may hold an earlier one of ours and nothing else. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 import type { Exported, Exporter, ExportRequest } from "./exporter.ts";
 
 /** Says which files of a folder are ours. */
 const list = ".gradus-export.json";
-const listSchema = z.object({ engine: z.string(), files: z.array(z.string()) });
+const listSchema = z.object({
+  engine: z.string(),
+  files: z.array(z.string()),
+  /** The config that it was made of, where it lay then; a copy with its name is in the project. */
+  config: z.string(),
+});
 
 /**
  * An earlier export in the folder is replaced.
@@ -19,7 +24,12 @@ export async function writeProject(exporter: Exporter, request: ExportRequest): 
   try {
     mkdirSync(folder, { recursive: true });
     const exported = await exporter.write(request);
-    const content = { engine: exporter.engine, version, files: exported.files };
+    const content = {
+      engine: exporter.engine,
+      version,
+      config: request.config.file,
+      files: exported.files,
+    };
     writeFileSync(join(folder, list), `${JSON.stringify(content, null, 2)}\n`);
     return exported;
   } catch (error) {
@@ -51,13 +61,29 @@ function clear(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function ownFiles(folder: string): readonly string[] {
+function listOf(folder: string): z.output<typeof listSchema> | undefined {
   try {
-    return listSchema.parse(JSON.parse(readFileSync(join(folder, list), "utf8"))).files;
+    return listSchema.parse(JSON.parse(readFileSync(join(folder, list), "utf8")));
   } catch {
-    return []; // none of ours: whatever is there is another's
+    return undefined; // none of ours: whatever is there is another's
   }
 }
+
+const ownFiles = (folder: string): readonly string[] => listOf(folder)?.files ?? [];
+
+/**
+ * The config that a project was made of: where it was, as long as it is the same, since its rewards and data lie there; else
+ * the project's copy. undefined: the folder is no project.
+ */
+export function exportedConfig(folder: string): string | undefined {
+  const from = listOf(folder)?.config;
+  if (from === undefined) return undefined;
+  const copy = join(folder, basename(from));
+  return existsSync(from) && sameText(from, copy) ? from : copy;
+}
+
+const sameText = (one: string, other: string): boolean =>
+  existsSync(other) && readFileSync(one).equals(readFileSync(other));
 
 /** Files below a folder, relative to it. */
 function filesIn(folder: string, below: string): string[] {

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { isConfigName } from "../../config/configKind.ts";
 import { converts } from "../asConfig/convertFile.ts";
+import { exportedConfig } from "../export/project.ts";
 import { smallText } from "../readers/fileReader.ts";
 import { parseConfig } from "../readers/index.ts";
 
@@ -21,13 +22,15 @@ const endings = [".sh", ".bash", ".slurm", ".sbatch", ".py", ".yaml", ".yml"];
 const mostRead = 200;
 
 /**
- * The folder itself and those above it, the innermost first: Hydra's record of what ran, else the only script or file of
+ * The folder itself and those above it, the innermost first: what a project of ours was made of, Hydra's record of what ran, else the only script or file of
  * the trainers, or the only one that names the folder.
  * @param folder that was named
  */
 export function configNear(folder: string, trainers: readonly Trainer[]): ConfigNear {
   const root = resolve(folder);
   for (let at = root, level = 0; level <= levels; at = dirname(at), level++) {
+    const exported = exportedConfig(at);
+    if (exported !== undefined) return { kind: "one", file: exported };
     const hydra = join(at, ".hydra", "config.yaml");
     if (isConfig(hydra, trainers)) return { kind: "one", file: hydra };
     const files = candidates(at).filter((file) => isConfig(file, trainers));
