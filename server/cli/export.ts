@@ -40,8 +40,7 @@ export const command: Command = {
 };
 
 async function run(file: string, { to, out, set, python, launch, json }: Options): Promise<void> {
-  const engine = to === undefined ? [] : [`engine.use=${to}`];
-  const config = loadOrComplain(file, [...set, ...engine], false, true);
+  const config = loadOrComplain(file, [...set, ...(to === undefined ? [] : as(to))], false, true);
   if (config === undefined) {
     process.exitCode = exit.failed;
     return;
@@ -56,6 +55,12 @@ async function run(file: string, { to, out, set, python, launch, json }: Options
   if (json === true) printJson({ folder, engine: exporter.engine, ...exported });
   else say(exported, folder, exporter.release);
 }
+
+/** Settings of the engine of Gradus are not of the other. */
+const as = (engine: ExternalEngine): readonly string[] => [
+  `engine.use=${engine}`,
+  ...["backend", "threads", "memory"].map((key) => `engine.${key}=null`),
+];
 
 const noExporter = (use: string, file: string): UserError => {
   const name = externalEngines.find((one) => one === use);

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { plural } from "../../shared/lib/format.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
+import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
 import { complain, exit } from "./command.ts";
 import { complainAbout, formatted, pathText } from "./text/diagnostics.ts";
@@ -19,7 +20,7 @@ export function loadOrComplain(
 ): RunConfig | undefined {
   const { config, diagnostics, converted } = loadFile(
     file,
-    { set, recorded },
+    { set, recorded, engineKeys },
     { absent: draws ? ["model"] : ["data", "model"] },
   );
   sayConverted(file, converted);

@@ -7,6 +7,7 @@ import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { runsStart } from "../../shared/protocol/protocol.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
+import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { rehearse } from "../analysis/rehearsal/rehearse.ts";
@@ -49,6 +50,7 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
   const { config, diagnostics, converted } = loadFile(file, {
     set,
     models: modelFacts,
+    engineKeys,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });

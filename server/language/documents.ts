@@ -7,6 +7,7 @@ import { loadConfig, type LoadedConfig } from "../rules/load.ts";
 import type { SourceNode } from "../config/text/node.ts";
 import { language } from "../../shared/editor/contributions.ts";
 import { readFrameworkDocument, type FrameworkDocument } from "../frameworks/index.ts";
+import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
 import type { BackgroundFacts } from "./backgroundFacts.ts";
 import type { ReleaseHints } from "../frameworks/version.ts";
@@ -54,7 +55,7 @@ export class OpenConfigs {
     if (known?.version === document.version) return known;
     const text = document.getText();
     const file = pathOf(document.uri);
-    const loaded = loadConfig(file, { text, models: this.facts?.of(document.uri) ?? modelFacts });
+    const loaded = loadConfig(file, { text, models: this.facts?.of(document.uri) ?? modelFacts, engineKeys });
     const broken = loaded.diagnostics.some(({ rule }) => rule === "syntax");
     const config: OpenConfig = {
       uri: document.uri,

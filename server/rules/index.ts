@@ -12,6 +12,8 @@ import { emptyAnswer } from "./reward/emptyAnswer.ts";
 import { environment } from "./tasks/environments.ts";
 import { datasetFile } from "./tasks/datasetFile.ts";
 import { modelContent } from "./models/modelContent.ts";
+import { engineArgs } from "./engine/engineArgs.ts";
+import { engineParts } from "./engine/engineParts.ts";
 import { modelFile } from "./models/modelFile.ts";
 import { modelMemory } from "./models/modelMemory.ts";
 import { pythonReward } from "./reward/pythonReward.ts";
@@ -143,6 +145,8 @@ export const rules: readonly Rule[] = [
   minTokens,
   grammarRegex,
   modelSize,
+  engineParts,
+  engineArgs,
   modelFile,
   modelContent,
   modelMemory,

@@ -14,6 +14,7 @@ import { configKind, type ConfigKind } from "../config/configKind.ts";
 import { grammar } from "../config/grammar/grammar.ts";
 import { merge, type MergeProblem } from "../config/merge.ts";
 import { mapNode, startOfFile, type MapNode, type Origin, type SourceNode } from "../config/text/node.ts";
+import type { KeysOfEngine } from "../core/config/engineKeys.ts";
 import type { ModelFacts } from "../core/config/modelFacts.ts";
 import { withPolicyModel } from "../config/policyModel.ts";
 import { withStageModels } from "../config/grammar/stageKindBlocks.ts";
@@ -42,6 +43,8 @@ export interface LoadOptions {
   readonly absent?: ConfigModel["absent"];
   /** Looks at the models that the config names; without it they need only be there. */
   readonly models?: ModelFacts;
+  /** The settings of other trainers; without it `engine.args` are not looked at. */
+  readonly engineKeys?: KeysOfEngine;
 }
 
 /** Who wrote a value; `line` counts from 1, and is 0 where no file wrote it. */
@@ -190,8 +193,9 @@ class Loader {
     const capped = this.options.steps !== undefined;
     const { edits, file } = this;
     const { inherited, mixed } = this.extender;
-    const { models: facts, absent } = this.options;
-    return { config, root: top.node, inherited, mixed, stages, file, capped, facts, absent, report, edits };
+    const { models: facts, engineKeys, absent } = this.options;
+    const known = { facts, engineKeys, absent };
+    return { config, root: top.node, inherited, mixed, stages, file, capped, ...known, report, edits };
   }
 
   /** Once the file has been read. */

@@ -7,6 +7,7 @@ import { ask } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { rescore } from "../../../shared/protocol/protocol.ts";
 import type { ChangedRollout } from "../../../shared/rollouts/rescore.ts";
+import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { isConfigName } from "../../config/configKind.ts";
 import { allDiagnostics } from "../../rules/load.ts";
@@ -73,7 +74,7 @@ function withErrors(error: UserError, file: string, text: string | undefined): U
   const found =
     text === undefined || !isConfigName(file)
       ? []
-      : allDiagnostics(file, { text, set: [], models: modelFacts }).filter(
+      : allDiagnostics(file, { text, set: [], models: modelFacts, engineKeys }).filter(
           ({ severity }) => severity === "error",
         );
   return new UserError(

@@ -23,6 +23,7 @@ import {
 } from "../../frameworks/index.ts";
 import { otherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
+import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 import { checkSite, isSiteFile, saysSite } from "../../sites/siteFile.ts";
 import type { SelectedFile } from "./files.ts";
@@ -93,7 +94,7 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
   }
   const edited = fix ? fixAll(path, text) : text;
   const fixed = write(path, text, edited);
-  return { file, kind, diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts }), fixed };
+  return { file, kind, diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts, engineKeys }), fixed };
 }
 
 const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({

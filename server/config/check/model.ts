@@ -1,6 +1,7 @@
 /** A checked config as the rules read it. */
 import type { MapNode, Origin } from "../text/node.ts";
 import type { SourceEdits } from "../text/edits.ts";
+import type { KeysOfEngine } from "../../core/config/engineKeys.ts";
 import type { ModelFacts } from "../../core/config/modelFacts.ts";
 import type { Report } from "./report.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -29,6 +30,8 @@ export interface ConfigModel {
   readonly capped: boolean;
   /** What the models' files say; undefined where only the config is looked at. */
   readonly facts?: ModelFacts | undefined;
+  /** The settings of other trainers; undefined where they are not looked at. */
+  readonly engineKeys?: KeysOfEngine | undefined;
   /** What may be missing, because this use of the config neither draws tasks nor opens models. */
   readonly absent?: readonly ("data" | "model")[] | undefined;
   readonly report: Report;

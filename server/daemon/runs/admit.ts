@@ -3,7 +3,9 @@ import { isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../../shared/protocol/protocol.ts";
+import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
+import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
 
 interface Admitted {
@@ -23,9 +25,11 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
   const { config, diagnostics, converted } = loadFile(file, {
     set,
     models: modelFacts,
+    engineKeys,
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
+  if (config !== undefined && config.engine.use !== "embedded") throw trainsElsewhere(file, config.engine.use);
   if (config !== undefined) return { name: config.name, converted: converted?.config };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const first = errors[0];
@@ -41,3 +45,10 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
     },
   );
 }
+
+const trainsElsewhere = (file: string, use: ExternalEngine): UserError =>
+  new UserError(`${engineNames[use]} trains this config: \`engine.use\` says so.`, {
+    file,
+    code: "engine-elsewhere",
+    action: `Write its project with \`gradus export ${file}\`, or rehearse with the engine of Gradus: --set engine.use=embedded.`,
+  });

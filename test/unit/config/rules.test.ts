@@ -9,6 +9,7 @@ import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
+import { engineKeys } from "../../../server/frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../../server/analysis/modelFacts.ts";
 import { rules } from "../../../server/rules/index.ts";
 import { structural } from "../../../server/rules/structural.ts";
@@ -35,7 +36,7 @@ function markers(diagnostics: readonly Diagnostic[], line: number, text: string)
 function annotated(source: string, file: string): { written: string; diagnostics: readonly Diagnostic[] } {
   const bare = source.split("\n").filter((line) => !isMarker(line));
   // The file on disk is extended and addressed by its path; its text here has no markers.
-  const { diagnostics } = loadConfig(file, { text: bare.join("\n"), models: modelFacts });
+  const { diagnostics } = loadConfig(file, { text: bare.join("\n"), models: modelFacts, engineKeys });
   const written = bare.flatMap((line, index) => [line, ...markers(diagnostics, index, line)]).join("\n");
   return { written, diagnostics };
 }

@@ -1,8 +1,7 @@
 /** TRL's settings as they are found, and what of the config has no counterpart among them. */
 import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
 import { valueAt, type Scheduled } from "../../../core/schedule.ts";
-import { factsFor } from "../../facts.ts";
-import { tableOf, type KeyTable } from "../../tables/load.ts";
+import { keysOf } from "../engineKeys.ts";
 import type { Missing } from "../exporter.ts";
 
 /** Written even where TRL has the same default: they are what the algorithm is. */
@@ -18,12 +17,6 @@ const always: ReadonlySet<string> = new Set([
   "steps_per_generation",
   "scale_rewards",
 ]);
-
-/** The keys of `trl grpo` in the newest release that is known, those of Transformers among them. */
-export function trlKeys(): KeyTable {
-  const newest = tableOf("trl").versions.at(-1) ?? "";
-  return factsFor("trl", { text: newest, table: newest, from: "newest" }, "grpo");
-}
 
 /** Small enough for a table in MISSING.md. */
 export function shown(value: unknown): string {
@@ -41,11 +34,11 @@ export const nameOf = ({ declaration }: Chosen): string => declaration.name;
 export class TrlDraft {
   private readonly written = new Map<string, Json>();
   private readonly lost: Missing[] = [];
-  private readonly table = trlKeys();
+  private readonly table = keysOf("trl", "grpo");
 
   set(key: string, value: Json | undefined): void {
     if (value === undefined) return;
-    if (!always.has(key) && JSON.stringify(this.table.get(key)?.default) === JSON.stringify(value))
+    if (!always.has(key) && JSON.stringify(this.table.usual(key)) === JSON.stringify(value))
       this.written.delete(key);
     else this.written.set(key, value);
   }
