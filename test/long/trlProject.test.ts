@@ -10,6 +10,7 @@ import { after, before, describe, it, test } from "node:test";
 import { z } from "zod";
 import { UserError } from "../../shared/lib/errors.ts";
 import { trlPlan } from "../../server/frameworks/export/trl/plan.ts";
+import { tableRows } from "../../server/lib/datasets/tables.ts";
 import { loadConfig } from "../../server/rules/load.ts";
 import { gradus } from "../support/cli.ts";
 import { until } from "../support/until.ts";
@@ -45,7 +46,9 @@ function project(text = config): string {
     join(folder, "rewards", "digits.py"),
     "def digits(completions, **kwargs):\n    return [sum(one.isdigit() for one in text) / 10 for text in completions]\n",
   );
-  const rows = Array.from({ length: 20 }, (_, n) => JSON.stringify({ question: `${n}+1=`, answer: `${n + 1}` }));
+  const rows = Array.from({ length: 20 }, (_, n) =>
+    JSON.stringify({ question: `${n}+1=`, answer: `${n + 1}` }),
+  );
   writeFileSync(join(folder, "rows.jsonl"), rows.join("\n"));
   writeFileSync(join(folder, "sums.gradus.yaml"), text);
   return folder;
@@ -106,7 +109,9 @@ function stepsMeasured(folder: string): number[] {
     .filter((name) => name.startsWith("metrics-"))
     .sort()
     .flatMap((name) => readFileSync(join(place, name), "utf8").trim().split("\n"))
-    .flatMap((line) => (line === "" ? [] : [z.looseObject({ step: z.number() }).parse(JSON.parse(line)).step]));
+    .flatMap((line) =>
+      line === "" ? [] : [z.looseObject({ step: z.number() }).parse(JSON.parse(line)).step],
+    );
 }
 
 describe("a project for TRL", options, () => {
@@ -137,7 +142,10 @@ describe("a project for TRL", options, () => {
     const terms = new Set(rollouts.flatMap(({ rewards: own }) => Object.keys(own)));
     assert.deepEqual([...terms].sort(), ["digits", "same", "short", "sum"]);
     for (const { rewards: own } of rollouts)
-      assert.ok((own["sum"] ?? null) === null || (own["same"] ?? null) === null, "one of the two is for its task");
+      assert.ok(
+        (own["sum"] ?? null) === null || (own["same"] ?? null) === null,
+        "one of the two is for its task",
+      );
     assert.deepEqual(new Set(rollouts.map(({ task }) => task.arm)), new Set(["countdown/3", "rows"]));
     assert.ok(rollouts.some(({ rewards: own }) => (own["digits"] ?? 0) > 0));
   });
@@ -153,6 +161,33 @@ describe("a project for TRL", options, () => {
     assert.equal(code, 1);
     assert.match(stderr, /has files that no export wrote, such as out\//);
   });
+});
+
+test("the prompts are those that a run of the same config draws", async () => {
+  const folder = project(
+    config
+      .replace("./rewards/digits.py:digits", "exact_match")
+      .replace("weight: 0.2", "weight: 0, tasks: [rows]"),
+  );
+  const written = await gradus(["export", "sums.gradus.yaml", "--to", "trl", "--out", "p"], folder);
+  assert.equal(written.code, 0, written.stderr);
+  const ran = await gradus(["run", "sums.gradus.yaml"], folder);
+  assert.equal(ran.code, 0, ran.stderr);
+  const listed = await gradus(["rollouts", "last", "--limit", "1000", "--json"], folder);
+  const drawn = new Map<string, string>();
+  for (const line of listed.stdout.trim().split("\n")) {
+    const { use, step, group, prompt } = z
+      .looseObject({ use: z.string(), step: z.number(), group: z.string(), prompt: z.string() })
+      .parse(JSON.parse(line));
+    if (use === "train") drawn.set(`${step} ${group}`, prompt);
+  }
+  await gradus(["daemon", "stop"], folder);
+  const rows = [...tableRows(join(folder, "p", "train.parquet"))];
+  assert.equal(rows.length, 16);
+  assert.deepEqual(
+    rows.map((row) => row["prompt"]),
+    [...drawn.values()],
+  );
 });
 
 test("out/stop saves and ends, and --resume goes on from there", options, async () => {
@@ -178,7 +213,9 @@ test("out/stop saves and ends, and --resume goes on from there", options, async 
 });
 
 test("a reward in TypeScript is asked of a server", options, async () => {
-  const folder = project(config.replace("./rewards/digits.py:digits", "./rewards/digits.ts").replace("steps: 4", "steps: 1"));
+  const folder = project(
+    config.replace("./rewards/digits.py:digits", "./rewards/digits.ts").replace("steps: 4", "steps: 1"),
+  );
   writeFileSync(
     join(folder, "rewards", "digits.ts"),
     "export const score = ({ task }: { task: { data: { target?: number } } }): number => task.data.target ?? 0;\n",

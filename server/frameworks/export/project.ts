@@ -43,7 +43,8 @@ export async function writeProject(exporter: Exporter, request: ExportRequest): 
   }
 }
 
-const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && "syscall" in error;
+const isOfFiles = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && "syscall" in error;
 
 function clear(folder: string): void {
   if (!existsSync(folder)) return;

@@ -24,10 +24,13 @@ const divisorUpTo = (whole: number, most: number): number => {
 export function batchOf({ body, steps }: StageConfig, draft: TrlDraft): Batch {
   const { prompts, group } = body.rollout;
   if (group < 2)
-    throw new UserError(`\`rollout.group\` is ${group}, and TRL's GRPO compares at least two completions of a prompt`, {
-      code: "export-group",
-      action: "Set `rollout.group` to 2 or more.",
-    });
+    throw new UserError(
+      `\`rollout.group\` is ${group}, and TRL's GRPO compares at least two completions of a prompt`,
+      {
+        code: "export-group",
+        action: "Set `rollout.group` to 2 or more.",
+      },
+    );
   const generated = prompts * group;
   const wanted = Math.min(body.update.mini_batch ?? generated, generated);
   const mini = divisorUpTo(generated, wanted);

@@ -86,7 +86,11 @@ export function blocks(config: RunConfig, { body, ...stage }: StageConfig, draft
   for (const one of body.route) draft.miss("route", one, "TRL trains all completions by one loss.");
   for (const { name, generate } of body.tasks)
     if (generate !== undefined)
-      draft.miss(`tasks.${name}.generate`, name, "No tasks are made while TRL trains: there are none of these.");
+      draft.miss(
+        `tasks.${name}.generate`,
+        name,
+        "No tasks are made while TRL trains: there are none of these.",
+      );
   for (const { name } of config.models)
     draft.miss(`models.${name}`, name, "TRL's GRPO has the policy and its reference, and no other model.");
   stages(config, stage, draft);

@@ -95,7 +95,9 @@ function textsOf(
       .replace("\nCHAT = None\n", `\nCHAT = ${chat === "auto" ? "None" : literal(chat)}\n`)
       .replace("\nSYSTEM = None\n", `\nSYSTEM = ${literal(system ?? null)}\n`),
     "reward.py": reward.text,
-    "launch.sh": shipped("projectLaunch.sh").replace("LAUNCH}", `${launch ?? ""}}`).replace("PYTHON}", `${python}}`),
+    "launch.sh": shipped("projectLaunch.sh")
+      .replace("LAUNCH}", `${launch ?? ""}}`)
+      .replace("PYTHON}", `${python}}`),
     "gradus_hook.py": shipped("gradus_hook.py"),
     [basename(config.file)]: text,
   };
@@ -153,4 +155,3 @@ function needsOf({ settings, stage, batch }: TrlPlan, reward: RewardPlan, model:
     ],
   };
 }
-

@@ -27,5 +27,8 @@ export function model({ model: { adapter, heads = [], base } }: RunConfig, draft
   draft.set("lora_r", adapter.rank);
   draft.set("lora_alpha", adapter.alpha);
   draft.set("lora_dropout", adapter.dropout);
-  draft.set("lora_target_modules", adapter.targets.map((target) => modules[target]));
+  draft.set(
+    "lora_target_modules",
+    adapter.targets.map((target) => modules[target]),
+  );
 }

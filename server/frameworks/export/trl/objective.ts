@@ -77,14 +77,23 @@ const number = (params: Params, key: string): number | undefined => {
   return typeof value === "number" ? value : undefined;
 };
 
-export function objective({ objective: block, rollout, mask }: StageBody, batch: Batch, draft: TrlDraft): void {
+export function objective(
+  { objective: block, rollout, mask }: StageBody,
+  batch: Batch,
+  draft: TrlDraft,
+): void {
   const name = nameOf(block.loss);
   const loss = losses[name];
   if (loss === undefined) {
     draft.set("loss_type", byAggregate(block, draft));
     draft.miss("objective", name, "TRL's GRPO has no such loss: the clipped one trains instead.");
   } else loss(draft, block, batch);
-  normaliser(block, rollout.max_tokens, mask.some((one) => nameOf(one) === "overlong"), draft);
+  normaliser(
+    block,
+    rollout.max_tokens,
+    mask.some((one) => nameOf(one) === "overlong"),
+    draft,
+  );
   if (block.factor !== 1)
     draft.miss("objective.factor", block.factor, "TRL has one loss, and no factor on it.");
   for (const { loss: also } of block.also)
@@ -142,8 +151,7 @@ function ratio(params: Params, draft: TrlDraft): void {
   // The policy before the updates of a step is the one that generated.
   if (anchor !== "behaviour" && anchor !== "proximal")
     draft.miss("objective.anchor", anchor, "TRL's ratio is to the policy that generated.");
-  if (clamp !== null)
-    draft.miss("objective.clamp_log_ratio", clamp, "TRL does not bound the log-ratio.");
+  if (clamp !== null) draft.miss("objective.clamp_log_ratio", clamp, "TRL does not bound the log-ratio.");
 }
 
 function entropy({ entropy: bonus, aggregate }: ObjectiveBlock, draft: TrlDraft): void {

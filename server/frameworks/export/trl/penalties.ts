@@ -9,7 +9,11 @@ export function kl({ kl: entries }: StageBody, draft: TrlDraft): void {
     const key = `kl.${at}`;
     const { model, coefficient } = entry;
     if (used || model !== "reference") {
-      draft.miss(key, model, "TRL's GRPO has one penalty, on the divergence from its reference: this one is left out.");
+      draft.miss(
+        key,
+        model,
+        "TRL's GRPO has one penalty, on the divergence from its reference: this one is left out.",
+      );
       continue;
     }
     used = true;
@@ -31,7 +35,11 @@ function weighted(key: string, { importance_weighted: by }: KlConfig, draft: Trl
   if (by === true) return;
   const level = draft.settings["importance_sampling_level"] ?? "token";
   if (by.level !== level || by.of !== "value" || by.detached || by.cap !== undefined)
-    draft.miss(`${key}.importance_weighted`, by, `TRL weights by the ratio of the loss, of the ${String(level)}.`);
+    draft.miss(
+      `${key}.importance_weighted`,
+      by,
+      `TRL weights by the ratio of the loss, of the ${String(level)}.`,
+    );
 }
 
 function details(key: string, entry: KlConfig, draft: TrlDraft): void {
@@ -43,7 +51,12 @@ function details(key: string, entry: KlConfig, draft: TrlDraft): void {
     ["shown", entry.shown, entry.shown !== undefined, "TRL's reference reads the prompt alone."],
     ["turns", entry.turns, entry.turns !== undefined, "TRL's penalty acts on all turns."],
     ["weight", entry.weight, entry.weight !== undefined, "TRL's penalty weights all tokens alike."],
-    ["aggregate", entry.aggregate, entry.aggregate !== "objective", "TRL normalises the penalty as the loss."],
+    [
+      "aggregate",
+      entry.aggregate,
+      entry.aggregate !== "objective",
+      "TRL normalises the penalty as the loss.",
+    ],
   ];
   for (const [name, value, is, reason] of wrong) if (is) draft.miss(`${key}.${name}`, value, reason);
 }
@@ -56,13 +69,17 @@ const masks: Readonly<Record<string, (params: Chosen["params"], draft: TrlDraft)
   },
   off_policy_sequence(params, draft) {
     draft.set("off_policy_mask_threshold", Number(params["threshold"]));
-    return params["normaliser"] === "kept" ? "TRL's normaliser counts the tokens that it leaves out." : undefined;
+    return params["normaliser"] === "kept"
+      ? "TRL's normaliser counts the tokens that it leaves out."
+      : undefined;
   },
   top_entropy(params, draft) {
     draft.set("top_entropy_quantile", Number(params["share"]));
     if (params["over"] !== "all" || params["entropy"] !== "now")
       return "TRL ranks all tokens by their entropy in the update.";
-    return params["normaliser"] === "kept" ? "TRL's normaliser counts the tokens that it leaves out." : undefined;
+    return params["normaliser"] === "kept"
+      ? "TRL's normaliser counts the tokens that it leaves out."
+      : undefined;
   },
 };
 
@@ -70,8 +87,7 @@ export function mask({ mask: chosen }: StageBody, draft: TrlDraft): void {
   for (const one of chosen) {
     const name = nameOf(one);
     const put = masks[name];
-    const why =
-      put === undefined ? "TRL has no such mask: these tokens train." : put(one.params, draft);
+    const why = put === undefined ? "TRL has no such mask: these tokens train." : put(one.params, draft);
     if (why !== undefined) draft.miss(`mask.${name}`, name, why);
   }
 }
@@ -101,7 +117,11 @@ function single(one: Chosen, draft: TrlDraft): void {
   const { params } = one;
   const [name, level] = [nameOf(one), params["level"]];
   if ((name !== "truncate" && name !== "mask") || (level !== "token" && level !== "sequence")) {
-    draft.miss("objective.correction", `${name} by ${String(level)}`, "TRL cannot correct so: it does not correct.");
+    draft.miss(
+      "objective.correction",
+      `${name} by ${String(level)}`,
+      "TRL cannot correct so: it does not correct.",
+    );
     return draft.set(`${prefix}_correction`, false);
   }
   draft.set(`${prefix}_mode`, `${level}_${name}`);

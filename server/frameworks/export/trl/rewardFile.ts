@@ -127,7 +127,9 @@ function textOf(config: RunConfig, terms: readonly Term[], combine: Combine, ver
     ...(combine.kind === "served" ? ["served"] : []),
   ];
   const imports = terms.flatMap(({ plan }) => plan.imports ?? []);
-  const owns = terms.flatMap(({ name, plan }) => (plan.own === undefined ? [] : [`    ${literal(name)}: ${plan.own},`]));
+  const owns = terms.flatMap(({ name, plan }) =>
+    plan.own === undefined ? [] : [`    ${literal(name)}: ${plan.own},`],
+  );
   return [
     `"""The reward of ${config.name} as TRL calls it. Gradus ${version} wrote it; ${weighing[combine.kind]}"""`,
     importLines(["sys", ...imports, ...(combine.kind === "served" ? servedImports : [])]),

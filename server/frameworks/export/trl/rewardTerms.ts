@@ -158,7 +158,10 @@ export function termPlan(asked: Asked): TermPlan {
   if (isObject(json(judge)) && "of" in (judge as JsonObject))
     return { kind: "none", why: "its judge is a model of the run" };
   return (
-    builtIns[name]?.(params, body, one.name) ?? { kind: "served", why: "it has no short counterpart in Python" }
+    builtIns[name]?.(params, body, one.name) ?? {
+      kind: "served",
+      why: "it has no short counterpart in Python",
+    }
   );
 }
 
@@ -220,7 +223,8 @@ function namesOf({ roles }: Convention, parameters: readonly TakenParameter[]): 
   const any = parameters.some(({ kind }) => kind === "var_keyword");
   return Object.fromEntries(
     Object.entries(roles).flatMap(([role, names]) => {
-      const own = names.find((name) => parameters.some((one) => one.name === name)) ?? (any ? names[0] : undefined);
+      const own =
+        names.find((name) => parameters.some((one) => one.name === name)) ?? (any ? names[0] : undefined);
       return own === undefined ? [] : [[role, own] as const];
     }),
   );

@@ -13,7 +13,13 @@ import type { TrlPlan } from "./plan.ts";
 const mostRows = 200_000;
 
 /** Columns of TRL's own. */
-const taken: ReadonlySet<string> = new Set(["prompt", "prompts", "completion", "completions", "completion_ids"]);
+const taken: ReadonlySet<string> = new Set([
+  "prompt",
+  "prompts",
+  "completion",
+  "completions",
+  "completion_ids",
+]);
 
 export interface Rows {
   readonly rows: readonly JsonObject[];

@@ -28,16 +28,11 @@ export function update({ update: block }: StageBody, batch: Batch, draft: TrlDra
   course(block, number("lr"), number("warmup"), batch, draft);
 }
 
-function course(
-  { schedule }: UpdateBlock,
-  lr: number,
-  warmup: number,
-  batch: Batch,
-  draft: TrlDraft,
-): void {
+function course({ schedule }: UpdateBlock, lr: number, warmup: number, batch: Batch, draft: TrlDraft): void {
   draft.set("warmup_steps", warmup);
   draft.set("learning_rate", typeof schedule === "number" ? lr * schedule : lr);
-  const { kind, kwargs } = typeof schedule === "number" ? constant(warmup) : shaped(schedule, batch, draft, warmup);
+  const { kind, kwargs } =
+    typeof schedule === "number" ? constant(warmup) : shaped(schedule, batch, draft, warmup);
   draft.set("lr_scheduler_type", kind);
   if (kwargs !== undefined) draft.set("lr_scheduler_kwargs", kwargs);
 }
@@ -100,7 +95,11 @@ function fields(schedule: object): {
 }
 
 /** Steps are the optimiser's. */
-export function saving({ checkpoint, evaluation, seed, name }: RunConfig, batch: Batch, draft: TrlDraft): void {
+export function saving(
+  { checkpoint, evaluation, seed, name }: RunConfig,
+  batch: Batch,
+  draft: TrlDraft,
+): void {
   draft.set("run_name", name);
   draft.set("seed", seed);
   draft.set("output_dir", "out/checkpoints");

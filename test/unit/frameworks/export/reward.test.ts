@@ -19,12 +19,27 @@ const run = promisify(execFile);
 
 /** Answers of every kind, with the tasks that they are for. */
 const asked = [
-  { data: { answer: "12" }, responses: ["12", " 12\n", "it is 12.", "1,2", "13", "", "−12", "the answer: 1.2e1"] },
+  {
+    data: { answer: "12" },
+    responses: ["12", " 12\n", "it is 12.", "1,2", "13", "", "−12", "the answer: 1.2e1"],
+  },
   { data: { answer: "T" }, responses: ["T", "I say F, no: T", "t", "F", "no verdict"] },
   {
     data: { answer: "x", numbers: [3, 5, 7], target: 22 },
     responses: [
-      ...["3*5+7", "(3*5)+7=22", "3*5+7=23", "7+5*3", "3×5+7", "3*5", "22", "3*5+7=", "3 5*7", "(3*5+7", "7/0+3-5"],
+      ...[
+        "3*5+7",
+        "(3*5)+7=22",
+        "3*5+7=23",
+        "7+5*3",
+        "3×5+7",
+        "3*5",
+        "22",
+        "3*5+7=",
+        "3 5*7",
+        "(3*5+7",
+        "7/0+3-5",
+      ],
       ...["<answer>3*5+7</answer>", "first\n3*5+7", "3*5+7\n"],
     ],
   },
@@ -145,7 +160,8 @@ async function inPython(config: ReturnType<typeof configOf>, folder: string, url
     cpSync(from, join(out, to));
   }
   const all = answers("data");
-  const column = (read: (task: Answer["task"]) => unknown): unknown[] => all.map(({ task }) => read(task) ?? null);
+  const column = (read: (task: Answer["task"]) => unknown): unknown[] =>
+    all.map(({ task }) => read(task) ?? null);
   const given = {
     prompts: column(({ prompt }) => prompt),
     completions: all.map(({ response }) => response),

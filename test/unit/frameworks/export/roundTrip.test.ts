@@ -61,7 +61,13 @@ function back(name: string, { settings }: TrlPlan): StageBody | string {
 function plain(value: unknown): Json {
   const text = JSON.stringify(value, (_, one: unknown) => {
     if (typeof one !== "object" || one === null || !("declaration" in one) || !("params" in one)) return one;
-    const { declaration, params, use: _use, folder: _folder, ...own } = one as {
+    const {
+      declaration,
+      params,
+      use: _use,
+      folder: _folder,
+      ...own
+    } = one as {
       readonly declaration: { readonly name: string };
       readonly params: object;
       readonly use: string;
@@ -93,7 +99,16 @@ function algorithm({ objective, advantage, kl, mask, rollout, update }: StageBod
     advantage: plain(advantages),
     kl: plain(kl),
     mask: plain(mask),
-    rollout: { prompts, group, max_tokens, temperature: plain(temperature), top_p, top_k, min_p, repetition_penalty },
+    rollout: {
+      prompts,
+      group,
+      max_tokens,
+      temperature: plain(temperature),
+      top_p,
+      top_k,
+      min_p,
+      repetition_penalty,
+    },
     update: plain({ ...updates, mini_batch }),
   };
 }
