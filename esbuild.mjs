@@ -66,6 +66,7 @@ export const entries = [
       trlTrain: "server/frameworks/export/trl/train.py",
       trlRewardParts: "server/frameworks/export/trl/rewardParts.py",
       projectLaunch: "server/frameworks/export/launch.sh",
+      siteProbe: "server/sites/check/siteProbe.py",
     },
     outdir: dist,
     loader: { ".py": "copy", ".sh": "copy" },
