@@ -1,0 +1,87 @@
+/** `gradus run FILE --site SITE`: what is looked at before anything starts, here and there. */
+import { dirname, join } from "node:path";
+import { readText, limits } from "../../lib/inputFile.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { checkPair } from "../../sites/check/checkPair.ts";
+import type { PairFinding } from "../../sites/check/pairFindings.ts";
+import { costLines, type CostEstimate } from "../../sites/cost.ts";
+import { engineOf, writeProject, type Project } from "../../sites/project.ts";
+import { siteOf, type Site } from "../../sites/siteOf.ts";
+import { exit, print, printJson } from "../command.ts";
+import { pathText } from "../text/diagnostics.ts";
+import { expectedCost } from "./expectedCost.ts";
+import { findingLines, projectLines } from "./siteText.ts";
+
+declare const GRADUS_VERSION: string;
+
+export interface SiteOptions {
+  readonly site: string;
+  readonly store: string;
+  readonly json?: boolean | undefined;
+}
+
+interface Looked {
+  readonly site: Site;
+  readonly project: Project;
+  readonly findings: readonly PairFinding[];
+}
+
+/** Writes the project below `.gradus/export/` and asks the site; nothing is brought there. */
+async function look(config: RunConfig, { site: named, store }: SiteOptions): Promise<Looked> {
+  engineOf(config);
+  const site = siteOf(named, dirname(config.file));
+  try {
+    const text = readText(config.file, limits.source);
+    const folder = join(store, "export", config.name);
+    const project = await writeProject({ config, text, site: site.config, folder, version: GRADUS_VERSION });
+    return { site, project, findings: await checkPair(site, project.needs) };
+  } finally {
+    site.shell.close();
+  }
+}
+
+const failed = (findings: readonly PairFinding[]): boolean =>
+  findings.some(({ severity }) => severity === "error");
+
+/** `--dry-run`: every file and every finding, and what it is going to take; nothing is started. */
+export async function dryRunOnSite(config: RunConfig, options: SiteOptions): Promise<void> {
+  const { site, project, findings } = await look(config, options);
+  const cost = await expectedCost(config, site, options.store);
+  if (failed(findings)) process.exitCode = exit.failed;
+  if (options.json === true)
+    return printJson({
+      type: "site-dry-run",
+      ...{ site: site.name, engine: project.engine, release: project.release, folder: project.folder },
+      ...{ files: project.files, missing: project.missing, findings, cost },
+    });
+  printAll({ site, project, findings }, cost);
+}
+
+function printAll({ site, project, findings }: Looked, cost: CostEstimate): void {
+  print(projectLines(pathText(project.folder), project.release, project).join("\n"));
+  print(`\n${siteText(site)}`);
+  print(findingLines(findings).join("\n"));
+  print(`\ncost\n${costLines(cost).map((line) => `  ${line}`).join("\n")}`);
+}
+
+const siteText = ({ name, config }: Site): string =>
+  config.kind === "here" ? "this machine" : `${name}  (ssh ${config.host})`;
+
+/** Before a launch. @throws UserError where the pair cannot work */
+export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<Site> {
+  const { site, project, findings } = await look(config, options);
+  const said = findings.filter(({ severity }) => severity !== "ok");
+  if (options.json !== true && said.length > 0) print(findingLines(said).join("\n"));
+  const first = findings.find(({ severity }) => severity === "error");
+  if (first !== undefined)
+    throw new UserError(`The run cannot start on ${site.name}: ${first.message}`, {
+      file: config.file,
+      code: "site-pair",
+      ...(first.action === undefined ? {} : { action: first.action }),
+    });
+  const changing = project.missing.filter(({ changes }) => changes === "algorithm").length;
+  if (options.json !== true && changing > 0)
+    print(`${changing} of the config's choices do not act under ${project.release}: see ${pathText(join(project.folder, "MISSING.md"))}`);
+  return site;
+}
