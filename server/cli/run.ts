@@ -6,6 +6,7 @@ import { parse } from "yaml";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
 import { runsStart } from "../../shared/protocol/protocol.ts";
+import { dryRunOnSite, refuseBadPair } from "./sites/onSite.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../analysis/modelFacts.ts";
@@ -32,6 +33,7 @@ interface Options {
   readonly prompts: number;
   readonly json?: boolean;
   readonly store?: string;
+  readonly site?: string;
 }
 
 function whole(text: string): number {
@@ -100,7 +102,7 @@ async function loaded(config: RunConfig): Promise<void> {
 }
 
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
-async function start(file: string, store: string, { set, steps, seed }: Options): Promise<string> {
+async function start(file: string, store: string, { set, steps, seed, site }: Options): Promise<string> {
   const link = await openDaemon(store).catch((error: unknown) => {
     throw new UserError(`No daemon could be reached or started for ${store}: ${messageOf(error)}`, {
       code: "no-daemon",
@@ -120,12 +122,35 @@ async function start(file: string, store: string, { set, steps, seed }: Options)
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
+      ...(site === undefined ? {} : { site }),
     });
     return run;
   } finally {
     connection.dispose();
     link.close();
   }
+}
+
+async function startAndFollow(file: string, store: string, options: Options): Promise<void> {
+  const run = await start(file, store, options);
+  await followHere(run, {
+    store,
+    history: true,
+    ...(options.json === undefined ? {} : { json: options.json }),
+  });
+}
+
+/** TensorFlow says things of itself on stderr; nothing of it is loaded for a site. */
+const isQuiet = ({ dryRun, endpoint, site }: Options): boolean =>
+  dryRun === true && endpoint === undefined && site === undefined;
+
+/** By the trainer that the config names: here where no site is named. */
+async function runElsewhere(config: RunConfig, store: string, options: Options): Promise<void> {
+  const { site = "here", json, dryRun } = options;
+  const asked = { site, store, json };
+  if (dryRun === true) return dryRunOnSite(config, asked);
+  await refuseBadPair(config, asked);
+  return startAndFollow(config.file, store, options);
 }
 
 export const command: Command = {
@@ -146,13 +171,17 @@ export const command: Command = {
       )
       .option("--model <name>", "with --endpoint: the model's name there; default: the first that it lists")
       .option("--prompts <n>", "with --endpoint: how many prompts", positive, 64)
+      .option(
+        "--site <site>",
+        "train elsewhere, by the trainer that `engine.use` names: a file of `sites/`, a host of ssh, or `here`",
+      )
       .option("--store <folder>", "the store, or a folder in its workspace; default: the file's")
       .option("--json", "one JSON object per line")
       .action(async (given: string, options: Options) => {
         const { endpoint } = options;
         if (endpoint !== undefined && options.dryRun !== true)
           program.error("error: --endpoint needs --dry-run", { exitCode: exit.usage });
-        if (options.dryRun === true && endpoint === undefined && (await inQuietChild())) return;
+        if (isQuiet(options) && (await inQuietChild())) return;
         const file = resolve(given);
         if (endpoint !== undefined) {
           const served = checked(file, { ...options, set: ["model.base=tiny", ...options.set] });
@@ -160,16 +189,13 @@ export const command: Command = {
         }
         const config = checked(file, options);
         if (config === undefined) return;
+        const store = storeOf(options.store, file);
+        if (options.site !== undefined || config.engine.use !== "embedded")
+          return runElsewhere(config, store, options);
         if (options.dryRun === true) return takeStep(config, options.json);
         await loaded(config);
         await warnOfTests(config, file);
-        const store = storeOf(options.store, file);
-        const run = await start(file, store, options);
-        await followHere(run, {
-          store,
-          history: true,
-          ...(options.json === undefined ? {} : { json: options.json }),
-        });
+        return startAndFollow(file, store, options);
       });
   },
 };

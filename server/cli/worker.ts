@@ -23,6 +23,11 @@ export const command: Command = {
           const remote = site === undefined ? undefined : await remoteFolder(folder, site);
           process.exit(await followFeed({ folder, run, source, remote, version: GRADUS_VERSION }));
         }
+        if (run?.site?.engine !== undefined) {
+          const { siteRun } = await import("../sites/run/siteRun.ts");
+          const place = { ...run.site, engine: run.site.engine };
+          process.exit(await siteRun({ folder, run, place, attempt, version: GRADUS_VERSION }));
+        }
         const { work } = await import("../run/loop/worker.ts");
         // Native libraries keep threads and timers of their own: the process ends when the run has.
         process.exit(await work({ folder, attempt, version: GRADUS_VERSION }));

@@ -1,10 +1,8 @@
 /** The project of a run: a config, exported to the trainer that it names, for the site it goes to. */
-import { mkdirSync, rmSync } from "node:fs";
-import type { ExternalEngine } from "../../shared/run/engines.ts";
+import { engineNames, type ExternalEngine } from "../../shared/run/engines.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { exporterOf } from "../frameworks/export/index.ts";
-import type { Exported } from "../frameworks/export/exporter.ts";
+import { exporters, writeProject, type Exported, type Exporter } from "../frameworks/export/index.ts";
 import type { SiteConfig } from "./siteConfig.ts";
 
 export interface ProjectAsk {
@@ -24,7 +22,7 @@ export interface Project extends Exported {
 }
 
 /** Who trains a config elsewhere. @throws UserError where it is the engine of Gradus */
-export function engineOf({ file, engine }: RunConfig): ExternalEngine {
+export function engineOf({ file, engine }: Pick<RunConfig, "file" | "engine">): ExternalEngine {
   if (engine.use !== "embedded") return engine.use;
   throw new UserError("This config trains in the engine of Gradus, which runs on this machine.", {
     file,
@@ -33,16 +31,22 @@ export function engineOf({ file, engine }: RunConfig): ExternalEngine {
   });
 }
 
-/** Writes the project into a folder that holds nothing else. */
-export async function writeProject({ config, text, site, folder, version }: ProjectAsk): Promise<Project> {
+/** An earlier project of ours in the folder is replaced. */
+export async function projectFor({ config, text, site, folder, version }: ProjectAsk): Promise<Project> {
+  const exporter = exporterOf(config);
+  const { python, launch } = site;
+  const exported = await writeProject(exporter, { config, text, folder, version, python, launch });
+  return { ...exported, engine: exporter.engine, release: exporter.release, folder };
+}
+
+function exporterOf(config: RunConfig): Exporter {
   const engine = engineOf(config);
-  const exporter = exporterOf(engine);
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-  const exported = await exporter.write({
-    ...{ config, text, folder, version },
-    python: site.python,
-    launch: site.launch,
+  const exporter = exporters[engine];
+  if (exporter !== undefined) return exporter;
+  const known = Object.values(exporters).map((one) => one.engine);
+  throw new UserError(`A config cannot be exported to ${engineNames[engine]} in this version.`, {
+    file: config.file,
+    code: "export-engine",
+    action: `Use one of: ${known.join(", ")}.`,
   });
-  return { ...exported, engine, release: exporter.release, folder };
 }

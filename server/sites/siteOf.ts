@@ -5,6 +5,11 @@ import { UserError } from "../../shared/lib/errors.ts";
 import { here } from "./here.ts";
 import type { Shell } from "./shell.ts";
 import { siteSchema, type SiteConfig } from "./siteConfig.ts";
+import { processes } from "./jobs/processes.ts";
+import { ray } from "./jobs/ray.ts";
+import type { Runner } from "./jobs/runner.ts";
+import { skypilot } from "./jobs/skypilot.ts";
+import { slurm } from "./jobs/slurm.ts";
 import { readSite } from "./siteFile.ts";
 import { ssh } from "./ssh.ts";
 
@@ -15,6 +20,7 @@ export interface Site {
   readonly reference: string;
   readonly config: SiteConfig;
   readonly shell: Shell;
+  readonly runner: Runner;
 }
 
 const endings = [".yaml", ".yml"];
@@ -30,23 +36,49 @@ export function siteOf(reference: string, from: string, env?: NodeJS.ProcessEnv)
   const file = isPath ? resolve(reference) : fileOf(reference, resolve(from));
   if (file !== undefined) {
     const name = basename(file, extname(file));
-    return siteWith(name, isPath ? file : reference, readSite(file), env);
+    return siteWith(name, isPath ? file : reference, readSite(file), { env, folder: dirname(file) });
   }
-  if (reference === "here") return siteWith("here", "here", siteSchema.parse({ kind: "here" }), env);
+  if (reference === "here") return siteWith("here", "here", siteSchema.parse({ kind: "here" }), { env });
   if (!/^[^\s-]\S*$/.test(reference))
     throw new UserError(`${JSON.stringify(reference)} is the name of no host.`, {
       code: "site-name",
       action: "Name a file of `sites/`, an alias of ~/.ssh/config, user@host, or `here`.",
     });
-  return siteWith(reference, reference, siteSchema.parse({ kind: "ssh", host: reference }), env);
+  return siteWith(reference, reference, siteSchema.parse({ kind: "ssh", host: reference }), { env });
 }
 
-function siteWith(name: string, reference: string, config: SiteConfig, env?: NodeJS.ProcessEnv): Site {
+function siteWith(
+  name: string,
+  reference: string,
+  config: SiteConfig,
+  { env, folder = "." }: { readonly env?: NodeJS.ProcessEnv | undefined; readonly folder?: string } = {},
+): Site {
+  const host = hostOf(config);
+  const port = "port" in config ? config.port : undefined;
   const shell =
-    config.kind === "here"
-      ? here()
-      : ssh({ host: config.host, name, port: config.port, ...(env === undefined ? {} : { env }) });
-  return { name, reference, config, shell };
+    host === undefined ? here() : ssh({ host, name, port, ...(env === undefined ? {} : { env }) });
+  return { name, reference, config, shell, runner: runnerOf(config, shell, folder) };
+}
+
+/** The machine whose shell it is; undefined: this one. */
+function hostOf(config: SiteConfig): string | undefined {
+  if (config.kind === "here") return undefined;
+  return config.kind === "skypilot" ? config.cluster : config.host;
+}
+
+/** @param folder of the site's file: its paths are from there */
+function runnerOf(config: SiteConfig, shell: Shell, folder: string): Runner {
+  switch (config.kind) {
+    case "here":
+    case "ssh":
+      return processes(shell);
+    case "slurm":
+      return slurm({ shell, options: config.sbatch });
+    case "skypilot":
+      return skypilot({ ...config, local: here(), task: resolve(folder, config.task) });
+    case "ray":
+      return ray(config);
+  }
 }
 
 function fileOf(name: string, from: string): string | undefined {

@@ -85,6 +85,8 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
     seed: z.number().int().optional(),
     /** The editor's Python, or the shell's: for rewards that name none. */
     python: z.string().optional(),
+    /** Where the trainer that `engine.use` names trains: a file of `sites/`, a host of ssh; default: this machine. */
+    site: z.string().optional(),
     /** Equal keys start one run: a repeated request after a lost answer is harmless. */
     key: z.string().optional(),
   }),

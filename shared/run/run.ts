@@ -56,7 +56,9 @@ export interface WorkerFile {
 
 /** A line of `runs/<id>/control.jsonl`. The log acknowledges each id. */
 export type ControlLine =
-  | { readonly id: string; readonly action: "stop" | "pause" | "continue" | "checkpoint" }
+  /** `now`: at once, whatever the step in flight. */
+  | { readonly id: string; readonly action: "stop"; readonly now?: boolean }
+  | { readonly id: string; readonly action: "pause" | "continue" | "checkpoint" }
   | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: Json };
 
 /** Environment and arguments by which the daemon starts `cli.ts` as a worker: `gradus worker <run folder> --attempt n`. */

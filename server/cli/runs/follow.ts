@@ -2,6 +2,7 @@
  * Follows a run through the daemon as the lines that `gradus run --json` and `gradus runs follow --json` write: each
  * step, event and evaluation once, in order, whatever happens to the connection in between.
  */
+import { stepsMade } from "../../../shared/run/origin.ts";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import {
   evaluationsQuery,
@@ -204,7 +205,7 @@ export class RunFollower implements FeedListener {
       type: "summary",
       run: this.options.run,
       status,
-      steps: (detail?.step ?? -1) + 1,
+      steps: detail === null ? 0 : stepsMade(detail),
       message,
       evaluation: { first: detail?.first ?? null, last: detail?.last ?? null },
       seconds: secondsOf(detail),

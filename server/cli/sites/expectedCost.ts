@@ -40,10 +40,12 @@ const lengths = "rollout/length";
 async function lastMeasured(
   connection: Requester,
   { file, top }: RunConfig,
-  { name }: Site,
+  { reference }: Site,
 ): Promise<Measured | undefined> {
   const { runs } = await ask(connection, runsList, { limit: 1000 });
-  const own = runs.filter((run) => run.file === file && run.origin?.site === name).slice(0, looked);
+  const own = runs
+    .filter((run) => run.file === file && run.origin?.site?.site === reference)
+    .slice(0, looked);
   for (const { id } of own) {
     const { series } = await ask(connection, metricsSeries, { run: id, metrics: [...clocks, lengths] });
     const valuesOf = (metric: string): number[] =>

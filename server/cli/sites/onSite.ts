@@ -1,12 +1,15 @@
 /** `gradus run FILE --site SITE`: what is looked at before anything starts, here and there. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { plural } from "../../../shared/lib/format.ts";
 import { readText, limits } from "../../lib/inputFile.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { checkPair } from "../../sites/check/checkPair.ts";
 import type { PairFinding } from "../../sites/check/pairFindings.ts";
 import { costLines, type CostEstimate } from "../../sites/cost.ts";
-import { engineOf, writeProject, type Project } from "../../sites/project.ts";
+import { engineOf, projectFor, type Project } from "../../sites/project.ts";
 import { siteOf, type Site } from "../../sites/siteOf.ts";
 import { exit, print, printJson } from "../command.ts";
 import { pathText } from "../text/diagnostics.ts";
@@ -27,14 +30,13 @@ interface Looked {
   readonly findings: readonly PairFinding[];
 }
 
-/** Writes the project below `.gradus/export/` and asks the site; nothing is brought there. */
-async function look(config: RunConfig, { site: named, store }: SiteOptions): Promise<Looked> {
+/** Writes the project into a folder and asks the site; nothing is brought there. */
+async function look(config: RunConfig, { site: named }: SiteOptions, folder: string): Promise<Looked> {
   engineOf(config);
   const site = siteOf(named, dirname(config.file));
   try {
     const text = readText(config.file, limits.source);
-    const folder = join(store, "export", config.name);
-    const project = await writeProject({ config, text, site: site.config, folder, version: GRADUS_VERSION });
+    const project = await projectFor({ config, text, site: site.config, folder, version: GRADUS_VERSION });
     return { site, project, findings: await checkPair(site, project.needs) };
   } finally {
     site.shell.close();
@@ -46,7 +48,7 @@ const failed = (findings: readonly PairFinding[]): boolean =>
 
 /** `--dry-run`: every file and every finding, and what it is going to take; nothing is started. */
 export async function dryRunOnSite(config: RunConfig, options: SiteOptions): Promise<void> {
-  const { site, project, findings } = await look(config, options);
+  const { site, project, findings } = await look(config, options, join(options.store, "export", config.name));
   const cost = await expectedCost(config, site, options.store);
   if (failed(findings)) process.exitCode = exit.failed;
   if (options.json === true)
@@ -62,17 +64,41 @@ function printAll({ site, project, findings }: Looked, cost: CostEstimate): void
   print(projectLines(pathText(project.folder), project.release, project).join("\n"));
   print(`\n${siteText(site)}`);
   print(findingLines(findings).join("\n"));
-  print(`\ncost\n${costLines(cost).map((line) => `  ${line}`).join("\n")}`);
+  print(
+    `\ncost\n${costLines(cost)
+      .map((line) => `  ${line}`)
+      .join("\n")}`,
+  );
 }
 
-const siteText = ({ name, config }: Site): string =>
-  config.kind === "here" ? "this machine" : `${name}  (ssh ${config.host})`;
+function siteText({ name, config }: Site): string {
+  switch (config.kind) {
+    case "here":
+      return "this machine";
+    case "ssh":
+      return `${name}  (ssh ${config.host})`;
+    case "slurm":
+      return `${name}  (Slurm${config.host === undefined ? "" : ` by ssh ${config.host}`})`;
+    case "skypilot":
+      return `${name}  (SkyPilot's cluster ${config.cluster})`;
+    case "ray":
+      return `${name}  (Ray at ${config.address})`;
+  }
+}
 
-/** Before a launch. @throws UserError where the pair cannot work */
-export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<Site> {
-  const { site, project, findings } = await look(config, options);
+/** Before a launch; the project is only looked at. @throws UserError where the pair cannot work */
+export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-project-"));
+  try {
+    refuse(config, await look(config, options, join(folder, "project")), options.json === true);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function refuse(config: RunConfig, { site, project, findings }: Looked, quiet: boolean): void {
   const said = findings.filter(({ severity }) => severity !== "ok");
-  if (options.json !== true && said.length > 0) print(findingLines(said).join("\n"));
+  if (!quiet && said.length > 0) print(findingLines(said).join("\n"));
   const first = findings.find(({ severity }) => severity === "error");
   if (first !== undefined)
     throw new UserError(`The run cannot start on ${site.name}: ${first.message}`, {
@@ -81,7 +107,8 @@ export async function refuseBadPair(config: RunConfig, options: SiteOptions): Pr
       ...(first.action === undefined ? {} : { action: first.action }),
     });
   const changing = project.missing.filter(({ changes }) => changes === "algorithm").length;
-  if (options.json !== true && changing > 0)
-    print(`${changing} of the config's choices do not act under ${project.release}: see ${pathText(join(project.folder, "MISSING.md"))}`);
-  return site;
+  if (!quiet && changing > 0)
+    print(
+      `${plural(changing, "choice")} of the config ${changing === 1 ? "does" : "do"} not act under ${project.release}: gradus run ${pathText(config.file)} --site ${site.name} --dry-run lists them`,
+    );
 }

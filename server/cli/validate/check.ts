@@ -94,7 +94,12 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
   }
   const edited = fix ? fixAll(path, text) : text;
   const fixed = write(path, text, edited);
-  return { file, kind, diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts, engineKeys }), fixed };
+  return {
+    file,
+    kind,
+    diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts, engineKeys }),
+    fixed,
+  };
 }
 
 const checkedFile = (file: string, kind: ConfigKind, diagnostic: Diagnostic): Checked => ({

@@ -1,21 +1,28 @@
 /** Before a run starts: its config is read once more, and one with errors starts nothing. */
-import { isAbsolute } from "node:path";
+import { dirname, isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
+import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../../shared/protocol/protocol.ts";
-import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { engineOf } from "../../sites/project.ts";
+import { siteOf } from "../../sites/siteOf.ts";
 
 interface Admitted {
   readonly name: string;
   /** The config's text where the file is another trainer's: the worker reads it in the file's place. */
   readonly converted: string | undefined;
+  /** Where another trainer trains it; undefined: the engine of Gradus does. */
+  readonly place:
+    | { readonly site: string; readonly root: string; readonly engine: ExternalEngine }
+    | undefined;
 }
 
 /** Throws with the config's diagnostics when it has errors. */
-export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart>): Admitted {
+export function readyToRun({ file, set, steps, seed, site }: ParamsOf<typeof runsStart>): Admitted {
   if (!isAbsolute(file))
     throw new UserError(`${file} is not an absolute path.`, {
       file,
@@ -29,8 +36,8 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
-  if (config !== undefined && config.engine.use !== "embedded") throw trainsElsewhere(file, config.engine.use);
-  if (config !== undefined) return { name: config.name, converted: converted?.config };
+  if (config !== undefined)
+    return { name: config.name, converted: converted?.config, place: placeOf(config, site) };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const first = errors[0];
   throw new ResponseError(
@@ -46,9 +53,11 @@ export function readyToRun({ file, set, steps, seed }: ParamsOf<typeof runsStart
   );
 }
 
-const trainsElsewhere = (file: string, use: ExternalEngine): UserError =>
-  new UserError(`${engineNames[use]} trains this config: \`engine.use\` says so.`, {
-    file,
-    code: "engine-elsewhere",
-    action: `Write its project with \`gradus export ${file}\`, or rehearse with the engine of Gradus: --set engine.use=embedded.`,
-  });
+/** @throws UserError where a site is named, and the engine of Gradus trains */
+function placeOf(config: RunConfig, site: string | undefined): Admitted["place"] {
+  if (site === undefined && config.engine.use === "embedded") return undefined;
+  const engine = engineOf(config);
+  const { reference, config: found, shell } = siteOf(site ?? "here", dirname(config.file));
+  shell.close();
+  return { site: reference, root: found.folder, engine };
+}

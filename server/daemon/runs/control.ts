@@ -36,7 +36,7 @@ export function control(
       action: "End it there, or stop it without --now, so that it ends after its step.",
     });
   const id = randomBytes(6).toString("hex");
-  const said = action === "set" ? { path, value } : {};
+  const said = action === "set" ? { path, value } : action === "stop" && now ? { now } : {};
   appendControl(folder, `${JSON.stringify({ id, action, ...said, at: new Date().toISOString() })}\n`);
   return { id };
 }

@@ -3,11 +3,14 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, runsStart } from "../../../shared/protocol/protocol.ts";
-import type { RunFile } from "../../../shared/run/run.ts";
+import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import { authoredPath, newRunId, runFilePath, runFolder } from "../../store/files.ts";
 
 type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
-  Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python">;
+  Pick<ParamsOf<typeof runsStart>, "steps" | "seed" | "python"> & {
+    /** Where it trains, in a folder of its own there. */
+    readonly place?: Omit<SiteFolder, "folder"> & { readonly root: string };
+  };
 
 /**
  * @param text what the worker reads in the file's place
@@ -17,7 +20,7 @@ type NewRun = Pick<RunFile, "file" | "set" | "parent" | "fresh"> &
 export function makeRunFolder(
   store: string,
   name: string,
-  { file, set, steps, seed, python, parent, fresh }: NewRun,
+  { file, set, steps, seed, python, parent, fresh, place }: NewRun,
   text: string | undefined,
   fill: (folder: string) => void = () => undefined,
 ): string {
@@ -36,10 +39,16 @@ export function makeRunFolder(
     ...(python === undefined ? {} : { python }),
     ...(parent === undefined ? {} : { parent }),
     ...(fresh === undefined ? {} : { fresh }),
+    ...(place === undefined ? {} : { site: siteFolder(place, id) }),
   };
   write(folder, content, text, fill);
   return id;
 }
+
+const siteFolder = ({ root, ...site }: NonNullable<NewRun["place"]>, id: string): SiteFolder => ({
+  ...site,
+  folder: `${root.replace(/\/$/, "")}/${id}`,
+});
 
 /** All or nothing: what cannot be written leaves no folder. */
 function write(

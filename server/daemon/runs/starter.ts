@@ -39,8 +39,8 @@ export class Starter {
 
   start(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
     return this.once(parameters.key, () => {
-      const { name, converted } = readyToRun(parameters);
-      return makeRunFolder(this.store, name, parameters, converted);
+      const { name, converted, place } = readyToRun(parameters);
+      return makeRunFolder(this.store, name, { ...parameters, ...(place && { place }) }, converted);
     });
   }
 
@@ -128,7 +128,7 @@ export class Starter {
 
 /** The file of a run that can go on. @throws UserError where it cannot */
 function resumable({ id, status, origin, file: known }: RunSummary, folder: string): string {
-  if (origin !== undefined)
+  if (origin !== undefined && readRunFile(folder)?.site?.engine === undefined)
     throw new UserError(
       `Run ${id} was imported from ${trainerNames[origin.trainer]}: it has no checkpoint to resume from.`,
       {

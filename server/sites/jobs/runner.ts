@@ -22,6 +22,8 @@ export interface JobAsk {
 
 /** A job is found again by its id and folder alone: whoever started it may be gone. */
 export interface Runner {
+  /** Brings the machine up that the job runs on, where it is not there yet: it may take minutes. */
+  ready?(): Promise<void>;
   /** Starts it, where there is no job of that id. */
   start(ask: JobAsk): Promise<void>;
   state(job: Pick<JobAsk, "id" | "folder">): Promise<JobState>;

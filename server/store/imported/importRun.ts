@@ -222,7 +222,7 @@ function writeLog(
   const begin = Math.min(...times.keys());
   commit(log, begin, { kind: "stage", step: begin, index: 0, name: "rl", stage_kind: "rl" });
   for (const { step, values } of metrics.steps)
-    commit(log, step, { kind: "metrics", step, time: times.get(step) ?? last, values });
+    commit(log, step, { kind: "metrics", step, time: (times.get(step) ?? last) * 1000, values });
   for (const record of placed.records) commit(log, record.step, record);
   commit(log, lastStep, {
     kind: "end",

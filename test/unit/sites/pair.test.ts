@@ -1,6 +1,5 @@
 /** A project and a site, checked as a pair: by the site's own Python, and a driver that answers as it was recorded. */
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -8,6 +7,7 @@ import { after, describe, it } from "node:test";
 import type { Needs } from "../../../server/frameworks/export/exporter.ts";
 import { pairFindings, processesOf, type PairFinding } from "../../../server/sites/check/pairFindings.ts";
 import { probeSite, type SiteProbe } from "../../../server/sites/check/probeSite.ts";
+import { here } from "../../../server/sites/here.ts";
 import type { Shell } from "../../../server/sites/shell.ts";
 import { siteSchema } from "../../../server/sites/siteConfig.ts";
 
@@ -32,26 +32,20 @@ case "$1" in
 esac
 `;
 
+const own = process.env["PATH"];
+/** This machine's shell, which sees another PATH. */
 function shellWith(path: string): Shell {
-  return {
-    name: "this machine",
-    run: (script, ask) => {
-      const { status, stdout, stderr } = spawnSync("sh", ["-c", script], {
-        input: ask?.input,
-        env: { ...process.env, PATH: path },
-      });
-      return Promise.resolve({ code: status ?? -1, stdout, stderr: stderr.toString() });
-    },
-    close: () => undefined,
-  };
+  process.env["PATH"] = path;
+  return here();
 }
+after(() => void (process.env["PATH"] = own));
 
 function withDriver(text: string): string {
   const bin = join(folder, `bin${text.length}`);
   mkdirSync(bin, { recursive: true });
   writeFileSync(join(bin, "nvidia-smi"), text);
   chmodSync(join(bin, "nvidia-smi"), 0o755);
-  return `${bin}${delimiter}${process.env["PATH"]}`;
+  return `${bin}${delimiter}${own}`;
 }
 
 async function probed(
@@ -138,7 +132,7 @@ describe("a site, asked by its own Python", () => {
   });
 
   it("says that the Python cannot be run, and what divides what", async () => {
-    const none = await probeSite(shellWith(process.env["PATH"]!), { ...site, python: "./no-python" }, needs);
+    const none = await probeSite(here(), { ...site, python: "./no-python" }, needs);
     assert.equal(none, undefined);
     const divides = [{ whole: "generation_batch_size", part: "num_generations", of: 12, by: 8 }];
     const [batch, python] = pairFindings({ ...site, python: "./no-python" }, { ...needs, divides }, none);
@@ -149,7 +143,7 @@ describe("a site, asked by its own Python", () => {
 
   it("a Python that answers something else is named", () =>
     assert.rejects(
-      probeSite(shellWith(process.env["PATH"]!), { ...site, python: "/bin/echo" }, needs),
+      probeSite(here(), { ...site, python: "/bin/echo" }, needs),
       /\/bin\/echo on this machine could not look at what is there/,
     ));
 

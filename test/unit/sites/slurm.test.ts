@@ -7,7 +7,7 @@ import { delimiter, join } from "node:path";
 import { after, describe, it } from "node:test";
 import { batchScript, slurm } from "../../../server/sites/jobs/slurm.ts";
 import type { JobState } from "../../../server/sites/jobs/runner.ts";
-import type { Shell } from "../../../server/sites/shell.ts";
+import { here } from "../../../server/sites/here.ts";
 
 const root = mkdtempSync(join(tmpdir(), "gradus-slurm-"));
 after(() => rmSync(root, { recursive: true, force: true }));
@@ -20,17 +20,8 @@ function command(name: string, text: string): void {
 }
 
 const environment = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` };
-const shell: Shell = {
-  name: "login",
-  run: (script, ask) => {
-    const { status, stdout, stderr } = spawnSync("sh", ["-c", script], {
-      input: ask?.input,
-      env: environment,
-    });
-    return Promise.resolve({ code: status ?? -1, stdout, stderr: stderr.toString() });
-  },
-  close: () => undefined,
-};
+const shell = here();
+process.env["PATH"] = environment.PATH;
 const runner = slurm({ shell, options: ["--partition=gpu", "--gres=gpu:8"] });
 
 let made = 0;
@@ -95,7 +86,7 @@ describe("jobs of Slurm", () => {
     command("sbatch", "echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1");
     await assert.rejects(
       runner.start(job),
-      /Slurm on login refused: sbatch: error: invalid partition specified: gpu/,
+      /Slurm on this machine refused: sbatch: error: invalid partition specified: gpu/,
     );
   });
 

@@ -27,6 +27,10 @@ export interface FeedRunOptions {
   readonly config: RunConfig | undefined;
   readonly bundles: Readonly<Record<string, string>>;
   readonly version: string;
+  /** Default: 0. A later one takes all in again, from its start. */
+  readonly attempt?: number;
+  /** What trains; default: the trainer that wrote the folder. */
+  readonly backend?: { readonly name: string; readonly reason: string; readonly device: string };
 }
 
 export interface FeedCounts {
@@ -89,15 +93,15 @@ export class FeedRun {
       {
         kind: "start",
         run: options.run,
-        attempt: 0,
-        resumed_at: null,
+        attempt: options.attempt ?? 0,
+        resumed_at: options.attempt === undefined || options.attempt === 0 ? null : 0,
         name: options.name,
         file: options.file,
         authored: options.authored,
         config: options.config?.tree ?? config ?? {},
         seed: options.config?.seed ?? 0,
         steps: planned + 1,
-        backend: {
+        backend: options.backend ?? {
           name: trainerNames[feed.trainer],
           reason: `imported from ${placeOf(origin)}`,
           device: "",
@@ -114,7 +118,13 @@ export class FeedRun {
   /** Between steps. */
   event(event: FollowEvent): void {
     const step = this.staged ? this.last : -1;
-    this.write(step, [{ kind: "event", step, time: Date.now() / 1000, ...event }]);
+    this.write(step, [{ kind: "event", step, time: Date.now(), ...event }]);
+  }
+
+  /** Answers what the run was asked. */
+  acknowledge(id: string, accepted: boolean, message: string): void {
+    const step = this.staged ? this.last : -1;
+    this.write(step, [{ kind: "acknowledge", step, id, accepted, message }]);
   }
 
   /** The folder has been renamed: what follows is written there. */
@@ -140,7 +150,9 @@ export class FeedRun {
     const groups = groupRecords(rows.filter(trains), estimates);
     const all = { ...(rows.length > 0 ? this.own(rows, groups) : {}), ...values };
     const records: Exclude<LogRecord, { kind: "commit" }>[] = [
-      ...(Object.keys(all).length > 0 ? [{ kind: "metrics", step, time, values: all } as const] : []),
+      ...(Object.keys(all).length > 0
+        ? [{ kind: "metrics", step, time: time * 1000, values: all } as const]
+        : []),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
       ...(placed === undefined ? [] : [{ ...placed, relative: relative(this.options.home, placed.file) }]),
@@ -203,7 +215,7 @@ export class FeedRun {
   }
 
   private write(step: number, records: readonly Exclude<LogRecord, { kind: "commit" }>[]): void {
-    this.log ??= openAttempt(this.folder, 0);
+    this.log ??= openAttempt(this.folder, this.options.attempt ?? 0);
     for (const record of records) this.log.append(record);
     this.log.commit(step);
   }

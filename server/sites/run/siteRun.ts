@@ -1,0 +1,217 @@
+/**
+ * A worker that trains nothing itself: it brings a project to a site, starts it there, and takes in what it writes until the job has
+ * ended. When this process goes, the job goes on; the next attempt finds it.
+ */
+import { dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
+import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { takeLease } from "../../../shared/run/lease.ts";
+import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import { mirrorPath } from "../../store/files.ts";
+import { FeedRun } from "../../store/imported/feeds/feedRun.ts";
+import { RemoteLooks } from "../../store/imported/feeds/remoteLooks.ts";
+import { rewardHashes } from "../../store/imported/rewardHashes.ts";
+import { hasEnded, type JobState } from "../jobs/runner.ts";
+import { Mirror } from "../mirror.ts";
+import { siteOf, type Site } from "../siteOf.ts";
+import { endOf } from "./ending.ts";
+import { persistently } from "./persistently.ts";
+import { ProjectFeed } from "./projectFeed.ts";
+import { projectOf, runConfig } from "./runConfig.ts";
+import { SiteJob } from "./siteJob.ts";
+import { Steering, type Asked } from "./steering.ts";
+
+export interface SiteRunOptions {
+  /** The run's folder. */
+  readonly folder: string;
+  readonly run: RunFile;
+  readonly place: SiteFolder & { readonly engine: ExternalEngine };
+  readonly attempt: number;
+  readonly version: string;
+}
+
+/** @returns the process's exit code */
+export async function siteRun(options: SiteRunOptions): Promise<number> {
+  const lease = takeLease(options.folder, options.attempt, options.version);
+  const gone = new AbortController();
+  process.on("SIGTERM", () => gone.abort());
+  try {
+    const { config, authored } = runConfig(options.folder, options.run);
+    const site = siteOf(options.place.site, dirname(options.run.file));
+    const run = new SiteRun(options, site, config, authored, gone.signal);
+    return await run.toItsEnd();
+  } finally {
+    lease.release();
+  }
+}
+
+class SiteRun {
+  private readonly job: SiteJob;
+  private readonly feed: ProjectFeed;
+  private readonly looks: RemoteLooks;
+  private readonly steering: Steering;
+  private log: FeedRun | undefined;
+  private stopping = false;
+  private waitsFor: string | undefined;
+
+  constructor(
+    private readonly options: SiteRunOptions,
+    private readonly site: Site,
+    private readonly config: RunConfig,
+    private readonly authored: string,
+    private readonly signal: AbortSignal,
+  ) {
+    const { folder, run, place, attempt } = options;
+    this.job = new SiteJob(site, place, run.id, folder);
+    const mirror = new Mirror(site.shell, `${place.folder}/out`, mirrorPath(folder));
+    this.feed = new ProjectFeed(mirror.local, config);
+    this.looks = new RemoteLooks({ name: site.name, pull: (signal) => mirror.pull({ signal }) }, signal);
+    this.steering = new Steering(folder, attempt > 0);
+  }
+
+  async toItsEnd(): Promise<number> {
+    const log = await this.openLog();
+    log.begin();
+    this.looks.begin((event) => log.event(event));
+    try {
+      const began = await this.persist(() => this.begin());
+      if (began === undefined) return 0;
+      return await this.follow(log);
+    } catch (error) {
+      const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
+      log.end("failed", `${messageOf(error)}.${action}`.replace("..", "."));
+      return 1;
+    } finally {
+      log.close();
+      this.feed.close();
+      this.site.shell.close();
+    }
+  }
+
+  private async begin(): Promise<true> {
+    const { options, site, config, authored } = this;
+    const project = await projectOf(options.folder, {
+      config,
+      text: authored,
+      site: site.config,
+      version: options.version,
+    });
+    const begun = await this.job.begin(project, options.attempt);
+    const where = `${site.name}, in ${options.place.folder}`;
+    const messages = {
+      started: `Started on ${where}.`,
+      resumed: `Started again from its last checkpoint on ${where}.`,
+      attached: `The job on ${where} is followed again.`,
+    };
+    this.say("info", `site-${begun}`, messages[begun]);
+    return true;
+  }
+
+  /** @returns the exit code */
+  private async follow(log: FeedRun): Promise<number> {
+    for (;;) {
+      await this.steer();
+      // The state first: what is there when the job has ended comes with the look after it.
+      const state = await this.persist(() => this.job.state());
+      if (state === undefined) return this.leave();
+      this.sayWaiting(state);
+      await this.looks.look();
+      if (this.signal.aborted) return this.leave();
+      const ended = hasEnded(state) || state.kind === "absent";
+      this.takeIn(log, ended);
+      if (ended) return this.end(log, state);
+      await wait(this.looks.every, undefined, { signal: this.signal }).catch(() => undefined);
+    }
+  }
+
+  /** All that is here now. */
+  private takeIn(log: FeedRun, last: boolean): void {
+    for (let more = true; more;) {
+      const slice = this.feed.next(last);
+      log.take(slice.parts);
+      this.looks.took(slice);
+      log.counts.bytes += slice.bytes;
+      more = slice.more;
+    }
+  }
+
+  /** This process goes, and not the job: nothing is written that says that the run has ended. */
+  private leave(): number {
+    return 0;
+  }
+
+  private async end(log: FeedRun, state: JobState): Promise<number> {
+    const text = await this.persist(() => this.job.log());
+    const { status, message } = endOf(state, {
+      site: this.site.name,
+      stopping: this.stopping,
+      log: text ?? "",
+    });
+    log.end(status, message);
+    return status === "failed" ? 1 : 0;
+  }
+
+  private async steer(): Promise<void> {
+    for (const asked of this.steering.next()) await this.answer(asked);
+  }
+
+  private async answer({ id, action, now = false }: Asked): Promise<void> {
+    const { name } = this.site;
+    if (action !== "stop") {
+      const engine = engineNames[this.options.place.engine];
+      this.log?.acknowledge(
+        id,
+        false,
+        `${engine} on ${name} takes no \`${action}\`: stop it, or let it go on.`,
+      );
+      return;
+    }
+    const again = this.stopping;
+    this.stopping = true;
+    await this.persist(() => (now || again ? this.job.stop() : this.job.ask()).then(() => true));
+    this.log?.acknowledge(
+      id,
+      true,
+      now || again ? `Ended on ${name}.` : `Asked on ${name} to save and to stop after its present step.`,
+    );
+  }
+
+  private sayWaiting(state: JobState): void {
+    const why = state.kind === "waiting" ? state.why : undefined;
+    if (why !== undefined && why !== this.waitsFor)
+      this.say("info", "site-waiting", `Waiting on ${this.site.name}${why === "" ? "" : `: ${why}`}.`);
+    this.waitsFor = why;
+  }
+
+  private persist<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
+    return persistently(ask, this.signal, (error) =>
+      this.say("warning", "site-unreachable", `${error.message.replace(/\.$/, "")}; trying again`),
+    );
+  }
+
+  private say(severity: "info" | "warning", name: string, message: string): void {
+    this.log?.event({ severity, name, message });
+  }
+
+  private async openLog(): Promise<FeedRun> {
+    const { options, config, authored, feed } = this;
+    const { run, folder, place, attempt, version } = options;
+    this.log = new FeedRun(folder, feed, {
+      run: run.id,
+      name: run.name,
+      home: folder,
+      folder: join(mirrorPath(folder), "out"),
+      site: place,
+      file: run.file,
+      authored,
+      config,
+      bundles: await rewardHashes(config),
+      version,
+      attempt,
+      backend: { name: engineNames[place.engine], reason: `on ${this.site.name}`, device: "" },
+    });
+    return this.log;
+  }
+}
