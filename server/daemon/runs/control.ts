@@ -4,6 +4,7 @@ import { placeText } from "../../../shared/daemon/place.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { ParamsOf, ResultOf, RunStatus, runsControl } from "../../../shared/protocol/protocol.ts";
 import { appendControl } from "../../../shared/run/controlFile.ts";
+import { readRunFile } from "../../store/files.ts";
 import { holderOf, isWorkerOf } from "../../../shared/run/lease.ts";
 
 /** `stop --now` asks, then insists, after so many milliseconds. */
@@ -43,6 +44,8 @@ export function control(
 
 /** The step in flight is lost, nothing that was committed. */
 export function endAtOnce(folder: string): void {
+  // A worker that is killed leaves the job on its site alone: it has to end that first.
+  if (readRunFile(folder)?.site?.engine !== undefined) return;
   const holder = holderOf(folder);
   if (holder.state !== "here") return;
   const { identity } = holder;

@@ -32,6 +32,9 @@ export interface SiteRunOptions {
   readonly version: string;
 }
 
+/** Milliseconds between two looks for what the run is asked. */
+const hearEvery = 250;
+
 /** @returns the process's exit code */
 export async function siteRun(options: SiteRunOptions): Promise<number> {
   const lease = takeLease(options.folder, options.attempt, options.version);
@@ -55,19 +58,26 @@ class SiteRun {
   private log: FeedRun | undefined;
   private stopping = false;
   private waitsFor: string | undefined;
+  private readonly asked: Asked[] = [];
+  /** It is to end at once. */
+  private readonly now = new AbortController();
+  private wake = new AbortController();
+  /** This process goes, or it is to end at once. */
+  private readonly signal: AbortSignal;
 
   constructor(
     private readonly options: SiteRunOptions,
     private readonly site: Site,
     private readonly config: RunConfig,
     private readonly authored: string,
-    private readonly signal: AbortSignal,
+    private readonly gone: AbortSignal,
   ) {
+    this.signal = AbortSignal.any([gone, this.now.signal]);
     const { folder, run, place, attempt } = options;
     this.job = new SiteJob(site, place, run.id, folder);
     const mirror = new Mirror(site.shell, `${place.folder}/out`, mirrorPath(folder));
     this.feed = new ProjectFeed(mirror.local, config);
-    this.looks = new RemoteLooks({ name: site.name, pull: (signal) => mirror.pull({ signal }) }, signal);
+    this.looks = new RemoteLooks({ name: site.name, pull: (signal) => mirror.pull({ signal }) }, this.signal);
     this.steering = new Steering(folder, attempt > 0);
   }
 
@@ -75,15 +85,16 @@ class SiteRun {
     const log = await this.openLog();
     log.begin();
     this.looks.begin((event) => log.event(event));
+    const watch = setInterval(() => this.hear(), hearEvery);
     try {
-      const began = await this.persist(() => this.begin());
-      if (began === undefined) return 0;
+      await this.persist(() => this.begin());
       return await this.follow(log);
     } catch (error) {
       const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
       log.end("failed", `${messageOf(error)}.${action}`.replace("..", "."));
       return 1;
     } finally {
+      clearInterval(watch);
       log.close();
       this.feed.close();
       this.site.shell.close();
@@ -111,19 +122,26 @@ class SiteRun {
 
   /** @returns the exit code */
   private async follow(log: FeedRun): Promise<number> {
-    for (;;) {
+    while (!this.signal.aborted) {
       await this.steer();
       // The state first: what is there when the job has ended comes with the look after it.
       const state = await this.persist(() => this.job.state());
-      if (state === undefined) return this.leave();
+      if (state === undefined) break;
       this.sayWaiting(state);
       await this.looks.look();
-      if (this.signal.aborted) return this.leave();
+      if (this.signal.aborted) break;
       const ended = hasEnded(state) || state.kind === "absent";
       this.takeIn(log, ended);
       if (ended) return this.end(log, state);
-      await wait(this.looks.every, undefined, { signal: this.signal }).catch(() => undefined);
+      await this.pause();
     }
+    // This process goes, and not the job: nothing is written that says that the run has ended.
+    return this.gone.aborted ? 0 : this.endNow(log);
+  }
+
+  private async pause(): Promise<void> {
+    const signal = AbortSignal.any([this.signal, this.wake.signal]);
+    await wait(this.looks.every, undefined, { signal }).catch(() => undefined);
   }
 
   /** All that is here now. */
@@ -137,8 +155,16 @@ class SiteRun {
     }
   }
 
-  /** This process goes, and not the job: nothing is written that says that the run has ended. */
-  private leave(): number {
+  /** The site is asked once: where it does not answer, the run ends here all the same. */
+  private async endNow(log: FeedRun): Promise<number> {
+    const { name } = this.site;
+    const left = await this.job.stop().then(
+      () => "",
+      (error: unknown) => ` The job there may go on: ${messageOf(error)}.`,
+    );
+    if (left === "") this.takeIn(log, true);
+    for (const { id } of this.asked.splice(0)) log.acknowledge(id, left === "", `Ended on ${name}.${left}`);
+    log.end("stopped", `Ended at once on ${name}.${left}`);
     return 0;
   }
 
@@ -153,11 +179,21 @@ class SiteRun {
     return status === "failed" ? 1 : 0;
   }
 
-  private async steer(): Promise<void> {
-    for (const asked of this.steering.next()) await this.answer(asked);
+  private hear(): void {
+    const found = this.steering.next();
+    if (found.length === 0) return;
+    this.asked.push(...found);
+    const stops = found.filter(({ action }) => action === "stop");
+    if (stops.some(({ now = false }) => now) || (this.stopping && stops.length > 0)) this.now.abort();
+    this.wake.abort();
+    this.wake = new AbortController();
   }
 
-  private async answer({ id, action, now = false }: Asked): Promise<void> {
+  private async steer(): Promise<void> {
+    for (const asked of this.asked.splice(0)) await this.answer(asked);
+  }
+
+  private async answer({ id, action }: Asked): Promise<void> {
     const { name } = this.site;
     if (action !== "stop") {
       const engine = engineNames[this.options.place.engine];
@@ -168,14 +204,10 @@ class SiteRun {
       );
       return;
     }
-    const again = this.stopping;
     this.stopping = true;
-    await this.persist(() => (now || again ? this.job.stop() : this.job.ask()).then(() => true));
-    this.log?.acknowledge(
-      id,
-      true,
-      now || again ? `Ended on ${name}.` : `Asked on ${name} to save and to stop after its present step.`,
-    );
+    const done = await this.persist(() => this.job.ask().then(() => true));
+    if (done === true)
+      this.log?.acknowledge(id, true, `Asked on ${name} to save and to stop after its present step.`);
   }
 
   private sayWaiting(state: JobState): void {

@@ -1,0 +1,195 @@
+/**
+ * A run that another trainer trains on a site: a real daemon, its worker, a real job. What trains is a program of ours in the
+ * place of the site's Python, which writes as `gradus_hook.py` does, as far as `pace` lets it.
+ */
+import assert from "node:assert/strict";
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import type { MessageConnection } from "vscode-jsonrpc/node";
+import { ask } from "../../../shared/daemon/request.ts";
+import {
+  eventsQuery,
+  metricsSeries,
+  runsControl,
+  runsResume,
+  runsStart,
+  type RunDetail,
+} from "../../../shared/protocol/protocol.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { Sandbox, kill, until } from "../daemon.ts";
+
+/** Trains 6 steps; it saves after each, and looks for `out/stop`. */
+const trainer = `import os, sys, time
+sys.path.insert(0, "."); sys.dont_write_bytecode = True
+from gradus_hook import log_rollouts, trl_callback
+class State: global_step = 0; is_world_process_zero = True
+class Arguments:
+    num_generations = 2
+    def to_dict(self): return {"max_steps": 6}
+saved = os.path.join("out", "checkpoints", "step")
+os.makedirs(os.path.dirname(saved), exist_ok=True)
+if "--resume" in sys.argv and os.path.exists(saved): State.global_step = int(open(saved).read())
+callback = trl_callback(); callback.on_train_begin(Arguments(), State, None)
+@log_rollouts
+def right(completions, **kw): return [1.0, 0.0]
+while State.global_step < 6:
+    pace = open(PACE).read().split()
+    if "fail" in pace: raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
+    if os.path.exists("out/stop"): break
+    if State.global_step >= int(pace[0]): time.sleep(0.02); continue
+    right(prompts=["a", "a"], completions=["x", "y"], trainer_state=State)
+    State.global_step += 1
+    callback.on_log(Arguments(), State, None, logs={"reward": 0.5, "step_time": 0.1})
+    open(saved, "w").write(str(State.global_step))
+callback.on_train_end(Arguments(), State, None)
+`;
+
+const config = `extends: grpo
+name: far
+engine: { use: trl }
+model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 64 }
+tasks: [{ env: countdown, numbers: [2] }]
+rollout: { prompts: 1, group: 2, max_tokens: 8 }
+reward: { terms: { right: { use: equation } } }
+steps: 6
+`;
+
+describe("a run on a site", { timeout: 120_000 }, () => {
+  let box: Sandbox;
+  let connection: MessageConnection;
+  let project = "";
+  const jobs = new Set<number>();
+  const started = { environment: { GRADUS_IDLE_MS: "60000" } };
+
+  before(async () => {
+    box = await Sandbox.make();
+    project = dirname(box.file);
+    writeFileSync(box.file, config);
+    mkdirSync(join(project, "sites"));
+    const python = join(project, "python");
+    writeFileSync(
+      join(project, "trainer.py"),
+      trainer.replace("PACE", JSON.stringify(join(project, "pace"))),
+    );
+    writeFileSync(python, `#!/bin/sh\nshift\nexec python3 '${join(project, "trainer.py")}' "$@"\n`);
+    chmodSync(python, 0o755);
+    writeFileSync(
+      join(project, "sites", "lab.yaml"),
+      `kind: here\nfolder: ${join(project, "far")}\npython: ${python}\nenv: { GREETING: hello }\n`,
+    );
+    connection = await box.connect(started);
+  });
+  after(async () => {
+    for (const pid of jobs) kill(pid, "SIGKILL");
+    await box.end();
+  });
+
+  const pace = (text: string): void => writeFileSync(join(project, "pace"), text);
+  const begin = async (): Promise<string> =>
+    (await ask(connection, runsStart, { file: box.file, site: "lab" })).run;
+  const reach = (run: string, is: (detail: RunDetail) => boolean) => box.reach(connection, run, is, 40_000);
+  const stepsOf = async (run: string): Promise<readonly number[]> => {
+    const { series } = await ask(connection, metricsSeries, {
+      run,
+      metrics: ["reward/total"],
+      maxPoints: 100,
+    });
+    return [...(series[0]?.steps ?? [])];
+  };
+  const said = async (run: string): Promise<string[]> =>
+    (await ask(connection, eventsQuery, { run, limit: 100 })).events.map(({ name }) => name);
+  const jobOf = (run: string): number => {
+    const pid = Number(readFileSync(join(project, "far", run, "job.pid"), "utf8").split(" ")[0]);
+    jobs.add(pid);
+    return pid;
+  };
+
+  it("stops after its step, goes on from its checkpoint, and finishes", async () => {
+    pace("2");
+    const run = await begin();
+    await reach(run, ({ step }) => step === 2);
+    const { origin, backend, steps } = await reach(run, ({ status }) => status === "running");
+    assert.deepEqual(
+      [origin?.site, backend, steps],
+      [{ site: "lab", folder: join(project, "far", run), engine: "trl" }, "TRL", 7],
+    );
+    jobOf(run);
+    await ask(connection, runsControl, { run, action: "stop" });
+    const stopped = await reach(run, ({ status }) => status === "stopped");
+    assert.equal(stopped.message, "Stopped on lab.");
+    pace("6");
+    await ask(connection, runsResume, { run });
+    await reach(run, ({ status }) => status === "finished");
+    assert.deepEqual(await stepsOf(run), [1, 2, 3, 4, 5, 6]);
+    assert.deepEqual((await said(run)).filter((name) => name.startsWith("site-")).toSorted(), [
+      "site-resumed",
+      "site-started",
+    ]);
+    const files = readdirSync(join(box.folder(run), "project"));
+    assert.ok(
+      ["launch.sh", "train.py", "MISSING.md"].every((name) => files.includes(name)),
+      files.join(" "),
+    );
+  });
+
+  it("goes on while nobody watches, and is followed again without a gap", async () => {
+    pace("2");
+    const run = await begin();
+    await reach(run, ({ step }) => step === 2);
+    const job = jobOf(run);
+    kill(box.workerOf(run), "SIGKILL");
+    const alone = await reach(run, ({ status }) => status === "interrupted");
+    assert.match(alone.message ?? "", /The job on lab goes on/);
+    pace("5");
+    const checkpoint = join(project, "far", run, "out", "checkpoints", "step");
+    await until(() => Promise.resolve(readFileSync(checkpoint, "utf8") === "5" || null), "the job's steps");
+    await ask(connection, runsResume, { run });
+    await reach(run, ({ step }) => step === 5);
+    assert.ok(isRunning(job));
+    assert.ok((await said(run)).includes("site-attached"));
+    pace("6");
+    await reach(run, ({ status }) => status === "finished");
+    assert.deepEqual(await stepsOf(run), [1, 2, 3, 4, 5, 6]);
+  });
+
+  it("a worker that is ended, as by a shutdown, leaves the job alone; stop --now does not", async () => {
+    pace("1");
+    const run = await begin();
+    await reach(run, ({ step }) => step === 1);
+    const job = jobOf(run);
+    kill(box.workerOf(run), "SIGTERM");
+    await reach(run, ({ status }) => status === "interrupted");
+    assert.ok(isRunning(job));
+    await ask(connection, runsResume, { run });
+    await reach(run, ({ status }) => status === "running");
+    await until(
+      async () => ((await said(run)).includes("site-attached") ? true : null),
+      "that it is followed",
+    );
+    await ask(connection, runsControl, { run, action: "stop", now: true });
+    await reach(run, ({ status }) => status === "stopped");
+    assert.ok(!isRunning(job));
+  });
+
+  it("fails with what the trainer said last, and with a site that cannot be", async () => {
+    pace("1");
+    const run = await begin();
+    await reach(run, ({ step }) => step === 1);
+    jobOf(run);
+    pace("1 fail");
+    const { message } = await reach(run, ({ status }) => status === "failed");
+    assert.match(message ?? "", /^The trainer on lab ended with exit code 1: .*CUDA out of memory/);
+    await assert.rejects(
+      ask(connection, runsStart, { file: box.file, site: "./sites/none.yaml" }),
+      /none\.yaml|cannot be read/,
+    );
+    assert.ok(!existsSync(join(project, "far", "none")));
+  });
+
+  it("is no place for the engine of Gradus", () =>
+    assert.rejects(
+      ask(connection, runsStart, { file: box.file, site: "lab", set: ["engine.use=embedded"] }),
+      /trains in the engine of Gradus/,
+    ));
+});
