@@ -48,15 +48,18 @@ class Breaking implements Shell {
   bytes = 0;
   /** Which question finds no answer, counted from 1. */
   breaksAt = Number.POSITIVE_INFINITY;
+  /** What comes before each script. */
+  prelude = "";
   /** Called before each question is answered. */
-  before: (asked: number) => void = () => undefined;
+  before: (asked: number) => unknown = () => undefined;
   private readonly shell = here();
 
   async run(...ask: Parameters<Shell["run"]>): ReturnType<Shell["run"]> {
     this.before(++this.asked);
     if (this.asked === this.breaksAt)
       throw new UserError("box does not answer.", { code: "site-unreachable" });
-    const answer = await this.shell.run(...ask);
+    const [script, ...rest] = ask;
+    const answer = await this.shell.run(`${this.prelude}\n${script}`, ...rest);
     this.bytes += answer.stdout.length;
     return answer;
   }
@@ -230,6 +233,72 @@ describe("a mirror", () => {
     await assert.rejects(new Mirror(here(), join(there, "none"), join(base, "m")).pull(), {
       message: `There is no folder this machine:${join(there, "none")}.`,
     });
+  });
+
+  it("says that the site cannot list a folder", async () => {
+    const shell = new Breaking();
+    shell.prelude = "find() { return 1; }";
+    await assert.rejects(pair(shell).again().pull(), /^UserError: box has no GNU find/);
+  });
+
+  it("brings some at a time where that is asked, scripts first and metrics last", async () => {
+    const { file, copy, same, again } = pair();
+    const names = ["run.sh", "a.jsonl", "metrics.jsonl"];
+    for (const name of names) writeFileSync(file(name), Buffer.alloc(900_000, `${name}\n`));
+    const mirror = again();
+    const seen: string[] = [];
+    for (let more = true; more;) {
+      ({ more } = await mirror.pull({ most: 1 }));
+      seen.push(names.filter((name) => existsSync(copy(name))).join(" "));
+    }
+    assert.equal(seen.length > 1 && seen[0], "run.sh a.jsonl");
+    for (const name of names) same(name);
+  });
+
+  it("counts times by this machine's clock", async () => {
+    const shell = new Breaking();
+    shell.prelude = `date() { echo $(($(command date +%s) + 3600)); }`;
+    const { file, copy, again } = pair(shell);
+    writeFileSync(file("1.jsonl"), "{}\n");
+    const now = Date.now() / 1000;
+    utimesSync(file("1.jsonl"), now + 3600, now + 3600);
+    await again().pull();
+    assert.ok(Math.abs(statSync(copy("1.jsonl")).mtimeMs / 1000 - now) < 3);
+  });
+
+  it("takes a database and its log together, or neither", async () => {
+    const shell = new Breaking();
+    const { file, copy, same, again } = pair(shell);
+    for (const name of ["a.db", "a.db-wal"]) writeFileSync(file(name), "first");
+    const mirror = again();
+    await mirror.pull();
+    for (const name of ["a.db", "a.db-wal"]) writeFileSync(file(name), "second");
+    const before = shell.asked;
+    // The log is written to while the database is brought.
+    shell.before = (asked) => asked === before + 2 && appendFileSync(file("a.db-wal"), "third");
+    await mirror.pull();
+    for (const name of ["a.db", "a.db-wal"]) assert.equal(readFileSync(copy(name), "utf8"), "first");
+    await mirror.pull();
+    for (const name of ["a.db", "a.db-wal"]) same(name);
+  });
+
+  it("writes nothing outside itself, whatever the site says", async () => {
+    const shell = new Breaking();
+    const { base, file, again } = pair(shell);
+    writeFileSync(file("1.jsonl"), "{}\n");
+    const names = [
+      "./../../evil.jsonl",
+      "/evil.jsonl",
+      "../a/evil.jsonl",
+      "./a/../../evil.jsonl",
+      "../../evil.jsonl",
+    ];
+    shell.prelude = `find() { case "$1" in /) ;; .) printf '%s\\0' ${names.map((name) => `'3 1.5 7 ${name}'`).join(" ")};; *) printf '3 1.5 7';; esac; }; tail() { echo '{}'; }`;
+    assert.equal((await again().pull()).bytes, 0);
+    assert.deepEqual(
+      readdirSync(base, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("evil")),
+      [],
+    );
   });
 
   it("never has more metrics than rollouts", async () => {
