@@ -8,6 +8,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { runtimeFolder } from "../../shared/daemon/runtime.ts";
 import { UserError } from "../../shared/lib/errors.ts";
+import { visibleText } from "../../shared/lib/visibleText.ts";
 import { runFramed, type Outcome } from "./framed.ts";
 import type { Shell, ShellAnswer, ShellAsk } from "./shell.ts";
 
@@ -34,7 +35,7 @@ export const ssh = (host: SshHost): Shell => new SshShell(host);
 
 class SshShell implements Shell {
   readonly name: string;
-  private readonly closed = new AbortController();
+  private readonly running = new Set<AbortController>();
   private readonly socket: string | undefined;
 
   constructor(private readonly host: SshHost) {
@@ -43,17 +44,23 @@ class SshShell implements Shell {
   }
 
   async run(script: string, ask: ShellAsk = {}): Promise<ShellAnswer> {
-    const signals = ask.signal === undefined ? [] : [ask.signal];
-    const signal = AbortSignal.any([...signals, this.closed.signal]);
-    const outcome = await runFramed((line) => this.start(line), script, { ...ask, signal }).catch(
-      withoutProgram,
-    );
-    return this.answered(outcome);
+    ask.signal?.throwIfAborted();
+    const stop = new AbortController();
+    const forward = (): void => stop.abort();
+    ask.signal?.addEventListener("abort", forward, { once: true });
+    this.running.add(stop);
+    try {
+      const framed = runFramed((line) => this.start(line), script, { ...ask, signal: stop.signal });
+      return this.answered(await framed.catch(withoutProgram));
+    } finally {
+      ask.signal?.removeEventListener("abort", forward);
+      this.running.delete(stop);
+    }
   }
 
   /** The connection is another process's, too: it ends by itself. */
   close(): void {
-    this.closed.abort();
+    for (const one of this.running) one.abort();
   }
 
   private start(line: string): ChildProcess {
@@ -142,11 +149,8 @@ const noise =
 
 function lastLine(stderr: string): string | undefined {
   const lines = stderr.split(/\r?\n/).filter((line) => !noise.test(line));
-  return lines
-    .at(-1)
-    ?.trim()
-    .replace(/^ssh: /, "")
-    .replace(/\.$/, "");
+  const last = lines.at(-1)?.trim();
+  return last === undefined ? undefined : visibleText(last.replace(/^ssh: /, "").replace(/\.$/, ""));
 }
 
 function reasonOf(stderr: string): string {

@@ -11,6 +11,7 @@ import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks
 import { frameworkNames } from "../../frameworks/names.ts";
 import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
+import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
 import { findSource } from "../../store/imported/findSource.ts";
@@ -136,6 +137,8 @@ async function follow(folder: string, options: Options): Promise<void> {
   };
   const place = sitePlace(folder);
   if (place === undefined) await somethingIn(resolve(folder));
+  // The first run of a folder may be one that is followed.
+  makeStore(storeOf(store));
   const { run, note } =
     place === undefined
       ? await withDaemon(store, (connection) =>

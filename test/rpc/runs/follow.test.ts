@@ -22,6 +22,10 @@ import {
   runsList,
   runsShow,
 } from "../../../shared/protocol/protocol.ts";
+import { readDiscovery } from "../../../shared/daemon/discovery.ts";
+import { isRunning } from "../../../shared/daemon/process.ts";
+import { runtimePaths } from "../../../shared/daemon/runtime.ts";
+import { gradus } from "../../support/cli.ts";
 import { Sandbox, until } from "../daemon.ts";
 
 describe("a daemon that follows a folder", { timeout: 60_000 }, () => {
@@ -130,6 +134,20 @@ for line in sys.stdin:
     const { run } = await ask(connection, runsImport, { folder: out });
     await soon(async () => (await shown(run)).status === "finished", "the end");
     assert.deepEqual(await steps(run), [1, 2, 3, 4, 5, 6]);
+  });
+
+  it("makes the store where there is none yet", async () => {
+    const fresh = join(box.base, "fresh");
+    mkdirSync(fresh);
+    const { code, stdout, stderr } = await gradus(
+      ["runs", "import", join(project, "events"), "--follow", "--json"],
+      fresh,
+    );
+    const daemon = readDiscovery(runtimePaths(join(fresh, ".gradus")).discovery)?.pid ?? 0;
+    process.kill(daemon);
+    await soon(() => Promise.resolve(!isRunning(daemon)), "its daemon to end");
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.match(stdout, /"status":"finished"/);
   });
 
   it("refuses a folder without anything, and a config with errors", async () => {

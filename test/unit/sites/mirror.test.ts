@@ -167,6 +167,17 @@ describe("a mirror", () => {
     await mirror.pull();
     same("1.jsonl");
     same("rollouts-a-1-1.jsonl");
+    // A new file of the same name.
+    const path = "rollouts-a-2-2.jsonl";
+    writeFileSync(file(path), "two\n".repeat(100));
+    shell.asked = 0;
+    shell.before = (asked) => {
+      if (asked !== 2) return;
+      renameSync(file(path), file("old"));
+      writeFileSync(file(path), "another\n".repeat(100));
+    };
+    await mirror.pull();
+    assert.equal(existsSync(copy(path)), false);
     shell.before = (asked) => asked === shell.asked && rmSync(file("1.jsonl"), { force: true });
     appendFileSync(file("1.jsonl"), "more\n");
     await mirror.pull();
@@ -319,6 +330,11 @@ describe("a mirror", () => {
       assert.ok(lines("rollouts-a-1-1.jsonl") >= lines("metrics-a-1.jsonl"));
     }
     assert.ok(lines("metrics-a-1.jsonl") > 3);
+    // Also where a step is made between the listings.
+    shell.before = () => undefined;
+    shell.prelude = `find() { command find "$@"; [ "$1" != . ] || { echo >> rollouts-a-1-1.jsonl; echo >> metrics-a-1.jsonl; }; }`;
+    await mirror.pull();
+    assert.equal(lines("rollouts-a-1-1.jsonl"), lines("metrics-a-1.jsonl") + 1);
   });
 
   it("is the file, byte for byte, after 10,000 steps with broken connections and new processes", async () => {
