@@ -222,7 +222,7 @@ test("a reward in TypeScript is asked of a server", options, async () => {
   );
   const { code, stderr } = await gradus(["export", "sums.gradus.yaml", "--to", "trl", "--out", "p"], folder);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /reward\.terms\.digits.*gradus reward FILE --serve/);
+  assert.match(stderr, /reward\.terms\.digits.*gradus reward sums\.gradus\.yaml --serve/);
   rmSync(join(folder, "p", "out"), { recursive: true, force: true });
   const { code: ended, log } = await launch(join(folder, "p")).ended;
   assert.equal(ended, 0, log.slice(-2000));

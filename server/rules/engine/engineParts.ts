@@ -8,7 +8,7 @@ const own = ["backend", "threads", "memory"] as const;
 export const engineParts: Rule = {
   id: "engine-parts",
   title: "Setting of another engine",
-  why: "`engine.use` says who trains. `backend`, `threads` and `memory` set the engine of Gradus (`embedded`), and no other trainer reads them; what another trainer is told by its own names is in `engine.args`, e.g. `{ use_vllm: true }`, which `embedded` does not read.\n\nRemove the key, or change `engine.use`.",
+  why: "`engine.use` says who trains. `backend`, `threads` and `memory` set the engine of Gradus (`embedded`), and no other trainer reads them; settings of another trainer, by its own names, are in `engine.args`, e.g. `{ use_vllm: true }`. `embedded` reads none of them.\n\nRemove the key, or change `engine.use`.",
   check({ config, root, report, edits }) {
     const { use } = config.engine;
     const wrong = use === "embedded" ? (["args"] as const) : own;

@@ -1,10 +1,10 @@
 /** reward.py: the terms of the reward as functions that TRL calls, with their weights. */
 import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { hostFile } from "../../../lib/own/ownProcess.ts";
 import type { Json } from "../../../../shared/lib/json.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { dirname } from "node:path";
 import { TrlDraft } from "./draft.ts";
 import type { Missing } from "../exporter.ts";
 import type { TrlPlan } from "./plan.ts";
@@ -35,9 +35,8 @@ export function rewardPlan(config: RunConfig, plan: TrlPlan, messages: boolean, 
   const { body } = plan.stage;
   const folder = dirname(config.file);
   const terms = body.reward.terms.flatMap((term): Term[] => {
-    const key = `reward.terms.${term.name}`;
-    const weight = draft.constant(`${key}.weight`, term.weight);
-    const found = asPython(termPlan({ term, body, folder, messages }), key, term.name, draft);
+    const weight = draft.constant(`reward.terms.${term.name}.weight`, term.weight);
+    const found = asPython(termPlan({ term, body, folder, messages }), term.name, config.file, draft);
     return found === undefined ? [] : [{ name: term.name, weight, plan: found, tasks: term.tasks }];
   });
   if (terms.length === 0)
@@ -46,7 +45,7 @@ export function rewardPlan(config: RunConfig, plan: TrlPlan, messages: boolean, 
       code: "export-reward",
       action: "Add a term that needs no model of the run, such as a function of your own.",
     });
-  const combine = combiner(body.reward.combine, draft);
+  const combine = combiner(body.reward.combine, config.file, draft);
   const factors = terms.map(({ weight }) => weight * plan.rewardFactor);
   return {
     text: textOf(config, terms, combine, version),
@@ -65,8 +64,9 @@ export function rewardPlan(config: RunConfig, plan: TrlPlan, messages: boolean, 
 }
 
 /** What a server scores is Python that asks it. */
-function asPython(plan: TermPlan, key: string, name: string, draft: TrlDraft): Term["plan"] | undefined {
+function asPython(plan: TermPlan, name: string, file: string, draft: TrlDraft): Term["plan"] | undefined {
   if (plan.kind === "python") return plan;
+  const key = `reward.terms.${name}`;
   if (plan.kind === "none") {
     draft.miss(key, name, `TRL cannot score it, because ${plan.why}: it is left out.`);
     return undefined;
@@ -74,7 +74,7 @@ function asPython(plan: TermPlan, key: string, name: string, draft: TrlDraft): T
   draft.miss(
     key,
     name,
-    `Gradus scores it, because ${plan.why}: start ${serving} before launch.sh, and set GRADUS_REWARD_URL to the address that it prints.`,
+    `Gradus scores it, because ${plan.why}: start ${serving(file)} before launch.sh, and set GRADUS_REWARD_URL to the address that it prints.`,
     "nothing-trained",
   );
   return {
@@ -85,7 +85,8 @@ function asPython(plan: TermPlan, key: string, name: string, draft: TrlDraft): T
   };
 }
 
-const serving = "`gradus reward FILE --serve`";
+/** What a person starts. */
+const serving = (file: string): string => `\`gradus reward ${basename(file)} --serve\``;
 
 type Combine =
   | { readonly kind: "sum" }
@@ -106,6 +107,7 @@ const combiners: Readonly<Record<string, (params: Readonly<Record<string, unknow
 
 function combiner(
   { declaration, params }: TrlPlan["stage"]["body"]["reward"]["combine"],
+  file: string,
   draft: TrlDraft,
 ): Combine {
   const own = combiners[declaration.name]?.(params);
@@ -113,7 +115,7 @@ function combiner(
   draft.miss(
     "reward.combine",
     declaration.name,
-    `Gradus combines the terms: start ${serving} before launch.sh, and set GRADUS_REWARD_URL to the address that it prints.`,
+    `Gradus combines the terms: start ${serving(file)} before launch.sh, and set GRADUS_REWARD_URL to the address that it prints.`,
     "nothing-trained",
   );
   return { kind: "served" };

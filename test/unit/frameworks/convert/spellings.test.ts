@@ -23,6 +23,13 @@ describe("spellings that the frameworks take", () => {
     assert.equal(objective!["correction"], undefined);
     assert.match(reason(result, "remove_unused_columns") ?? "", /reads data/);
   });
+  it("TRL's repetition penalty is the sampler's, and a gradient norm of 0 does not clip", () => {
+    const flags =
+      "trl grpo --num_generations 4 --repetition_penalty 1.1 --max_grad_norm 0 --per_device_train_batch_size 8\n";
+    const { rollout, update } = tree(of(flags));
+    assert.equal(rollout!["repetition_penalty"], 1.1);
+    assert.deepEqual((update!["optimizer"] as Record<string, unknown>)["clip_norm"], null);
+  });
   it("processes are counted by accelerate, or by torchrun on each node", () => {
     const flags = "train_grpo.py --num_generations 4 --per_device_train_batch_size 2 --loss_type grpo";
     assert.equal(tree(of(`accelerate launch --num_processes 6 ${flags}\n`))["rollout"]!["prompts"], 3);
