@@ -20,6 +20,7 @@ import { printDryRun } from "./text/dryRunText.ts";
 import { collect, complainAbout, pathText } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
 import { inQuietChild } from "./text/quietly.ts";
+import { reachingHere } from "../sites/ssh.ts";
 import { openDaemon, storeOf } from "./runs/store.ts";
 import { warnOfTests } from "./warnOfTests.ts";
 
@@ -122,7 +123,7 @@ async function start(file: string, store: string, { set, steps, seed, site }: Op
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
-      ...(site === undefined ? {} : { site }),
+      ...(site === undefined ? {} : { site: { name: site, env: reachingHere() } }),
     });
     return run;
   } finally {
@@ -149,8 +150,8 @@ async function runElsewhere(config: RunConfig, store: string, options: Options):
   const { site = "here", json, dryRun } = options;
   const asked = { site, store, json };
   if (dryRun === true) return dryRunOnSite(config, asked);
-  await refuseBadPair(config, asked);
-  return startAndFollow(config.file, store, options);
+  const reference = await refuseBadPair(config, asked);
+  return startAndFollow(config.file, store, { ...options, site: reference });
 }
 
 export const command: Command = {

@@ -15,6 +15,15 @@ import type { Shell, ShellAnswer, ShellAsk } from "./shell.ts";
 /** A command line to use instead of `ssh`, as git's GIT_SSH_COMMAND. */
 export const sshVariable = "GRADUS_SSH";
 
+/** How this process reaches a host, for one that runs on another's behalf. */
+export function reachingHere(): { readonly GRADUS_SSH?: string; readonly SSH_AUTH_SOCK?: string } {
+  const { [sshVariable]: program, SSH_AUTH_SOCK: agent } = process.env;
+  return {
+    ...(program === undefined ? {} : { GRADUS_SSH: program }),
+    ...(agent === undefined ? {} : { SSH_AUTH_SOCK: agent }),
+  };
+}
+
 /** The connection counts as lost after so many seconds without an answer. */
 const [askEvery, askTimes, connectWithin] = [5, 3, 10];
 const keptFor = 60;

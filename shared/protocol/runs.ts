@@ -76,6 +76,12 @@ export interface RunDetail extends RunSummary {
   readonly damaged?: readonly string[];
 }
 
+/** How a host of ssh is reached. */
+const reaching = z
+  .strictObject({ GRADUS_SSH: z.string().optional(), SSH_AUTH_SOCK: z.string().optional() })
+  .default({})
+  .describe("How whoever asks reaches it; absent: as the daemon does.");
+
 export const runsStart = request<{ readonly run: string; readonly folder: string }>()(
   "gradus/runs/start",
   z.object({
@@ -85,8 +91,13 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
     seed: z.number().int().optional(),
     /** The editor's Python, or the shell's: for rewards that name none. */
     python: z.string().optional(),
-    /** Where the trainer that `engine.use` names trains: a file of `sites/`, a host of ssh; default: this machine. */
-    site: z.string().optional(),
+    /** Where the trainer that `engine.use` names trains; absent: this machine. */
+    site: z
+      .object({
+        name: z.string().describe("A file of `sites/`, a path of such a file, a host of ssh, or `here`."),
+        env: reaching,
+      })
+      .optional(),
     /** Equal keys start one run: a repeated request after a lost answer is harmless. */
     key: z.string().optional(),
   }),
@@ -106,10 +117,7 @@ export const runsImport = request<{
       .object({
         name: z.string().describe("A file of `sites/`, a path of such a file, a host of ssh, or `here`."),
         from: z.string().describe("Absolute: the folder from which `sites/` is looked for upwards."),
-        env: z
-          .strictObject({ GRADUS_SSH: z.string().optional(), SSH_AUTH_SOCK: z.string().optional() })
-          .default({})
-          .describe("How whoever asks reaches it; absent: as the daemon does."),
+        env: reaching,
       })
       .optional(),
     name: z.string().optional(),
@@ -237,6 +245,6 @@ export const runsControl = request<{ readonly id: string }>()(
 /** A new attempt of a run that is not live, from its last checkpoint. */
 export const runsResume = request<{ readonly run: string; readonly attempt: number }>()(
   "gradus/runs/resume",
-  run,
+  run.extend({ env: reaching.optional() }),
 );
 export const runsDelete = request<{ readonly deleted: boolean }>()("gradus/runs/delete", run);

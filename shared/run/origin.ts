@@ -1,4 +1,5 @@
 /** Where a run comes from that another trainer made. */
+import { engineNames } from "./engines.ts";
 import type { SiteFolder } from "./run.ts";
 
 /** Trainers whose rollouts stay in their own files: the run's log says where. */
@@ -45,9 +46,16 @@ export interface RunOrigin {
 export const trainerText = ({ trainer, version }: Pick<RunOrigin, "trainer" | "version">): string =>
   `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`;
 
-/** `box:runs/gsm/out`, as scp has it. A site that is named by its file is called as the file is. */
+/** A site that is named by its file is called as the file is. */
+export const siteName = (site: string): string => site.replace(/^.*[/\\]/, "").replace(/\.ya?ml$/, "");
+
+/** `box:runs/gsm/out`, as scp has it. */
 export const sitePlaceText = ({ site, folder }: Pick<SiteFolder, "site" | "folder">): string =>
-  `${site.replace(/^.*[/\\]/, "").replace(/\.ya?ml$/, "")}:${folder}`;
+  `${siteName(site)}:${folder}`;
+
+/** "TRL on box", of a run that Gradus has started there. */
+export const trainedText = (site: SiteFolder | undefined): string | undefined =>
+  site?.engine === undefined ? undefined : `${engineNames[site.engine]} on ${siteName(site.site)}`;
 
 /** Where it was read, for a person. */
 export const placeOf = ({ site, folder }: Pick<RunOrigin, "site" | "folder">): string =>

@@ -8,7 +8,7 @@ import { formatBytes } from "../../../shared/lib/format.ts";
 import { runsImport, type InputOf, type ResultOf } from "../../../shared/protocol/protocol.ts";
 import { Mirror } from "../../sites/mirror.ts";
 import { siteOf, type SitePlace } from "../../sites/siteOf.ts";
-import { sshVariable } from "../../sites/ssh.ts";
+import { reachingHere } from "../../sites/ssh.ts";
 import { mirrorPath } from "../../store/files.ts";
 import type { PulledMirror } from "../../store/imported/importRequest.ts";
 import { draftFolder } from "../../store/imported/runDraft.ts";
@@ -74,11 +74,7 @@ export async function followedSite(
   { site: name, folder }: SitePlace,
   asked: Asked,
 ): Promise<ResultOf<typeof runsImport>> {
-  const { [sshVariable]: program, SSH_AUTH_SOCK: agent } = process.env;
-  const env = {
-    ...(program === undefined ? {} : { GRADUS_SSH: program }),
-    ...(agent === undefined ? {} : { SSH_AUTH_SOCK: agent }),
-  };
+  const env = reachingHere();
   for (let said = false; ; await wait(waits)) {
     try {
       return await withDaemon(store, (connection) =>

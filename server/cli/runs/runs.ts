@@ -9,7 +9,15 @@ import {
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { plural } from "../../../shared/lib/format.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { placeOf, stepsMade, stepsPlanned, trainerText, type RunOrigin } from "../../../shared/run/origin.ts";
+import { reachingHere } from "../../sites/ssh.ts";
+import {
+  placeOf,
+  stepsMade,
+  stepsPlanned,
+  trainedText,
+  trainerText,
+  type RunOrigin,
+} from "../../../shared/run/origin.ts";
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
@@ -205,7 +213,7 @@ function describe({ run, verdict }: KnownRun): string[] {
     ...(run.label === undefined ? [] : [`differs in  ${run.label}`]),
     ...(run.tags === undefined ? [] : [`tags        ${run.tags.join(", ")}`]),
     ...(run.note === undefined ? [] : [`note        ${run.note}`]),
-    ...(run.origin === undefined ? [] : [`imported    ${originText(run.origin, isLive(run.status))}`]),
+    ...(run.origin === undefined ? [] : [originLine(run.origin, isLive(run.status))]),
     `folder      ${run.folder}`,
     `started     ${run.startedAt}${run.endedAt === null ? "" : `, ended ${run.endedAt}`}`,
     ...(run.backend === null
@@ -228,6 +236,13 @@ function describe({ run, verdict }: KnownRun): string[] {
     ...metrics("last", run.last),
   ];
 }
+
+const originLine = (origin: RunOrigin, live: boolean): string => {
+  const trained = trainedText(origin.site);
+  return trained === undefined
+    ? `imported    ${originText(origin, live)}`
+    : `trained     by ${trained}, in ${origin.site?.folder ?? origin.folder}`;
+};
 
 /** "verl 0.9.1, from gsm/out: 204,800 rollouts in 200 steps, whose files stay there". */
 /** Of a run that is followed, how many there are is known when it has ended. */
@@ -255,7 +270,7 @@ async function control(
 }
 
 async function resume(connection: Requester, { id }: RunSummary, { json }: Options): Promise<void> {
-  const answer = await ask(connection, runsResume, { run: id });
+  const answer = await ask(connection, runsResume, { run: id, env: reachingHere() });
   if (json === true) return printJson(answer);
   print(`${id} continues as attempt ${answer.attempt}. Follow it: gradus runs follow ${id}`);
 }

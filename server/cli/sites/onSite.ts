@@ -86,11 +86,17 @@ function siteText({ name, config }: Site): string {
   }
 }
 
-/** Before a launch; the project is only looked at. @throws UserError where the pair cannot work */
-export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<void> {
+/**
+ * Before a launch; the project is only looked at.
+ * @returns what finds the site again, from wherever the run is
+ * @throws UserError where the pair cannot work
+ */
+export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "gradus-project-"));
   try {
-    refuse(config, await look(config, options, join(folder, "project")), options.json === true);
+    const looked = await look(config, options, join(folder, "project"));
+    refuse(config, looked, options.json === true);
+    return looked.site.reference;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { placeOf, stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
+import { placeOf, stepsMade, stepsPlanned, trainedText } from "../../../shared/run/origin.ts";
 import { colours } from "./colours.ts";
 import { tableLines, type Column } from "./table.ts";
 import { sparkline } from "../../../shared/lib/sparkline.ts";
@@ -90,7 +90,10 @@ function outcome(run: RunSummary): string[] {
         : [`fork of ${shortId(run.parent.run) ?? run.parent.run} at ${run.parent.step}`]),
       ...(run.origin?.site === undefined
         ? []
-        : [`${isLive(run.status) ? "followed from" : "from"} ${placeOf(run.origin)}`]),
+        : [
+            trainedText(run.origin.site) ??
+              `${isLive(run.status) ? "followed from" : "from"} ${placeOf(run.origin)}`,
+          ]),
       ...(run.label === undefined ? [] : [run.label]),
       ...(run.tags ?? []).map((tag) => `#${tag}`),
       ...(run.archived === true ? ["archived"] : []),

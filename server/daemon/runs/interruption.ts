@@ -1,5 +1,6 @@
 /** What is said of a run whose process ended without an `end` record. */
 import { statfsSync } from "node:fs";
+import { siteName } from "../../../shared/run/origin.ts";
 import { readWorker } from "../../../shared/run/lease.ts";
 import { readRunFile } from "../../store/files.ts";
 import { memoryNote } from "../../analysis/memory/note.ts";
@@ -17,7 +18,7 @@ export function interruption(run: string, folder: string): string {
   const pid = readWorker(folder)?.pid;
   const site = readRunFile(folder)?.site;
   if (site?.engine !== undefined)
-    return `What followed the run here${pid === undefined ? "" : ` (pid ${pid})`} has ended. The job on ${site.site} goes on: follow it again with gradus runs resume ${run}.`;
+    return `What followed the run here${pid === undefined ? "" : ` (pid ${pid})`} has ended. The job on ${siteName(site.site)} goes on: follow it again with gradus runs resume ${run}.`;
   const tail = workerLogTail(folder, 3);
   const what = `The run's process${pid === undefined ? " never started" : ` (pid ${pid}) ended without finishing`}.`;
   const full = isFull(folder) ? ` The disk of ${folder} is full: free space on it first.` : "";

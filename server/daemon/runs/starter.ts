@@ -38,7 +38,7 @@ export class Starter {
   ) {}
 
   start(parameters: ParamsOf<typeof runsStart>): Promise<ResultOf<typeof runsStart>> {
-    return this.once(parameters.key, () => {
+    return this.once(parameters.key, parameters.site?.env, () => {
       const { name, converted, place } = readyToRun(parameters);
       return makeRunFolder(this.store, name, { ...parameters, ...(place && { place }) }, converted);
     });
@@ -46,7 +46,7 @@ export class Starter {
 
   /** A new run that begins with a checkpoint of another, live or not. */
   async fork(parent: RunDetail, parameters: ParamsOf<typeof runsFork>): Promise<ResultOf<typeof runsFork>> {
-    const started = await this.once(parameters.key, () => {
+    const started = await this.once(parameters.key, undefined, () => {
       const { name, text, step, loop, ...asked } = prepareFork(parent, parameters);
       const { python = readRunFile(parent.folder)?.python } = parameters;
       const own = {
@@ -62,23 +62,31 @@ export class Starter {
     return { ...started, step: readRunFile(started.folder)?.parent?.step ?? -1 };
   }
 
-  /** Equal keys start one run. @param make its folder; @returns its id */
-  private once(key: string | undefined, make: () => string): Promise<ResultOf<typeof runsStart>> {
-    if (key === undefined) return this.startNew(key, make);
+  /** Equal keys start one run. @param env of whoever asked, where it is not the daemon's; @param make its folder; @returns its id */
+  private once(
+    key: string | undefined,
+    env: NodeJS.ProcessEnv | undefined,
+    make: () => string,
+  ): Promise<ResultOf<typeof runsStart>> {
+    if (key === undefined) return this.startNew(key, env, make);
     const present = this.starting.get(key);
     if (present !== undefined) return present;
-    const starting = this.startNew(key, make).finally(() => this.starting.delete(key));
+    const starting = this.startNew(key, env, make).finally(() => this.starting.delete(key));
     this.starting.set(key, starting);
     return starting;
   }
 
-  private async startNew(key: string | undefined, make: () => string): Promise<ResultOf<typeof runsStart>> {
+  private async startNew(
+    key: string | undefined,
+    env: NodeJS.ProcessEnv | undefined,
+    make: () => string,
+  ): Promise<ResultOf<typeof runsStart>> {
     const earlier = key === undefined ? null : await this.remote.call("byStartKey", key);
     if (earlier !== null) return { run: earlier, folder: this.live.folder(earlier) };
     const run = make();
     const folder = this.live.folder(run);
     await this.remote.call("register", run, key ?? null);
-    this.launch(run, readRunFile(folder)?.file ?? folder, 0);
+    this.launch(run, readRunFile(folder)?.file ?? folder, 0, env);
     this.log(`run ${run} started`);
     return { run, folder };
   }
@@ -103,7 +111,7 @@ export class Starter {
   }
 
   /** The next attempt, from the last checkpoint. */
-  async resume({ run }: ParamsOf<typeof runsResume>): Promise<ResultOf<typeof runsResume>> {
+  async resume({ run, env }: ParamsOf<typeof runsResume>): Promise<ResultOf<typeof runsResume>> {
     await existingRun(this.remote, run);
     return this.live.alone(run, async () => {
       this.live.refuse(run, "resumed");
@@ -119,7 +127,7 @@ export class Starter {
       const file = resumable(await existingRun(this.remote, run), folder);
       const attempt = Math.max(-1, ...attemptsOf(folder), readWorker(folder)?.attempt ?? -1) + 1;
       await this.remote.call("setStatus", run, "starting", null, attempt);
-      this.launch(run, file, attempt);
+      this.launch(run, file, attempt, env);
       this.log(`run ${run} resumed as attempt ${attempt}`);
       return { run, attempt };
     });

@@ -87,7 +87,7 @@ describe("a run on a site", { timeout: 120_000 }, () => {
 
   const pace = (text: string): void => writeFileSync(join(project, "pace"), text);
   const begin = async (): Promise<string> =>
-    (await ask(connection, runsStart, { file: box.file, site: "lab" })).run;
+    (await ask(connection, runsStart, { file: box.file, site: { name: "lab" } })).run;
   const reach = (run: string, is: (detail: RunDetail) => boolean) => box.reach(connection, run, is, 40_000);
   const stepsOf = async (run: string): Promise<readonly number[]> => {
     const { series } = await ask(connection, metricsSeries, {
@@ -181,7 +181,7 @@ describe("a run on a site", { timeout: 120_000 }, () => {
     const { message } = await reach(run, ({ status }) => status === "failed");
     assert.match(message ?? "", /^The trainer on lab ended with exit code 1: .*CUDA out of memory/);
     await assert.rejects(
-      ask(connection, runsStart, { file: box.file, site: "./sites/none.yaml" }),
+      ask(connection, runsStart, { file: box.file, site: { name: "./sites/none.yaml" } }),
       /none\.yaml|cannot be read/,
     );
     assert.ok(!existsSync(join(project, "far", "none")));
@@ -189,7 +189,7 @@ describe("a run on a site", { timeout: 120_000 }, () => {
 
   it("is no place for the engine of Gradus", () =>
     assert.rejects(
-      ask(connection, runsStart, { file: box.file, site: "lab", set: ["engine.use=embedded"] }),
+      ask(connection, runsStart, { file: box.file, site: { name: "lab" }, set: ["engine.use=embedded"] }),
       /trains in the engine of Gradus/,
     ));
 });
