@@ -118,6 +118,7 @@ describe("a run on a site", { timeout: 120_000 }, () => {
     await ask(connection, runsControl, { run, action: "stop" });
     const stopped = await reach(run, ({ status }) => status === "stopped");
     assert.equal(stopped.message, "Stopped on lab.");
+    await until(() => Promise.resolve(isRunning(box.workerOf(run)) ? null : true), "the worker's end");
     pace("6");
     await ask(connection, runsResume, { run });
     await reach(run, ({ status }) => status === "finished");
