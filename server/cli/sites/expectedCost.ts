@@ -6,6 +6,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { processesOf } from "../../sites/check/pairFindings.ts";
 import { estimateCost, type CostEstimate } from "../../sites/cost.ts";
 import type { Site } from "../../sites/siteOf.ts";
+import { runsFolder } from "../../store/files.ts";
 import { withDaemon } from "../runs/store.ts";
 
 interface Measured {
@@ -15,7 +16,7 @@ interface Measured {
 }
 
 export async function expectedCost(config: RunConfig, site: Site, store: string): Promise<CostEstimate> {
-  const measured = existsSync(store)
+  const measured = existsSync(runsFolder(store))
     ? await withDaemon(store, (connection) => lastMeasured(connection, config, site))
     : undefined;
   const steps = config.stages.reduce((sum, { kind, steps: own }) => sum + (kind === "rl" ? own : 0), 0);
