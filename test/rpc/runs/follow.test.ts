@@ -119,7 +119,9 @@ for line in sys.stdin:
       (await rolloutsOf(run, 3)).map(({ reward }) => reward),
       [2, 0],
     );
-    assert.equal((await shown(run)).status, "running");
+    const { status, verdict } = await shown(run);
+    assert.equal(status, "running");
+    assert.doesNotMatch(verdict?.label ?? "", /no step for/);
     child.stdin!.end("end\n");
     await soon(async () => (await shown(run)).status === "finished", "the end");
     const { origin, steps: planned } = await shown(run);

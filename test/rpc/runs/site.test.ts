@@ -3,7 +3,7 @@
  * place of the site's Python, which writes as `gradus_hook.py` does, as far as `pace` lets it.
  */
 import assert from "node:assert/strict";
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import type { MessageConnection } from "vscode-jsonrpc/node";
@@ -17,43 +17,8 @@ import {
   type RunDetail,
 } from "../../../shared/protocol/protocol.ts";
 import { isRunning } from "../../../shared/daemon/process.ts";
+import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { Sandbox, kill, until } from "../daemon.ts";
-
-/** Trains 6 steps; it saves after each, and looks for `out/stop`. */
-const trainer = `import os, sys, time
-sys.path.insert(0, "."); sys.dont_write_bytecode = True
-from gradus_hook import log_rollouts, trl_callback
-class State: global_step = 0; is_world_process_zero = True
-class Arguments:
-    num_generations = 2
-    def to_dict(self): return {"max_steps": 6}
-saved = os.path.join("out", "checkpoints", "step")
-os.makedirs(os.path.dirname(saved), exist_ok=True)
-if "--resume" in sys.argv and os.path.exists(saved): State.global_step = int(open(saved).read())
-callback = trl_callback(); callback.on_train_begin(Arguments(), State, None)
-@log_rollouts
-def right(completions, **kw): return [1.0, 0.0]
-while State.global_step < 6:
-    pace = open(PACE).read().split()
-    if "fail" in pace: raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
-    if os.path.exists("out/stop"): break
-    if State.global_step >= int(pace[0]): time.sleep(0.02); continue
-    right(prompts=["a", "a"], completions=["x", "y"], trainer_state=State)
-    State.global_step += 1
-    callback.on_log(Arguments(), State, None, logs={"reward": 0.5, "step_time": 0.1})
-    open(saved, "w").write(str(State.global_step))
-callback.on_train_end(Arguments(), State, None)
-`;
-
-const config = `extends: grpo
-name: far
-engine: { use: trl }
-model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 64 }
-tasks: [{ env: countdown, numbers: [2] }]
-rollout: { prompts: 1, group: 2, max_tokens: 8 }
-reward: { terms: { right: { use: equation } } }
-steps: 6
-`;
 
 describe("a run on a site", { timeout: 120_000 }, () => {
   let box: Sandbox;
@@ -65,15 +30,9 @@ describe("a run on a site", { timeout: 120_000 }, () => {
   before(async () => {
     box = await Sandbox.make();
     project = dirname(box.file);
-    writeFileSync(box.file, config);
+    writeFileSync(box.file, farConfig);
     mkdirSync(join(project, "sites"));
-    const python = join(project, "python");
-    writeFileSync(
-      join(project, "trainer.py"),
-      trainer.replace("PACE", JSON.stringify(join(project, "pace"))),
-    );
-    writeFileSync(python, `#!/bin/sh\nshift\nexec python3 '${join(project, "trainer.py")}' "$@"\n`);
-    chmodSync(python, 0o755);
+    const python = standInTrainer(project);
     writeFileSync(
       join(project, "sites", "lab.yaml"),
       `kind: here\nfolder: ${join(project, "far")}\npython: ${python}\nenv: { GREETING: hello }\n`,

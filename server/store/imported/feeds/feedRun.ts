@@ -151,7 +151,8 @@ export class FeedRun {
     const all = { ...(rows.length > 0 ? this.own(rows, groups) : {}), ...values };
     const records: Exclude<LogRecord, { kind: "commit" }>[] = [
       ...(Object.keys(all).length > 0
-        ? [{ kind: "metrics", step, time: time * 1000, values: all } as const]
+        ? // As a run's own: in milliseconds, by which it is told whether it still makes steps.
+          [{ kind: "metrics", step, time: time * 1000, values: all } as const]
         : []),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
