@@ -97,6 +97,7 @@ describe("a run by ssh", { timeout: 300_000, skip }, () => {
     server.relay.hang();
     pace("5");
     await until(() => saved(run) === "5", "the job to go on");
+    server.relay.goOn();
     server.relay.reset();
     await reach(run, ({ step }) => step === 5, "the steps after the line hung");
     pace("6");

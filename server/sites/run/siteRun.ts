@@ -17,7 +17,6 @@ import { hasEnded, type JobState } from "../jobs/runner.ts";
 import { Mirror } from "../mirror.ts";
 import { siteOf, type Site } from "../siteOf.ts";
 import { endOf } from "./ending.ts";
-import { persistently } from "./persistently.ts";
 import { ProjectFeed } from "./projectFeed.ts";
 import { projectOf, runConfig } from "./runConfig.ts";
 import { SiteJob } from "./siteJob.ts";
@@ -87,7 +86,7 @@ class SiteRun {
     this.looks.begin((event) => log.event(event));
     const watch = setInterval(() => this.hear(), hearEvery);
     try {
-      await this.persist(() => this.begin());
+      await this.looks.ask(() => this.begin());
       return await this.follow(log);
     } catch (error) {
       const action = error instanceof UserError ? ` ${error.detail.action ?? ""}` : "";
@@ -125,7 +124,7 @@ class SiteRun {
     while (!this.signal.aborted) {
       await this.steer();
       // The state first: what is there when the job has ended comes with the look after it.
-      const state = await this.persist(() => this.job.state());
+      const state = await this.looks.ask(() => this.job.state());
       if (state === undefined) break;
       this.sayWaiting(state);
       await this.looks.look();
@@ -169,7 +168,7 @@ class SiteRun {
   }
 
   private async end(log: FeedRun, state: JobState): Promise<number> {
-    const text = await this.persist(() => this.job.log());
+    const text = await this.looks.ask(() => this.job.log());
     const { status, message } = endOf(state, {
       site: this.site.name,
       stopping: this.stopping,
@@ -205,7 +204,7 @@ class SiteRun {
       return;
     }
     this.stopping = true;
-    const done = await this.persist(() => this.job.ask().then(() => true));
+    const done = await this.looks.ask(() => this.job.ask().then(() => true));
     if (done === true)
       this.log?.acknowledge(id, true, `Asked on ${name} to save and to stop after its present step.`);
   }
@@ -215,12 +214,6 @@ class SiteRun {
     if (why !== undefined && why !== this.waitsFor)
       this.say("info", "site-waiting", `Waiting on ${this.site.name}${why === "" ? "" : `: ${why}`}.`);
     this.waitsFor = why;
-  }
-
-  private persist<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
-    return persistently(ask, this.signal, (error) =>
-      this.say("warning", "site-unreachable", `${error.message.replace(/\.$/, "")}; trying again`),
-    );
   }
 
   private say(severity: "info" | "warning", name: string, message: string): void {

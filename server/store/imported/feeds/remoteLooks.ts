@@ -48,16 +48,28 @@ export class RemoteLooks {
 
   /** Returns when all that is new is here, or following was stopped. @throws what asking again does not help against */
   async look(): Promise<void> {
+    await this.ask(() => this.pull());
+  }
+
+  /**
+   * Asks the machine until it answers.
+   * @returns undefined: following was stopped
+   * @throws what asking again does not help against
+   */
+  async ask<Answer>(ask: () => Promise<Answer>): Promise<Answer | undefined> {
     for (let next = firstWait; !this.signal.aborted; next = Math.min(2 * next, longestWait)) {
       try {
-        return await this.pull();
+        const answer = await ask();
+        if (this.lost) this.regain();
+        return answer;
       } catch (error) {
-        if (this.signal.aborted) return;
+        if (this.signal.aborted) return undefined;
         if (!(error instanceof UserError) || error.detail.code !== "site-unreachable") throw error;
         this.lose(error);
       }
       await wait(next, undefined, { signal: this.signal }).catch(() => undefined);
     }
+    return undefined;
   }
 
   /** What the feed made of what was brought. */
@@ -81,8 +93,7 @@ export class RemoteLooks {
     const began = performance.now();
     const { rewritten, leftOut } = await this.remote.pull(this.signal);
     this.every = Math.min(mostBetween, Math.max(leastBetween, lookShare * (performance.now() - began)));
-    if (this.lost) this.caught = { steps: new Set(), rewritten: new Set() };
-    this.lost = false;
+    if (this.lost) this.regain();
     for (const path of rewritten) this.caught?.rewritten.add(path);
     if (leftOut.length === 0) return;
     const files = leftOut.slice(0, 5).map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`);
@@ -91,6 +102,12 @@ export class RemoteLooks {
       name: "site-left-out",
       message: `Left out because of their size: ${files.join(", ")}${leftOut.length > 5 ? ", …" : ""}.`,
     });
+  }
+
+  /** It answers again: what it has done meanwhile is counted. */
+  private regain(): void {
+    this.caught = { steps: new Set(), rewritten: new Set() };
+    this.lost = false;
   }
 
   /** Once, until it answers again. */
