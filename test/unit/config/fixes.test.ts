@@ -7,6 +7,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, it } from "node:test";
 import type { Diagnostic } from "../../../server/config/check/diagnostic.ts";
+import { engineKeys } from "../../../server/frameworks/export/engineKeys.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { fixAll } from "../../../server/rules/fixAll.ts";
 import { rules } from "../../../server/rules/index.ts";
@@ -24,7 +25,8 @@ const textOf = (name: string): string =>
     .join("\n");
 
 const same = (a: Diagnostic, b: Diagnostic): boolean => a.rule === b.rule && a.message === b.message;
-const check = (file: string, text: string): readonly Diagnostic[] => loadConfig(file, { text }).diagnostics;
+const check = (file: string, text: string): readonly Diagnostic[] =>
+  loadConfig(file, { text, engineKeys }).diagnostics;
 
 describe("mends", () => {
   for (const name of some(firing, 30)) {
