@@ -1,12 +1,9 @@
 /** A config's curriculum, which learns step by step what became of the groups of a recorded run. */
-import { toWire, type WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
 import type { CurriculumRecord } from "../../algorithm/curriculum/curriculumRecord.ts";
 import type { Missing } from "../../algorithm/curriculum/recall.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
-import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import { nameIn } from "./arms.ts";
 import { Curricula } from "./curricula.ts";
@@ -14,20 +11,7 @@ import { ReplayFaults } from "./faults.ts";
 import { HistoryGroups } from "./groups.ts";
 import type { HistoryGroup } from "./read.ts";
 import { StageClock, type StageMoment } from "./stageClock.ts";
-
-/** Where the curriculum is after a step's outcomes. */
-export interface ReplayedStep {
-  readonly step: number;
-  /** By arm, what the estimator believes; null: nothing yet. */
-  readonly estimates: Readonly<Record<string, WireNumber | null>>;
-  /** By arm, of the next draw. */
-  readonly probabilities: Readonly<Record<string, number>>;
-  /** Tasks of the groups that admission lets train. */
-  readonly admitted: readonly string[];
-  readonly stage: string;
-  /** Where `probabilities` is counted of simulated draws: of how many, and the largest standard error of one. */
-  readonly simulated?: { readonly draws: number; readonly standard_error: number };
-}
+import { standing, type ReplayedStep } from "./standing.ts";
 
 /**
  * Groups that admission would have rejected count as observations, as they do in a run; steps of stages whose curriculum
@@ -115,30 +99,6 @@ function lacking(missing: Missing, { curriculum }: StageBody, { step, place }: H
 
 /** Where rewards train, rollouts without one have no advantage. */
 const rewarded = ({ rewards }: Group): boolean => rewards.length > 0;
-
-function standing(
-  curriculum: Curriculum,
-  next: Clock,
-): Pick<ReplayedStep, "estimates" | "probabilities" | "simulated"> {
-  const { arms } = curriculum;
-  const p = curriculum.probabilities(next);
-  const draws = curriculum.simulatedDraws;
-  const numbers = Array.from({ length: arms.size }, (_, arm) => arm);
-  return {
-    estimates: Object.fromEntries(
-      numbers.map((arm) => {
-        const estimate = curriculum.estimate(arm);
-        return [arms.name(arm), Number.isNaN(estimate) ? null : toWire(estimate)];
-      }),
-    ),
-    probabilities: Object.fromEntries(numbers.map((arm) => [arms.name(arm), p[arm]!])),
-    ...(draws === 0 ? {} : { simulated: { draws, standard_error: largestError(p, draws) } }),
-  };
-}
-
-/** Of shares that are counted of so many draws. */
-const largestError = (shares: Float64Array, draws: number): number =>
-  Math.sqrt(shares.reduce((most, p) => Math.max(most, p * (1 - p)), 0) / draws);
 
 function byStep(history: readonly HistoryGroup[]): HistoryGroup[][] {
   const steps = new Map<number, HistoryGroup[]>();

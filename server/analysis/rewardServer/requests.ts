@@ -10,10 +10,10 @@ import type { Answer, ScoredAnswer } from "../rewardChecks/answers.ts";
 
 const texts = z.union([z.string(), z.array(z.string())]);
 /** What an exported project says of a task, beyond the protocol: its source and its fields. */
-const given = z.object({ source: z.string().nullish(), data: z.record(z.string(), z.json()) });
+const givenTask = z.object({ source: z.string().nullish(), data: z.record(z.string(), z.json()) });
 const schema = z.looseObject({
   query: texts,
-  tasks: z.array(given).optional(),
+  tasks: z.array(givenTask).optional(),
   /** A name: what this term gives is asked for, and not the reward. */
   term: z.string().optional(),
   prompts: texts.optional(),
@@ -24,7 +24,7 @@ export interface RewardRequest {
   readonly queries: readonly string[];
   readonly prompts: readonly string[];
   readonly labels: readonly unknown[];
-  readonly tasks: readonly z.output<typeof given>[];
+  readonly tasks: readonly z.output<typeof givenTask>[];
   readonly term: string | undefined;
 }
 
@@ -65,21 +65,27 @@ const answerOf = (label: unknown): string | undefined => {
   return typeof label === "string" ? label : JSON.stringify(label);
 };
 
+/** Which task a prompt asks, as far as whoever serves knows. */
+export type FindTask = (prompt: string) => Task | undefined;
+
+/** What is known of an answer's task. */
+interface Known {
+  readonly label: unknown;
+  readonly given: RewardRequest["tasks"][number] | undefined;
+  readonly found: Task | undefined;
+}
+
 /** The task that a prompt asks: as it is given, or with the fields of the data row whose text it holds, if the config has one. */
-function taskOf(
-  prompt: string,
-  label: unknown,
-  known: RewardRequest["tasks"][number] | undefined,
-  { tasks }: StageBody,
-): Task {
+function taskOf(prompt: string, { label, given, found }: Known, { tasks }: StageBody): Task {
+  if (found !== undefined) return found;
   const id = createHash("sha256")
     .update(JSON.stringify([prompt, label ?? null]))
     .digest("hex")
     .slice(0, 16);
   const answer = answerOf(label);
   const own = { id, prompt, source: "", env: "openrlhf", ...(answer !== undefined && { answer }) };
-  const source = tasks.find(({ name }) => name === known?.source)?.name;
-  if (known !== undefined && source !== undefined) return { ...own, source, data: known.data };
+  const source = tasks.find(({ name }) => name === given?.source)?.name;
+  if (given !== undefined && source !== undefined) return { ...own, source, data: given.data };
   const data: Record<string, Json> = answer === undefined ? {} : { answer };
   const record: RolloutRecord = {
     ...{ task: { ...own, data }, arm: "", group: id, index: 0, prompt, response: "" },
@@ -93,13 +99,19 @@ function taskOf(
  * The answers that a request asks about; a text: why it cannot be scored. Answers to one prompt in one request are a group.
  * @param name of the request, so that groups of several do not mix
  */
-export function answersOf(request: RewardRequest, body: StageBody, name: string): Answer[] | string {
+export function answersOf(
+  request: RewardRequest,
+  body: StageBody,
+  name: string,
+  find: FindTask = () => undefined,
+): Answer[] | string {
   const answers: Answer[] = [];
   for (const [i, query] of request.queries.entries()) {
     const prompt = request.prompts[i] ?? "";
     const response = responseIn(query, prompt);
     if (response === undefined) return `query ${i} does not hold its prompt, so its response is not known`;
-    const task = taskOf(prompt, request.labels[i], request.tasks[i], body);
+    const known = { label: request.labels[i], given: request.tasks[i], found: find(prompt) };
+    const task = taskOf(prompt, known, body);
     answers.push({ task, response, group: `${name} ${task.id}` });
   }
   return answers;

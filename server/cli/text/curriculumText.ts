@@ -2,7 +2,7 @@
 import { condensed } from "../../../shared/lib/condensed.ts";
 import { fromWire } from "../../../shared/rollouts/rollouts.ts";
 import type { ReplayFault } from "../../analysis/history/faults.ts";
-import type { ReplayedStep } from "../../analysis/history/replay.ts";
+import type { ReplayedStep } from "../../analysis/history/standing.ts";
 import type { ReplayBand, WhatIfStep } from "../../analysis/history/whatIf.ts";
 import { colours } from "./colours.ts";
 import type { Comparison, Spread } from "../../analysis/simulate/compare.ts";

@@ -22,6 +22,7 @@ import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/be
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
+import { entrySchema, packed, packedBytes, unpacked } from "../../core/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
 
 /** What is saved of the run besides the policy. */
@@ -41,59 +42,33 @@ const checkpointsFolder = (runFolder: string): string => join(runFolder, "checkp
 export const checkpointFolder = (runFolder: string, step: number): string =>
   join(checkpointsFolder(runFolder), String(step));
 
-const types = { Float64Array, Float32Array, Int32Array } as const;
-type TypeName = keyof typeof types;
-
 const identitySchema: z.ZodType<Identity> = z.object({
   slot: z.enum(slots),
   about: z.record(z.string(), z.json()),
   stages: z.array(z.string()),
   last: z.number().int(),
 });
-const entrySchema = z.object({
-  part: z.string(),
-  name: z.string(),
-  type: z.enum(["Float64Array", "Float32Array", "Int32Array"]),
-  length: z.number().int().nonnegative(),
-});
+const partEntrySchema = entrySchema.extend({ part: z.string() });
 const stateSchema = z.object({
   step: z.number().int(),
   loop: z.json(),
   parts: z.record(z.string(), z.json()),
-  arrays: z.array(entrySchema),
+  arrays: z.array(partEntrySchema),
   identities: z.record(z.string(), identitySchema).optional(),
 });
 type StateFile = z.output<typeof stateSchema>;
 
-function typeOf(array: Float64Array | Float32Array | Int32Array): TypeName {
-  return array instanceof Float64Array
-    ? "Float64Array"
-    : array instanceof Float32Array
-      ? "Float32Array"
-      : "Int32Array";
-}
-
 function writeState(folder: string, state: RunState): void {
-  const arrays = Object.entries(state.parts).flatMap(([part, saved]) =>
-    Object.entries(saved.arrays ?? {}).map(([name, array]) => ({ part, name, array })),
-  );
+  const packs = Object.entries(state.parts).map(([part, saved]) => ({ part, ...packed(saved.arrays ?? {}) }));
   const file = {
     step: state.step,
     loop: state.loop,
     parts: Object.fromEntries(Object.entries(state.parts).map(([part, saved]) => [part, saved.json])),
-    arrays: arrays.map(({ part, name, array }) => ({
-      part,
-      name,
-      type: typeOf(array),
-      length: array.length,
-    })),
+    arrays: packs.flatMap(({ part, arrays }) => arrays.map((entry) => ({ part, ...entry }))),
     identities: state.identities,
   };
   writeFileSync(join(folder, "state.json"), JSON.stringify(file));
-  writeFileSync(
-    join(folder, "state.bin"),
-    Buffer.concat(arrays.map(({ array }) => Buffer.from(array.buffer, array.byteOffset, array.byteLength))),
-  );
+  writeFileSync(join(folder, "state.bin"), Buffer.concat(packs.map(({ bytes }) => bytes)));
 }
 
 function stateFile(path: string): StateFile {
@@ -123,27 +98,16 @@ function arraysFile(path: string, wanted: number): Buffer {
   return bytes;
 }
 
-const bytesOf = ({ type, length }: z.output<typeof entrySchema>): number =>
-  length * types[type].BYTES_PER_ELEMENT;
-
 /** @throws UserError naming the file that is missing, cut short or no state */
 export function readState(folder: string): RunState {
   const file = stateFile(join(folder, "state.json"));
-  const bytes = arraysFile(
-    join(folder, "state.bin"),
-    file.arrays.reduce((sum, entry) => sum + bytesOf(entry), 0),
-  );
-  let at = 0;
-  const arrays = file.arrays.map((entry) => {
-    const size = bytesOf(entry);
-    const copy = new Uint8Array(bytes.subarray(at, at + size));
-    at += size;
-    return { ...entry, array: new types[entry.type](copy.buffer) };
-  });
+  const bytes = arraysFile(join(folder, "state.bin"), packedBytes(file.arrays));
+  const numbered = file.arrays.map((entry, i) => ({ ...entry, name: String(i) }));
+  const arrays = unpacked(numbered, bytes);
   const part = (name: string): Saved => ({
     json: file.parts[name] ?? null,
     arrays: Object.fromEntries(
-      arrays.filter((entry) => entry.part === name).map((entry) => [entry.name, entry.array]),
+      file.arrays.flatMap((entry, i) => (entry.part === name ? [[entry.name, arrays[i]!]] : [])),
     ),
   });
   return {

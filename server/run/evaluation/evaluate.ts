@@ -20,7 +20,8 @@ import type { Draft } from "../step/generate/assemble.ts";
 import { constraintsOf } from "../step/generate/decoding.ts";
 import { divided } from "../step/generate/divide.ts";
 import { play } from "../step/generate/episodes.ts";
-import { draftsOf, namedGroups } from "../step/generate/generate.ts";
+import { draftsOf } from "../step/generate/generate.ts";
+import { namedGroups } from "../../algorithm/curriculum/namedGroups.ts";
 import { outcomesOf, type Deciding } from "../step/score/outcomes.ts";
 
 export interface Examination {

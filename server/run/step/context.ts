@@ -6,6 +6,7 @@ import type { Memory } from "../../methods/replay/memory.ts";
 import type { LossPart } from "./update/lossParts.ts";
 import type { Algorithm } from "../../algorithm/algorithm.ts";
 import type { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import type { CarriedOver } from "../../algorithm/curriculum/stageDraw.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
 import type { Branching } from "../../core/slots/branching.ts";
 import type { EpisodeShape } from "../../core/slots/episodes.ts";
@@ -13,7 +14,6 @@ import type { EpisodeHosts } from "../environments/episodeHosts.ts";
 import type { Harness } from "../harness/harness.ts";
 import type { Scorer } from "../../algorithm/rewards/scoring.ts";
 import type { Calibration } from "./score/calibration.ts";
-import type { Task } from "../../core/task.ts";
 import type { Start } from "../../core/slots/guidance.ts";
 import type { Group, Batch } from "../../core/rollouts.ts";
 import type { Guide } from "./help/guide.ts";
@@ -54,15 +54,9 @@ export interface Stage {
   /** What the stage before draws its tasks with, while this one passes over from it. */
   readonly fading: Curriculum | undefined;
   /** Hard tasks of earlier stages, and the share of prompts that they are. */
-  readonly carried: { readonly share: number; readonly candidates: readonly Carried[] } | undefined;
+  readonly carried: CarriedOver | undefined;
   /** Takes note of what became of a step's tasks, for stages that carry them over. */
   remember(groups: readonly Group[]): void;
-}
-
-/** A task of an earlier stage, with what it is drawn by. */
-export interface Carried {
-  readonly task: Task;
-  readonly weight: number;
 }
 
 /** What the parts of a step share. */

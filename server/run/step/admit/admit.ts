@@ -7,11 +7,13 @@ import { concatenate } from "../generate/assemble.ts";
 import { startedGroups } from "../draw/startStates.ts";
 import { BranchedRound } from "../generate/branching.ts";
 import { joinColumns } from "../score/rewardColumns.ts";
-import { draftsOf, namedGroups, type DrawnGroup } from "../generate/generate.ts";
+import { draftsOf, type DrawnGroup } from "../generate/generate.ts";
+import { namedGroups } from "../../../algorithm/curriculum/namedGroups.ts";
 import { GuidedRound } from "../help/guidedRound.ts";
 import { makeTasks, tasksOfStep } from "../draw/newTasks.ts";
 import { generateAndScore } from "../score/score.ts";
-import { drawTasks } from "../draw/drawTasks.ts";
+import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
+import { drawStream, drawTasks } from "../../../algorithm/curriculum/stageDraw.ts";
 import { pilotArms, screen } from "../draw/pilots.ts";
 import { groupsOf } from "../../../algorithm/rewards/groups.ts";
 
@@ -23,10 +25,20 @@ interface Taken {
 
 /** Draws tasks, keeps those that pass admission's own pilot rollouts, and finds where their rollouts start. */
 async function draw(context: StepContext, n: number, taken: Taken, round: number): Promise<Drawn> {
-  const drawn = await context.watch.time("choose", () => drawTasks(context, n, round, taken.arms));
+  const drawn = await context.watch.time("choose", () => tasksOf(context, n, round, taken.arms));
   const screened = drawn.length === 0 ? [] : await screen(context, drawn, round);
   const started = screened.length === 0 ? [] : await startedGroups(context, screened, round);
   return { tasks: drawn.length, groups: namedGroups(started, taken.groups) };
+}
+
+function tasksOf(
+  { session, stage, step, clock }: StepContext,
+  n: number,
+  round: number,
+  arms: Set<number>,
+): Promise<DrawnTask[]> {
+  const { crossfade } = stage.config;
+  return drawTasks({ ...stage, crossfade }, n, drawStream(session.config.seed, step, round), clock, arms);
 }
 
 /** A round's rollouts, scored, and helped where guidance says so. */

@@ -16,16 +16,6 @@ export interface DrawnGroup
   readonly group: string;
 }
 
-/** Names the groups of a step: the task's id, numbered where a task comes again. */
-export function namedGroups(drawn: readonly Omit<DrawnGroup, "group">[], taken: Set<string>): DrawnGroup[] {
-  return drawn.map((one) => {
-    let group = one.task.id;
-    for (let n = 2; taken.has(group); n++) group = `${one.task.id}~${n}`;
-    taken.add(group);
-    return { ...one, group };
-  });
-}
-
 /** What every draft of a round shares. */
 export interface Drafting {
   readonly policy: Policy;

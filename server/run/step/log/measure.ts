@@ -3,7 +3,7 @@ import { describeStep } from "../../../algorithm/advantages/describe.ts";
 import { columnsInStretches } from "../../../algorithm/advantages/tokenColumn.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import type { UpdateStats } from "../../../core/policy.ts";
-import { GeneratedTasks } from "../../../methods/generation/generatedTasks.ts";
+import { measureCurriculum } from "../../../algorithm/curriculum/measureCurriculum.ts";
 import { lengthOfAll } from "../../../core/rows/batch.ts";
 import { planMemory } from "../../../analysis/memory/estimate.ts";
 import type { Selected, StepContext, StepAdvantages } from "../context.ts";
@@ -84,33 +84,6 @@ function addK3(
   }
 }
 
-/** By family of arms: the share of the step's groups, and the mean of what is believed of the arms drawn in it. */
-function measureCurriculum(
-  { stage: { curriculum } }: StepContext,
-  groups: readonly Group[],
-): Record<string, number> {
-  const values: Record<string, number> = {};
-  const families = groups.map(({ task }) => curriculum.familyOf(task));
-  for (const family of new Set([...curriculum.division.families, ...families])) {
-    const own = groups.filter((_, i) => families[i] === family);
-    values[`curriculum/${family}/share`] = own.length / groups.length;
-    // An arm that is its own family is known whether it was drawn or not.
-    const arms = curriculum.division.once
-      ? own.map(({ arm }) => curriculum.arms.find(arm))
-      : [curriculum.arms.find(family)];
-    const estimate = mean(arms.map((arm) => curriculum.estimate(arm)));
-    if (!Number.isNaN(estimate)) values[`curriculum/${family}/estimate`] = estimate;
-    const spread = mean(arms.map((arm) => curriculum.spread(arm)));
-    if (Number.isFinite(spread)) values[`curriculum/${family}/spread`] = spread;
-  }
-  for (const { source } of curriculum.sources) {
-    if (!(source instanceof GeneratedTasks)) continue;
-    const armless = source.made.filter((task) => curriculum.isArmless(task));
-    values[`generated/${source.name}/armless`] = armless.length;
-  }
-  return values;
-}
-
 /** The memory of the run's process, next to the predicted peak. */
 export const measureMemory = ({ config, policy }: Session): Record<string, number> => ({
   "memory/rss": process.memoryUsage.rss(),
@@ -135,7 +108,7 @@ export function measure(
     ...measureKl(advantages),
     ...measureUpdates(updates),
     ...(entropy === undefined ? {} : { "policy/entropy": entropy }),
-    ...measureCurriculum(context, groups),
+    ...measureCurriculum(context.stage.curriculum, groups),
     ...measureGuidance(selected),
     ...measureBranching(context, selected),
     ...measureEpisodes(batch),

@@ -6,7 +6,8 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { Curricula, type Divisions } from "../../../../server/analysis/history/curricula.ts";
 import { historyOf } from "../../../../server/analysis/history/ofRollouts.ts";
 import { readHistory, type HistoryGroup } from "../../../../server/analysis/history/read.ts";
-import { replay, type ReplayedStep } from "../../../../server/analysis/history/replay.ts";
+import { replay } from "../../../../server/analysis/history/replay.ts";
+import type { ReplayedStep } from "../../../../server/analysis/history/standing.ts";
 import type { RolloutRow } from "../../../../shared/rollouts/rollouts.ts";
 import { configOf, near, temporary } from "../../support.ts";
 

@@ -1,9 +1,30 @@
 /** A round's tasks: of the stage itself, of the one it passes over from, and hard ones that are carried over. */
-import type { DrawnTask } from "../../../algorithm/curriculum/draws.ts";
-import type { Crossfade } from "../../../core/config/stageConfig.ts";
-import { randomStream, type Random } from "../../../lib/random.ts";
-import type { StepContext } from "../context.ts";
-import { drawCarried } from "../../stages/ledger.ts";
+import type { Clock } from "../../core/basics.ts";
+import type { Crossfade } from "../../core/config/stageConfig.ts";
+import type { Task } from "../../core/task.ts";
+import { randomStream, type Random } from "../../lib/random.ts";
+import type { Curriculum } from "./curriculum.ts";
+import type { DrawnTask } from "./draws.ts";
+import { drawCarried } from "./ledger.ts";
+
+/** Hard tasks of earlier stages, each with what it is drawn by, and the share of prompts that they are. */
+export interface CarriedOver {
+  readonly share: number;
+  readonly candidates: readonly { readonly task: Task; readonly weight: number }[];
+}
+
+/** What a stage draws from. */
+export interface StageDraw {
+  readonly curriculum: Curriculum;
+  /** How it passes over from the stage before, and what that one draws with. */
+  readonly crossfade: Crossfade | undefined;
+  readonly fading: Curriculum | undefined;
+  readonly carried: CarriedOver | undefined;
+}
+
+/** Of the draws of a step's round. @param step number of the step in the log */
+export const drawStream = (seed: number, step: number, round: number): Random =>
+  randomStream(seed, "draw", step, round);
 
 /**
  * Share of the stage itself while it passes over: 0 as it begins, 1 after `over` steps. linear: t; cosine:
@@ -23,23 +44,22 @@ export function partOf(n: number, share: number, random: Random): number {
 
 /**
  * Tasks of one round of a step. Fewer than `n` only when every source is used up.
+ * @param random see `drawStream`
  * @param taken arms of the stage that the step has drawn already; filled
  */
 export async function drawTasks(
-  context: StepContext,
+  stage: StageDraw,
   n: number,
-  round: number,
+  random: Random,
+  clock: Clock,
   taken: Set<number>,
 ): Promise<DrawnTask[]> {
-  const { session, stage, step } = context;
-  const random = randomStream(session.config.seed, "draw", step, round);
-  const carried = carriedTasks(context, n, random);
-  const own = await mixed(context, n - carried.length, random, taken);
+  const carried = carriedTasks(stage, n, random);
+  const own = await mixed(stage, n - carried.length, random, clock, taken);
   return [...own, ...carried.map((task) => ({ task, arm: stage.curriculum.familyOf(task) }))];
 }
 
-function carriedTasks({ stage }: StepContext, n: number, random: Random): DrawnTask["task"][] {
-  const { carried } = stage;
+function carriedTasks({ carried }: StageDraw, n: number, random: Random): Task[] {
   if (carried === undefined || carried.candidates.length === 0) return [];
   const count = partOf(n, carried.share, random.fork("carried share"));
   return drawCarried(carried.candidates, count, random.fork("carried")).map(({ task }) => task);
@@ -47,13 +67,12 @@ function carriedTasks({ stage }: StepContext, n: number, random: Random): DrawnT
 
 /** The stage's own tasks and, while it passes over, the earlier stage's. */
 async function mixed(
-  { stage, clock }: StepContext,
+  { curriculum, fading, crossfade }: StageDraw,
   n: number,
   random: Random,
+  clock: Clock,
   taken: Set<number>,
 ): Promise<DrawnTask[]> {
-  const { curriculum, fading } = stage;
-  const { crossfade } = stage.config;
   if (fading === undefined || crossfade === undefined || clock.stageStep >= crossfade.over)
     return curriculum.draw(n, random, clock, taken);
   const own = partOf(n, ownShare(crossfade, clock.stageStep), random.fork("crossfade"));
