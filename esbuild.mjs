@@ -55,6 +55,14 @@ export const entries = [
     splitting: true,
     chunkNames: "chunks/[name]-[hash]",
   },
+  // Travels with exported projects: one file, without a module that is built for a machine.
+  {
+    ...node,
+    entryPoints: { service: "server/frameworks/export/service/main.ts" },
+    outdir: dist,
+    minify: true,
+    sourcemap: false,
+  },
   // Runs under a Python of the user's, as it is.
   {
     entryPoints: {
@@ -67,6 +75,7 @@ export const entries = [
       trlRewardParts: "server/frameworks/export/trl/rewardParts.py",
       projectLaunch: "server/frameworks/export/launch.sh",
       siteProbe: "server/sites/check/siteProbe.py",
+      gradus_curriculum: "server/frameworks/export/service/gradus_curriculum.py",
     },
     outdir: dist,
     loader: { ".py": "copy", ".sh": "copy" },
