@@ -40,6 +40,25 @@ export type ObserveRequest = z.output<typeof observeSchema>;
 const restoreSchema = z.strictObject({ step: z.number().int().min(-1) });
 export type RestoreRequest = z.output<typeof restoreSchema>;
 
+const scoreSchema = z.strictObject({
+  answers: z.array(
+    z.object({
+      /** As it was drawn; other keys are passed over. */
+      task: z.object({
+        id: z.string(),
+        task: z.string().optional(),
+        source: z.string().default(""),
+        env: z.string().default(""),
+        prompt: z.string(),
+        answer: z.string().nullish(),
+        data: z.record(z.string(), z.json()).default({}),
+      }),
+      response: z.string(),
+    }),
+  ),
+});
+export type ScoreRequest = z.output<typeof scoreSchema>;
+
 const pathText = (path: readonly PropertyKey[]): string =>
   path
     .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${String(part)}`))
@@ -76,5 +95,9 @@ export const readDraw = parsed(
 export const readObserve = parsed(
   observeSchema,
   'Report {"step": 0, "groups": [{"task": id, "rewards": [1, 0]}]}, or rewards by term: {"correct": [1, 0]}.',
+);
+export const readScore = parsed(
+  scoreSchema,
+  'Ask {"answers": [{"task": a drawn task, "response": "…"}]}.',
 );
 export const readRestore = parsed(restoreSchema, 'Ask {"step": 41}: the last step that is to count, or -1.');

@@ -148,20 +148,20 @@ function writeReady(path: string, text: string): void {
 /** Until a signal, or until the parent is gone. */
 function ended(parent: number | undefined): Promise<void> {
   return new Promise((done) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => done());
-    if (parent === undefined) return;
-    const isGone = (): boolean => {
-      try {
-        process.kill(parent, 0);
-        return false;
-      } catch (error) {
-        return error instanceof Error && "code" in error && error.code === "ESRCH";
-      }
-    };
-    const timer = setInterval(() => {
-      if (!isGone()) return;
+    const timer = parent === undefined ? undefined : setInterval(() => isGone(parent) && end(), 250);
+    const end = (): void => {
       clearInterval(timer);
       done();
-    }, 250);
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, end);
   });
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ESRCH";
+  }
 }

@@ -1,12 +1,12 @@
 /** What the service answers over HTTP. */
 import { Scoring } from "../../../analysis/rewardServer/scoring.ts";
-import type { AnswerScorer } from "../../../analysis/rewardChecks/answers.ts";
+import type { Answer, AnswerScorer, ScoredAnswer } from "../../../analysis/rewardChecks/answers.ts";
 import { serveLoopback, type Answered, type LoopbackServer } from "../../../lib/loopbackServer.ts";
 import type { Task } from "../../../core/task.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { NamedTask } from "./drawnStep.ts";
 import type { JournaledCurriculum } from "./journaled.ts";
-import { readDraw, readObserve, readRestore } from "./requests.ts";
+import { readDraw, readObserve, readRestore, readScore, type ScoreRequest } from "./requests.ts";
 import { OutOfOrder } from "./servedCurriculum.ts";
 
 export interface ServiceOptions {
@@ -44,14 +44,17 @@ export function serveCurriculum(options: ServiceOptions): Promise<LoopbackServer
 }
 
 function handlersOf({ curriculum, terms, rewards }: ServiceOptions): ReadonlyMap<string, Handler> {
-  const reward: Handler = async (text) => (await scoring()).answer(text);
-  let made: Promise<Scoring> | undefined;
-  const scoring = (): Promise<Scoring> => {
-    made ??= rewards().then((scorer) => new Scoring(scorer, (prompt) => curriculum.taskOf(prompt)));
+  let made: Promise<{ readonly scorer: AnswerScorer; readonly scoring: Scoring }> | undefined;
+  const scored = async (): Promise<NonNullable<Awaited<typeof made>>> => {
+    made ??= rewards().then((scorer) => ({
+      scorer,
+      scoring: new Scoring(scorer, (prompt) => curriculum.taskOf(prompt)),
+    }));
     // A reward that cannot be loaded is tried again at the next request.
     made.catch(() => (made = undefined));
     return made;
   };
+  const reward: Handler = async (text) => (await scored()).scoring.answer(text);
   return new Map<string, Handler>([
     [
       "POST /draw",
@@ -65,9 +68,33 @@ function handlersOf({ curriculum, terms, rewards }: ServiceOptions): ReadonlyMap
     ["POST /observe", async (text) => [200, Object(await curriculum.observe(readObserve(text)))]],
     ["POST /restore", async (text) => [200, await curriculum.restore(readRestore(text))]],
     ["GET /state", async () => [200, { ...(await curriculum.state()), terms }]],
+    [
+      "POST /score",
+      async (text) => {
+        const { answers } = readScore(text);
+        const { scorer } = await scored();
+        return [200, scoresOf(await scorer.score(answers.map(answerOf)))];
+      },
+    ],
     ["POST /reward", reward],
     ["POST /get_reward", reward],
   ]);
+}
+
+function answerOf({ task, response }: ScoreRequest["answers"][number]): Answer {
+  const { id, task: canonical = id, answer, ...rest } = task;
+  const own = { ...rest, id: canonical, ...(typeof answer === "string" && { answer }) };
+  return { task: own, response, group: id };
+}
+
+/** One entry an answer, in their order; null: the term does not apply, or failed. */
+function scoresOf(scored: readonly ScoredAnswer[]): object {
+  const names = Object.keys(scored[0]?.terms ?? {});
+  return {
+    rewards: scored.map(({ reward }) => reward),
+    terms: Object.fromEntries(names.map((name) => [name, scored.map(({ terms }) => terms[name] ?? null)])),
+    errors: scored.map(({ errors }) => errors),
+  };
 }
 
 /** A task as trainers need it. */
