@@ -225,6 +225,8 @@ def _asked_trl(given):
         for name, values in given.items()
         if name not in HANDED and isinstance(values, (list, tuple)) and len(values) == count
     }
+    # The task as a curriculum of Gradus drew it.
+    drawn = columns.pop("gradus", None) or [None] * count
     asked = []
     for at in range(count):
         data = {name: _plain(values[at]) for name, values in columns.items()}
@@ -234,6 +236,8 @@ def _asked_trl(given):
         # Columns of a project that Gradus wrote.
         arm = data.pop("gradus_arm", None)
         data.pop("gradus_source", None)
+        if isinstance(drawn[at], dict):
+            arm = drawn[at].get("arm")
         asked.append({"prompt": prompt, "response": _text(completions[at]), "data": data, "key": prompt, "arm": arm})
     return asked
 

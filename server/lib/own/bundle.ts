@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type * as esbuild from "esbuild";
 import { z } from "zod";
 import { UserError, messageOf, readFailure } from "../../../shared/lib/errors.ts";
-import { regularFile } from "../inputFile.ts";
+import { limits, readText, regularFile } from "../inputFile.ts";
 import { requireEsbuild } from "../natives.ts";
 import type { SourceText } from "./prepared.ts";
 
@@ -56,7 +56,32 @@ function refusal(file: string, { what, build: code }: Owner, error: unknown): Us
   });
 }
 
-async function build(file: string, owner: Owner, text: string | undefined): Promise<string> {
+/** The first line of a bundle that has been made to travel: where it arrives, there need be no bundler. */
+const travels = "// gradus: bundled";
+
+/** What ties a bundle to the place of its file. */
+const placed = (file: string): esbuild.BuildOptions => ({
+  sourcemap: "inline",
+  // A stack names the user's file, not the folder that the bundle lies in.
+  sourceRoot: `${pathToFileURL(dirname(file)).href}/`,
+  // The bundle lies elsewhere; code that reads files next to itself must still find them.
+  define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
+  banner: {
+    js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});`,
+  },
+});
+const unplaced: esbuild.BuildOptions = {
+  banner: {
+    js: `${travels}\nimport { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);`,
+  },
+};
+
+async function build(
+  file: string,
+  owner: Owner,
+  text: string | undefined,
+  more = placed(file),
+): Promise<string> {
   try {
     const { outputFiles } = await requireEsbuild().build({
       ...(text === undefined
@@ -68,18 +93,11 @@ async function build(file: string, owner: Owner, text: string | undefined): Prom
       platform: "node",
       target: "node20",
       format: "esm",
-      sourcemap: "inline",
-      // A stack names the user's file, not the folder that the bundle lies in.
-      sourceRoot: `${pathToFileURL(dirname(file)).href}/`,
       logLevel: "silent",
       plugins: [regularFiles],
-      // The bundle lies elsewhere; code that reads files next to itself must still find them.
-      define: { "import.meta.url": JSON.stringify(pathToFileURL(file).href) },
-      banner: {
-        js: `import { createRequire as __createRequire } from "node:module"; const require = __createRequire(${JSON.stringify(file)});`,
-      },
+      ...more,
     });
-    return outputFiles[0]?.text ?? "";
+    return outputFiles?.[0]?.text ?? "";
   } catch (error) {
     throw refusal(file, owner, error);
   }
@@ -118,16 +136,28 @@ export function bundledSources(file: string, { text }: Pick<Bundle, "text">): re
     .sort((one, other) => Number(other.path === own) - Number(one.path === own));
 }
 
+function checkThere(file: string, owner: Owner): void {
+  if (existsSync(file)) return;
+  throw new UserError(`${owner.what}: there is no file ${file}`, {
+    file,
+    code: owner.missing,
+    action: `Check the path in \`${owner.key}\`; it is relative to the config that names it.`,
+  });
+}
+
+/** A bundle that runs anywhere: nothing in it names a place of this machine, and whoever loads it needs no bundler. */
+export async function travellingBundle(file: string, owner: Owner): Promise<string> {
+  checkThere(file, owner);
+  refuseOthers(file, owner);
+  return build(realpathSync(file), owner, undefined, unplaced);
+}
+
 /** @param unsaved the file's text as it is in an editor */
 export async function bundleOwn(file: string, owner: Owner, unsaved?: string): Promise<Bundle> {
-  if (!existsSync(file))
-    throw new UserError(`${owner.what}: there is no file ${file}`, {
-      file,
-      code: owner.missing,
-      action: `Check the path in \`${owner.key}\`; it is relative to the config that names it.`,
-    });
+  checkThere(file, owner);
   if (unsaved === undefined) refuseOthers(file, owner);
-  const text = await build(realpathSync(file), owner, unsaved);
+  const written = unsaved ?? readText(file, limits.text);
+  const text = written.startsWith(travels) ? written : await build(realpathSync(file), owner, unsaved);
   // The map names absolute places of this machine, so it is left out of the hash.
   const code = text
     .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "")

@@ -75,14 +75,17 @@ class Curriculum:
             asked["prompts"] = int(prompts)
         return self._ask("/draw", asked)["tasks"]
 
-    def observe(self, step, groups, metrics=None):
+    def observe(self, step, groups, metrics=None, trainer_step=None):
         """What became of a step: {"task": id, "rewards": [...] or {term: [...]}, "advantages"?, "lengths"?, "responses"?} a group.
 
-        metrics: further numbers by Gradus's names, for stages that end by them. Answers with estimates, probabilities and verdicts.
+        metrics: further numbers by Gradus's names, for stages that end by them. trainer_step: the trainer's own number of the step.
+        Answers with estimates, probabilities and verdicts.
         """
         asked = {"step": int(step), "groups": _plain(groups)}
         if metrics:
             asked["metrics"] = {name: float(value) for name, value in metrics.items() if _is_finite(value)}
+        if trainer_step is not None:
+            asked["trainer_step"] = int(trainer_step)
         return self._ask("/observe", asked)
 
     def restore(self, step):
@@ -370,7 +373,7 @@ def trl_trainer(base, curriculum):
                     }
                 )
             try:
-                decision = curriculum.observe(tasks[0][0], groups)
+                decision = curriculum.observe(tasks[0][0], groups, trainer_step=self.state.global_step + 1)
             except CurriculumError as error:
                 return str(error)
             return [places[one["task"]] for one in decision["rejected"]]

@@ -31,6 +31,8 @@ export type Reported = z.output<typeof reportedSchema>;
 const observeSchema = z.strictObject({
   step,
   groups: z.array(reportedSchema),
+  /** The trainer's own number of the step, where its steps are others: kept with the decision. */
+  trainer_step: z.number().int().nonnegative().optional(),
   /** Further metrics of the step, by Gradus's names: what a stage's `until` may wait for. */
   metrics: z.record(z.string(), z.number()).optional(),
 });
@@ -96,8 +98,5 @@ export const readObserve = parsed(
   observeSchema,
   'Report {"step": 0, "groups": [{"task": id, "rewards": [1, 0]}]}, or rewards by term: {"correct": [1, 0]}.',
 );
-export const readScore = parsed(
-  scoreSchema,
-  'Ask {"answers": [{"task": a drawn task, "response": "…"}]}.',
-);
+export const readScore = parsed(scoreSchema, 'Ask {"answers": [{"task": a drawn task, "response": "…"}]}.');
 export const readRestore = parsed(restoreSchema, 'Ask {"step": 41}: the last step that is to count, or -1.');

@@ -32,6 +32,8 @@ import { cursorSchema, cursorWith, firstCursor, nextMoment, type StageCursor } f
 
 /** What was decided of a step: a line of `decisions.jsonl`. */
 export interface Decision extends ReplayedStep {
+  /** As the trainer counts. */
+  readonly trainer_step?: number;
   /** Groups that do not train, and why. */
   readonly rejected: readonly { readonly task: string; readonly reason: string }[];
   /** Drawn tasks that nothing was reported of. */
@@ -150,7 +152,7 @@ export class ServedCurriculum {
    * Takes the outcomes of the next step.
    * @throws UserError for another step, a task that was not drawn, or rewards that do not fit the config; nothing has changed then
    */
-  observe({ step, groups: reported, metrics: more = {} }: ObserveRequest): Decision {
+  observe({ step, groups: reported, metrics: more = {}, trainer_step }: ObserveRequest): Decision {
     const next = this.observed + 1;
     if (step !== next)
       throw outOfOrder(`step ${step} cannot be observed; the next step to observe is ${next}`, next);
@@ -176,6 +178,7 @@ export class ServedCurriculum {
     for (const old of this.drawn.keys()) if (old <= step - remembered) this.drawn.delete(old);
     return {
       step,
+      ...(trainer_step !== undefined && { trainer_step }),
       ...this.standing(curriculum, drawn.clock, groups),
       ...judged(tasks, groups, verdicts),
       stage: stage.name,

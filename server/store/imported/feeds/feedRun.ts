@@ -144,7 +144,8 @@ export class FeedRun {
       this.write(step, [{ kind: "stage", step, index: 0, name: "rl", stage_kind: "rl" }]);
     }
     const named = Object.keys(values);
-    if (named.length > 0) this.counts.metrics.add(step);
+    // What a curriculum decided is not the trainer's.
+    if (named.some((name) => !name.startsWith("curriculum/"))) this.counts.metrics.add(step);
     this.counts.heldOut ||= named.some((name) => /^(eval|val-|test)/.test(name));
     const estimates = this.estimates(rows);
     const groups = groupRecords(rows.filter(trains), estimates);

@@ -1,6 +1,6 @@
 /**
  * A folder that `gradus_hook.py` writes to: `rollouts-<machine>-<process>-<start>.jsonl` of each process that scores, and from
- * TRL's callback `metrics-….jsonl` and `training.json`. A step is taken in when every process has gone on to a later one.
+ * TRL's callback `metrics-….jsonl` and `training.json`; next to it what a curriculum's service decided (`decisions.ts`). A step is taken in when every process has gone on to a later one.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { hookLine, hookRows, type HookLine, type HookTerms } from "../../../anal
 import { limits, readText } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
+import { Decisions } from "./decisions.ts";
 import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { newestLines } from "./newestLines.ts";
@@ -74,12 +75,15 @@ export class HookFeed implements Feed {
   /** The last step whose metrics are there: its rollouts are, too. */
   private logged = Number.NEGATIVE_INFINITY;
 
+  private readonly decisions: Decisions;
+
   /** @param only the one file that is read of the folder's rollouts */
   constructor(
     private readonly folder: string,
     private readonly options: FeedOptions,
     private readonly only?: string,
   ) {
+    this.decisions = new Decisions(folder);
     this.begin();
     this.look();
   }
@@ -117,7 +121,7 @@ export class HookFeed implements Feed {
 
   next(last: boolean): FeedSlice {
     this.look();
-    const parts = this.loggedParts();
+    const parts = [...this.loggedParts(), ...this.decisions.next()];
     if (!this.begun) parts.push(...this.newest());
     this.begun = true;
     let bytes = 0;
@@ -134,7 +138,10 @@ export class HookFeed implements Feed {
     return newestWrite(
       [...this.writers.values()]
         .map(({ tail }) => tail.file)
-        .concat([...this.metrics.values()].map(({ tail }) => tail.file)),
+        .concat(
+          [...this.metrics.values()].map(({ tail }) => tail.file),
+          this.decisions.files,
+        ),
     );
   }
 
