@@ -91,8 +91,8 @@ function taskOf(prompt: string, { label, given, found }: Known, { tasks }: Stage
     ...{ task: { ...own, data }, arm: "", group: id, index: 0, prompt, response: "" },
     ...{ finish: "stop", source: "dataset", use: "evaluate" },
   };
-  const found = withRow(record, tasks).task;
-  return found.source === "" ? { ...found, source: tasks[0]?.name ?? "" } : found;
+  const row = withRow(record, tasks).task;
+  return row.source === "" ? { ...row, source: tasks[0]?.name ?? "" } : row;
 }
 
 /**
