@@ -99,7 +99,7 @@ class Curriculum:
         return self._ask("/score", {"answers": _plain(answers)})
 
     def state(self):
-        """{"drawn", "observed", "steps", "terms"}: the last steps drawn and observed, steps that can be restored, reward terms."""
+        """{"drawn", "observed", "steps", "terms", "scored"}: last steps drawn and observed, steps to restore, reward terms, those scored here."""
         return self._ask("/state")
 
     def tasks(self, step, prompts):
@@ -286,7 +286,7 @@ def trl_dataset(curriculum, args, row=None):
 
 def trl_rewards(curriculum, terms=None):
     """The config's rewards that the service scores, as functions for `reward_funcs`, one a term. Python rewards are not among them."""
-    names = terms if terms is not None else curriculum.state()["terms"]
+    names = terms if terms is not None else curriculum.state()["scored"]
     last = {"of": None, "terms": None}
 
     def function(name):

@@ -4,7 +4,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { fileURLToPath } from "node:url";
-import { AnswerScorer } from "../../../analysis/rewardChecks/answers.ts";
+import { AnswerScorer, type TermScorer } from "../../../analysis/rewardChecks/answers.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { loadConfig } from "../../../rules/load.ts";
 import { takeLock } from "../../../../shared/daemon/lock.ts";
@@ -13,9 +13,17 @@ import { JournaledCurriculum } from "./journaled.ts";
 import { configFile, serviceFolder } from "./places.ts";
 import { serveCurriculum } from "./server.ts";
 import { StateFolder } from "./stateFolder.ts";
+import { isScored } from "./travels.ts";
 
 const usage =
   "usage: node service.mjs PROJECT [--state out/curriculum] [--port 0] [--ready FILE] [--keep 200] [--parent PID]";
+
+/** A term that the trainer scores itself. */
+const unscored: TermScorer = {
+  prepare: () => Promise.resolve(),
+  score: () => Promise.resolve([]),
+  close: () => Promise.resolve(),
+};
 
 interface Options {
   readonly project: string;
@@ -87,14 +95,14 @@ async function serveUntilEnded({ project, state, ready, port, keep, parent }: Op
     const curriculum = await JournaledCurriculum.open(config, folder);
     const token = randomBytes(24).toString("hex");
     const rewards = async (): Promise<AnswerScorer> => {
-      const scorer = new AnswerScorer(config);
+      const scorer = new AnswerScorer(config, { instead: (term) => (isScored(term) ? undefined : unscored) });
       open.push(scorer);
       await scorer.prepare();
       return scorer;
     };
-    const terms = [
-      ...new Set(config.stages.flatMap(({ body }) => body.reward.terms.map(({ name }) => name))),
-    ];
+    const all = config.stages.flatMap(({ body }) => body.reward.terms);
+    const namesOf = (some: typeof all): string[] => [...new Set(some.map(({ name }) => name))];
+    const terms = { all: namesOf(all), scored: namesOf(all.filter(isScored)) };
     const server = await serveCurriculum({ port, token, curriculum, terms, rewards, log });
     open.push(server);
     const about = { url: `http://127.0.0.1:${server.port}`, token, pid: process.pid };

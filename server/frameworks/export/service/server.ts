@@ -13,8 +13,9 @@ export interface ServiceOptions {
   readonly port: number;
   readonly token: string;
   readonly curriculum: JournaledCurriculum;
-  /** Names of the reward terms, and who scores them: it is prepared when it is first asked. */
-  readonly terms: readonly string[];
+  /** Names of the reward terms, and of those that are scored here. */
+  readonly terms: { readonly all: readonly string[]; readonly scored: readonly string[] };
+  /** Who scores them: it is prepared when it is first asked. */
   readonly rewards: () => Promise<AnswerScorer>;
   readonly log: (message: string) => void;
 }
@@ -67,7 +68,10 @@ function handlersOf({ curriculum, terms, rewards }: ServiceOptions): ReadonlyMap
     ],
     ["POST /observe", async (text) => [200, Object(await curriculum.observe(readObserve(text)))]],
     ["POST /restore", async (text) => [200, await curriculum.restore(readRestore(text))]],
-    ["GET /state", async () => [200, { ...(await curriculum.state()), terms }]],
+    [
+      "GET /state",
+      async () => [200, { ...(await curriculum.state()), terms: terms.all, scored: terms.scored }],
+    ],
     [
       "POST /score",
       async (text) => {

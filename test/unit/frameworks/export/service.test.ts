@@ -77,7 +77,13 @@ test("a draw names tasks with what a trainer needs, and a second question gets t
   assert.equal(tasksOf(more).length, 1);
   assert.deepEqual((await service.ask("/draw", { step: 0, round: 1, prompts: 1 }))[1], more);
   const [, state] = await service.ask("/state");
-  assert.deepEqual(state, { drawn: 0, observed: -1, steps: [], terms: ["right", "brief"] });
+  assert.deepEqual(state, {
+    drawn: 0,
+    observed: -1,
+    steps: [],
+    terms: ["right", "brief"],
+    scored: ["right", "brief"],
+  });
   assert.equal(await service.end(), 0, service.said());
   assert.equal(existsSync(service.ready), false);
 });
