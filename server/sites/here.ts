@@ -5,9 +5,10 @@ import { UserError } from "../../shared/lib/errors.ts";
 import { runFramed, type Outcome } from "./framed.ts";
 import type { Shell, ShellAnswer, ShellAsk } from "./shell.ts";
 
-const name = "this machine";
+/** As messages have it. */
+export const hereName = "this machine";
 
-export const here = (): Shell => ({ name, run, close: () => undefined });
+export const here = (): Shell => ({ name: hereName, run, close: () => undefined });
 
 async function run(script: string, ask?: ShellAsk): Promise<ShellAnswer> {
   return answered(await runFramed(start, script, ask).catch(withoutShell));

@@ -2,6 +2,7 @@
 import { posix } from "node:path";
 import { randomBytes } from "node:crypto";
 import { UserError } from "../../shared/lib/errors.ts";
+import { hereName } from "./here.ts";
 import { hasNeighbours, listLines } from "./mirrorFiles.ts";
 import { shellWord, type Shell } from "./shell.ts";
 
@@ -55,7 +56,7 @@ export async function listFolder(shell: Shell, folder: string, signal?: AbortSig
 }
 
 function refusal({ name }: Shell, folder: string, code: number, stderr: string): UserError {
-  const place = `${name}:${folder}`;
+  const place = name === hereName ? folder : `${name}:${folder}`;
   if (code === codes.missing)
     return new UserError(`There is no folder ${place}.`, {
       file: place,

@@ -121,7 +121,7 @@ export const runsImport = request<{
       })
       .optional(),
     name: z.string().optional(),
-    /** Absolute; null: none, absent: what lies near the folder. */
+    /** Absolute, or `box:run.sh` for a folder of a site; null: none, absent: what lies near the folder. */
     config: z.string().nullable().optional(),
     set: z.array(z.string()).default([]),
     /** Of several runs in one file, which. */

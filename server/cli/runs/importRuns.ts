@@ -79,10 +79,16 @@ async function run(folder: string, options: Options): Promise<void> {
   const place = sitePlace(folder);
   if (place === undefined) return importOnce(folder, options);
   const progress = new Progress();
-  const pulled = await pulledFolder(storeOf(options.store), place, (bytes) => progress.add(bytes));
+  const { store, config: named, ...others } = options;
+  const pulled = await pulledFolder(storeOf(store), place, named, (bytes) => progress.add(bytes));
   progress.clear();
+  const { config } = pulled;
   try {
-    await importOnce(pulled.folder, options, pulled);
+    await importOnce(
+      pulled.folder,
+      { ...others, ...(store === undefined ? {} : { store }), ...(config === undefined ? {} : { config }) },
+      pulled,
+    );
   } catch (error) {
     throw pulled.failure(error);
   } finally {
@@ -131,7 +137,7 @@ async function follow(folder: string, options: Options): Promise<void> {
   const { config, set, name, sourceRun, store, json } = options;
   const asked = {
     set,
-    ...(config === undefined ? {} : { config: config === false ? null : resolve(config) }),
+    ...(config === undefined ? {} : { config: config === false ? null : localConfig(config) }),
     ...(name === undefined ? {} : { name }),
     ...(sourceRun === undefined ? {} : { sourceRun }),
   };
@@ -152,6 +158,9 @@ async function follow(folder: string, options: Options): Promise<void> {
     ...(json === undefined ? {} : { json }),
   });
 }
+
+/** Whoever follows is another process, elsewhere; a file of a site is named as it is. */
+const localConfig = (file: string): string => (sitePlace(file) === undefined ? resolve(file) : file);
 
 /** What a folder is refused with that somebody is about to write to. */
 const notYet = ["import-nothing", "import-missing"];

@@ -6,9 +6,11 @@ import { ask, refusedAs } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { formatBytes } from "../../../shared/lib/format.ts";
 import { runsImport, type InputOf, type ResultOf } from "../../../shared/protocol/protocol.ts";
+import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
 import { Mirror } from "../../sites/mirror.ts";
-import { siteOf, type SitePlace } from "../../sites/siteOf.ts";
+import { siteOf, sitePlace, type SitePlace } from "../../sites/siteOf.ts";
 import { reachingHere } from "../../sites/ssh.ts";
+import { sitePlaceText } from "../../../shared/run/origin.ts";
 import { mirrorPath } from "../../store/files.ts";
 import type { PulledMirror } from "../../store/imported/importRequest.ts";
 import { draftFolder } from "../../store/imported/runDraft.ts";
@@ -19,6 +21,8 @@ export interface PulledFolder {
   /** What is imported. */
   readonly folder: string;
   readonly mirror: PulledMirror;
+  /** What `--config` names, as a file of this machine. */
+  readonly config: string | false | undefined;
   /** A path of it as it is there. */
   readonly shown: (path: string) => string;
   /** The same of an error. */
@@ -31,6 +35,7 @@ export interface PulledFolder {
 export async function pulledFolder(
   store: string,
   { site: reference, folder }: SitePlace,
+  named: string | false | undefined,
   progress: (bytes: number) => void,
 ): Promise<PulledFolder> {
   const site = siteOf(reference, process.cwd());
@@ -46,16 +51,23 @@ export async function pulledFolder(
       for (const { path, bytes } of pulled.leftOut)
         complain(`${path} was left out because of its size: ${formatBytes(bytes)}`);
     }
+    const of = typeof named === "string" ? sitePlace(named) : undefined;
+    const config =
+      of === undefined
+        ? named
+        : await fetchFile(siteOf(of.site, process.cwd()), of.folder, configFolder(root));
     const place = `${site.name}:${folder}`;
-    const shown = (path: string): string =>
-      path.startsWith(mirror.local) ? `${place}${path.slice(mirror.local.length)}` : path;
+    const shown = (path: string): string => {
+      if (of !== undefined && path === config) return sitePlaceText({ site: of.site, folder: of.folder });
+      return path.startsWith(mirror.local) ? `${place}${path.slice(mirror.local.length)}` : path;
+    };
     const failure = (error: unknown): unknown => {
       if (!(error instanceof UserError) || error.detail.file === undefined) return error;
       const file = shown(error.detail.file);
       return new UserError(error.message.replaceAll(mirror.local, place), { ...error.detail, file });
     };
     const mirrored = { root, site: { site: site.reference, folder } };
-    return { folder: mirror.local, mirror: mirrored, shown, failure, discard };
+    return { folder: mirror.local, mirror: mirrored, config, shown, failure, discard };
   } catch (error) {
     discard();
     throw error;

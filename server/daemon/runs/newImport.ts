@@ -7,8 +7,9 @@ import type { ParamsOf, runsImport } from "../../../shared/protocol/protocol.ts"
 import type { Trainer } from "../../../shared/run/origin.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
 import { importConfig, nearConfig, type ConfigForImport } from "../../frameworks/project/importConfig.ts";
+import { configFolder, fetchFile } from "../../sites/fetchFile.ts";
 import { Mirror } from "../../sites/mirror.ts";
-import { siteOf } from "../../sites/siteOf.ts";
+import { siteOf, sitePlace } from "../../sites/siteOf.ts";
 import { mirrorPath, newRunId, runsFolder } from "../../store/files.ts";
 import { findSource, type Source } from "../../store/imported/findSource.ts";
 import { draftFolder, nameOf, writeRunFile } from "../../store/imported/runDraft.ts";
@@ -58,7 +59,12 @@ export async function newMirror(
   try {
     const mirror = new Mirror(site.shell, folder, root);
     const { trainer } = await firstLook(mirror);
-    const { config, note = null } = chosenConfig(mirror.local, trainer, named, set, (path) =>
+    const place = typeof named === "string" ? sitePlace(named) : undefined;
+    const file =
+      place === undefined
+        ? named
+        : await fetchFile(siteOf(place.site, from, env), place.folder, configFolder(root));
+    const { config, note = null } = chosenConfig(mirror.local, trainer, file, set, (path) =>
       path.replace(mirror.local, `${site.name}:${folder}`),
     );
     const request = {

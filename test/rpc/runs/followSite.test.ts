@@ -155,6 +155,37 @@ describe("a daemon that follows a folder of another machine", { timeout: 90_000 
     assert.equal((await rows(run)).length, 16);
     assert.equal(JSON.parse(readFileSync(join(box.folder(run), "run.json"), "utf8")).imported, folder);
     const again = await gradus(["runs", "import", `box:${there}`], project);
+    assert.equal(again.code, 1);
     assert.match(again.stderr, /There is no folder box:/);
+  });
+
+  it("goes by the script that lies in the folder, or one that is named there", async () => {
+    const there = join(box.base, "there", "gsm");
+    cpSync("test/fixtures/projects/gsm", there, { recursive: true });
+    cpSync("test/fixtures/imported/verl", join(there, "out"), { recursive: true });
+    const told = async (...words: string[]) => {
+      const { code, stdout, stderr } = await gradus(["runs", "import", ...words, "--json"], project);
+      assert.equal(code, 0, stderr);
+      const { config, foundConfig, advantages } = JSON.parse(stdout);
+      return [config, foundConfig, advantages];
+    };
+    const script = `box:${there}/run.sh`;
+    assert.deepEqual(await told(`box:${there}`), [script, true, "grpo"]);
+    assert.deepEqual(await told(`box:${there}/out`, "--config", script), [script, false, "grpo"]);
+    const { run } = await ask(connection, runsImport, {
+      folder: join(there, "out"),
+      config: script,
+      site: site(),
+    });
+    await soon(async () => (await steps(run)).length > 3, "its steps");
+    const { origin, file, folder, authored } = await shown(run);
+    assert.deepEqual([origin?.advantages, file], ["grpo", join(folder, "mirror", ".config", "run.sh")]);
+    assert.match(authored, /^tasks:/m);
+    await ask(connection, runsControl, { run, action: "stop" });
+    await soon(async () => (await shown(run)).status === "stopped", "the end");
+    await assert.rejects(
+      ask(connection, runsImport, { folder: join(there, "out"), config: "box:none.sh", site: site() }),
+      /^UserError: box:none.sh cannot be read: No such file or directory/,
+    );
   });
 });

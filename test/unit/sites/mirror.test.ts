@@ -242,7 +242,7 @@ describe("a mirror", () => {
   it("says that there is no folder, or that it may not be read", async () => {
     const { base, there } = pair();
     await assert.rejects(new Mirror(here(), join(there, "none"), join(base, "m")).pull(), {
-      message: `There is no folder this machine:${join(there, "none")}.`,
+      message: `There is no folder ${join(there, "none")}.`,
     });
   });
 
