@@ -132,6 +132,13 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
     (await gradus("runs", "export", run, "--to", "report", "--out", table)).err,
     /holds rows, and the export `report` is none/,
   );
+  const charts = join(box.base, "charts");
+  const words = ["runs", "export", run, "--to", "tensorboard"];
+  assert.match((await gradus(...words)).err, /needs --out: it is a folder[^]*Add --out FOLDER/);
+  const exported = JSON.parse((await gradus(...words, "--out", charts, "--json")).out);
+  assert.deepEqual([exported.out, exported.steps, exported.metrics], [join(charts, run), 6, 2]);
+  assert.ok(exported.bytes > 500);
+  assert.match((await gradus(...words, "--out", charts)).err, /exists already/);
   assert.match((await gradus("runs", "show", "nothing")).err, /There is no run nothing[^]*gradus runs list/);
   assert.match((await gradus("runs", "fork", run)).err, /has no checkpoint on disk/);
   assert.equal((await gradus("runs", "stop", run)).code, 1);

@@ -1,12 +1,13 @@
 /** `gradus runs export --to hf|gguf|peft`: a checkpoint as a model that other programs load. */
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { statSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { UserError } from "../../../shared/lib/errors.ts";
 import { openBase, readWeights, writeHuggingFace, type ModelHead } from "../../engine/formats/index.ts";
 import { writeGguf } from "../../engine/formats/gguf/index.ts";
 import { isPeft, peftBase, readPeft, writePeft } from "../../engine/formats/peft.ts";
 import { findCheckpoint } from "./checkpointNames.ts";
 import { print, printJson } from "../command.ts";
+import { written } from "./written.ts";
 
 export const modelFormats = ["hf", "gguf", "peft"] as const;
 type ModelFormat = (typeof modelFormats)[number];
@@ -56,35 +57,3 @@ function nameOf(path: string): string {
   const match = /([^/\\]+)[/\\]checkpoints[/\\](\d+)[/\\]policy$/.exec(path);
   return match === null ? basename(path).replace(/\.gguf$/, "") : `${match[1]}-${match[2]}`;
 }
-
-/** Writes next to the place and renames, so that what is there is complete. @returns its size in bytes */
-function written(place: string, write: (draft: string) => void): number {
-  if (existsSync(place) && !(statSync(place).isDirectory() && readdirSync(place).length === 0))
-    throw new UserError(`${place} exists already.`, {
-      file: place,
-      code: "export-exists",
-      action: "Choose another path, or remove what is there.",
-    });
-  const draft = join(dirname(place), `.${basename(place)}.${process.pid}.part`);
-  try {
-    mkdirSync(dirname(place), { recursive: true });
-    write(draft);
-    rmSync(place, { recursive: true, force: true });
-    renameSync(draft, place);
-    return sizeOf(place);
-  } catch (error) {
-    rmSync(draft, { recursive: true, force: true });
-    if (error instanceof UserError) throw error;
-    throw new UserError(`The export cannot be written: ${messageOf(error)}.`, {
-      file: place,
-      code: "write",
-      cause: error,
-      action: "Free space on this disk, or choose a folder that you may write to.",
-    });
-  }
-}
-
-const sizeOf = (path: string): number =>
-  statSync(path).isDirectory()
-    ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
-    : statSync(path).size;

@@ -26,6 +26,7 @@ import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { exportToFile } from "./archiveRun.ts";
 import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
+import { exportTracker, isTrackerFormat, trackerFormats } from "./exportTracker.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
 import { forkCommand } from "./fork.ts";
@@ -125,15 +126,15 @@ export const command: Command = {
       .addOption(
         new Option(
           "--to <form>",
-          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; html: one page with charts and the verdict; hf, gguf, peft: a model",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; html: one page with charts and the verdict; tensorboard: as its writer would have logged it, into a folder of runs; hf, gguf, peft: a model",
         )
-          .choices([...recordFormats, ...modelFormats])
+          .choices([...recordFormats, ...trackerFormats, ...modelFormats])
           .default("jsonl"),
       )
       .addOption(new Option("--format <form>", "as --to").choices(["rollouts", "csv", "json"]).hideHelp())
       .option(
         "--out <path>",
-        "file or folder to write instead of stdout; required for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet; one that ends in .gradusrun has the whole run",
+        "file or folder to write instead of stdout; required for a tracker and for a model. Rows (jsonl, history, csv) become Parquet in a file that ends in .parquet; one that ends in .gradusrun has the whole run",
       )
       .option("--html", "as --to html")
       .option("--checkpoints", "of a .gradusrun: with its checkpoints")
@@ -151,6 +152,8 @@ function exportAs(words: string, options: Options & ExportOptions): Promise<void
   return withDaemon(store, async (connection) => {
     const run = await findRun(connection, words);
     if (file?.endsWith(archiveEnding) === true) await exportToFile(run, file, options);
+    else if (to !== undefined && isTrackerFormat(to))
+      await exportTracker(connection, run, { to, out: file, json });
     else await exportRun(connection, run, options);
   });
 }

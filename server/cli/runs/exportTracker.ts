@@ -1,0 +1,70 @@
+/** `gradus runs export --to tensorboard`: a run as a tracker would have written it. */
+import { join, resolve } from "node:path";
+import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { UserError } from "../../../shared/lib/errors.ts";
+import { plural } from "../../../shared/lib/format.ts";
+import { runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts";
+import { loggedRun, type LoggedRun } from "../../store/exported/loggedRun.ts";
+import { eventFileName, eventRecords } from "../../store/exported/tensorboard.ts";
+import { namerOf, theirName } from "../../store/exported/theirNames.ts";
+import { writeChunks } from "../../store/exported/writeChunks.ts";
+import { print, printJson } from "../command.ts";
+import { pathText } from "../text/diagnostics.ts";
+import { written } from "./written.ts";
+
+export const trackerFormats = ["tensorboard"] as const;
+type TrackerFormat = (typeof trackerFormats)[number];
+export const isTrackerFormat = (text: string): text is TrackerFormat =>
+  trackerFormats.some((format) => format === text);
+
+interface TrackerExport {
+  readonly to: TrackerFormat;
+  /** The folder of the tracker's runs: the run gets a place of its own in it. */
+  readonly out: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+interface Exported {
+  /** Absolute. */
+  readonly place: string;
+  readonly bytes: number;
+  /** The command that shows it. */
+  readonly look: string;
+}
+
+/** Into a folder, with metrics under the tracker's names. */
+type Write = (run: LoggedRun, named: (own: string) => string, out: string) => Exported;
+
+const writers: Readonly<Record<TrackerFormat, Write>> = {
+  tensorboard: (run, named, out) => {
+    const place = join(out, run.start.run);
+    const records = eventRecords(run, named);
+    const bytes = written(place, (draft) => writeChunks(join(draft, eventFileName(run)), records));
+    return { place, bytes, look: `tensorboard --logdir ${pathText(out)}` };
+  },
+};
+
+/** @throws UserError where no folder is named, the run has logged nothing, or its place is taken */
+export async function exportTracker(
+  connection: Requester,
+  { id }: RunSummary,
+  { to, out, json }: TrackerExport,
+): Promise<void> {
+  if (out === undefined)
+    throw new UserError(`--to ${to} needs --out: it is a folder.`, {
+      code: "usage",
+      action: "Add --out FOLDER: the run gets a place of its own in it.",
+    });
+  const { folder } = await ask(connection, runsShow, { run: id });
+  const run = loggedRun(folder);
+  if (run.steps.length === 0)
+    throw new UserError(`The run ${id} has logged no metric yet.`, {
+      code: "export-nothing",
+      action: "Export it when it has made a step.",
+    });
+  const namer = namerOf(run.start.origin?.trainer);
+  const { place, bytes, look } = writers[to](run, (own) => theirName(namer, own), resolve(out));
+  const metrics = new Set(run.steps.flatMap(({ values }) => Object.keys(values))).size;
+  if (json === true) return printJson({ run: id, to, out: place, steps: run.steps.length, metrics, bytes });
+  print(`${pathText(place)}: ${plural(run.steps.length, "step")} of ${plural(metrics, "metric")}\n${look}`);
+}

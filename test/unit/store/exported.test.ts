@@ -1,0 +1,202 @@
+/** Runs as trackers would have written them: read again by our feeds, and by the trackers' own packages where they are installed. */
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { test } from "node:test";
+import { runFolder } from "../../../server/store/files.ts";
+import { loggedRun } from "../../../server/store/exported/loggedRun.ts";
+import { eventFileName, eventRecords } from "../../../server/store/exported/tensorboard.ts";
+import { namerOf, theirName } from "../../../server/store/exported/theirNames.ts";
+import { writeChunks } from "../../../server/store/exported/writeChunks.ts";
+import { metrics as known } from "../../../shared/metrics/metrics.ts";
+import { pythonWith } from "../../support/pythonPackages.ts";
+import { metrics, start, type Written } from "../log/sample.ts";
+import { thorough } from "../../support/thorough.ts";
+import { imported } from "./importedFeed.ts";
+import { newFolder, write } from "./support.ts";
+
+const fixtures = "test/fixtures/trackers";
+
+const end = (step: number, status: "finished" | "failed" = "finished"): Written => ({
+  kind: "end",
+  step,
+  status,
+  message: "",
+  seconds: 9,
+  ended_at: "2026-01-01T00:01:00.000Z",
+});
+
+/** A run whose second attempt trained steps 2 and 3 again. */
+function sample(): string {
+  const folder = newFolder();
+  const evaluation: Written = {
+    kind: "evaluation",
+    step: 1,
+    time: 1_767_225_601_500,
+    role: "periodic",
+    metrics: { "eval/greedy": 0.75 },
+  };
+  const values = (step: number, of: number) =>
+    metrics(step, {
+      "reward/total": of,
+      "reward/total/std": 0.25,
+      "reward/correct": step / 8,
+      "reward/correct/errors": 1,
+      "update/loss": step === 2 ? "NaN" : 0.5,
+      "groups/mixed": step === 3 ? "Infinity" : 0.5,
+      "loss/policy": -0.125,
+    });
+  write(folder, "sample", 0, [
+    [[start()], -1],
+    ...[0, 1, 2, 3].map((step) => [[values(step, step)], step] as const),
+    [[evaluation], 1],
+  ]);
+  write(folder, "sample", 1, [
+    [[start(1, 2)], -1],
+    ...[2, 3].map((step) => [[values(step, 10 + step)], step] as const),
+    [[end(3)], 3],
+  ]);
+  return runFolder(folder, "sample");
+}
+
+/** Writes a run's event file and returns its folder. */
+function events(folder: string): string {
+  const run = loggedRun(folder);
+  const place = join(newFolder(), run.start.run);
+  const namer = namerOf(run.start.origin?.trainer);
+  writeChunks(
+    join(place, eventFileName(run)),
+    eventRecords(run, (own) => theirName(namer, own)),
+  );
+  return place;
+}
+
+type Read = Awaited<ReturnType<typeof imported>>;
+
+/** All that a run's charts show, by metric. */
+const seriesOf = ({ names, series }: Read, round = (value: number): number => value) =>
+  Object.fromEntries(
+    names.names.map((name) => {
+      const { steps = [], values = [] } = series(name) ?? {};
+      return [name, { steps, values: values.map((value) => (value === null ? null : round(value))) }];
+    }),
+  );
+
+const folderOf = ({ show }: Read): string => show.folder;
+
+test("a run's log says what holds: the last attempt's steps, evaluations among them, with times in seconds", () => {
+  const { steps, start: begun, end: ended } = loggedRun(sample());
+  assert.deepEqual(
+    steps.map(({ step, time, values }) => [step, time, values["reward/total"]]),
+    [
+      [0, 0.5, 0],
+      [1, 1_767_225_601.5, 1],
+      [2, 2.5, 12],
+      [3, 3.5, 13],
+    ],
+  );
+  assert.equal(steps[1]?.values["eval/greedy"], 0.75);
+  assert.deepEqual([begun.attempt, ended?.status], [0, "finished"]);
+  const folder = newFolder();
+  write(folder, "sample", 0, [[[], 0]]);
+  assert.throws(() => loggedRun(runFolder(folder, "sample")), /log has no beginning/);
+});
+
+test("names are TRL's, or those of the trainer that made the run, and come back as the run's own", () => {
+  const trl = (own: string): string => theirName("trl", own);
+  assert.deepEqual(
+    ["reward/total", "reward/correct", "reward/correct/errors", "update/loss", "policy/kl/reference"].map(
+      trl,
+    ),
+    ["train/reward", "train/rewards/correct/mean", "reward/correct/errors", "train/loss", "train/kl"],
+  );
+  // Of several models only the reference comes back.
+  assert.deepEqual(["policy/kl/teacher", "time/total", "groups/mixed"].map(trl), [
+    "policy/kl/teacher",
+    "time/total",
+    "groups/mixed",
+  ]);
+  assert.equal(theirName(namerOf("verl"), "reward/total"), "critic/score/mean");
+  assert.equal(theirName(namerOf("wandb"), "reward/total"), "train/reward");
+  for (const namer of ["trl", "verl", "openrlhf", "prime_rl"] as const) {
+    const theirs = known.map(({ name }) => theirName(namer, name));
+    assert.equal(new Set(theirs).size, known.length, `${namer} has one name for two metrics`);
+  }
+});
+
+test("TensorBoard's event file of a run, as our feed reads it", async () => {
+  const read = await imported(events(sample()));
+  assert.deepEqual(seriesOf(read), {
+    "eval/greedy": { steps: [1], values: [0.75] },
+    "groups/mixed": { steps: [0, 1, 2, 3], values: [0.5, 0.5, 0.5, null] },
+    "loss/policy": { steps: [0, 1, 2, 3], values: [-0.125, -0.125, -0.125, -0.125] },
+    "reward/correct": { steps: [0, 1, 2, 3], values: [0, 0.125, 0.25, 0.375] },
+    "reward/correct/errors": { steps: [0, 1, 2, 3], values: [1, 1, 1, 1] },
+    "reward/total": { steps: [0, 1, 2, 3], values: [0, 1, 12, 13] },
+    "reward/total/std": { steps: [0, 1, 2, 3], values: [0.25, 0.25, 0.25, 0.25] },
+    "update/loss": { steps: [0, 1, 2, 3], values: [0.5, 0.5, null, 0.5] },
+  });
+  assert.deepEqual(read.show.config, { name: "sample", steps: 4 });
+  assert.deepEqual(read.summary.notes, []);
+});
+
+for (const [name, path] of [
+  ["TensorBoard's", "tensorboard/v1"],
+  ["TensorFlow's", "tensorboard/v2"],
+  ["trackio's", "trackio"],
+  ["W&B's", "wandb"],
+  ["prime-rl's", "prime"],
+] as const)
+  test(`a run of ${name} that was imported comes back from an event file, in 32 bits`, async () => {
+    const first = await imported(join(fixtures, path));
+    const second = await imported(events(folderOf(first)));
+    assert.deepEqual(seriesOf(second), seriesOf(first, Math.fround));
+    assert.deepEqual(second.show.config, first.show.config);
+  });
+
+/** Why a tracker's own package is not asked, and how it is. */
+function peer(module: string, release: string) {
+  const wanted = { versions: ["3.12", "3.11"], whole: [release], alone: [] };
+  const found = pythonWith(module, wanted, thorough);
+  const ask = (...words: readonly string[]): Record<string, unknown> => {
+    const { status, stdout, stderr } = spawnSync(
+      found.kind === "python" ? found.path : "python3",
+      [join(fixtures, "read.py"), module, ...words],
+      { encoding: "utf8" },
+    );
+    assert.equal(status, 0, stderr);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  return { skip: found.kind === "none" && found.why, ask };
+}
+
+const tensorboard = peer("tensorboard", "tensorboard==2.21.0");
+test("TensorBoard reads a run's scalars, config and HParams", { skip: tensorboard.skip }, () => {
+  const { scalars, charts, text, hparams } = tensorboard.ask(events(sample()));
+  const named = scalars as Record<string, [number, number, string][]>;
+  assert.deepEqual(charts, Object.keys(named).sort());
+  assert.deepEqual(Object.keys(named).sort(), [
+    "eval/greedy",
+    "groups/mixed",
+    "loss/policy",
+    "reward/correct/errors",
+    "train/loss",
+    "train/reward",
+    "train/reward_std",
+    "train/rewards/correct/mean",
+  ]);
+  assert.deepEqual(named["train/reward"], [
+    [0, 0.5, "0.0"],
+    [1, 1_767_225_601.5, "1.0"],
+    [2, 2.5, "12.0"],
+    [3, 3.5, "13.0"],
+  ]);
+  assert.deepEqual([named["train/loss"]?.[2]?.[2], named["groups/mixed"]?.[3]?.[2]], ["nan", "inf"]);
+  assert.deepEqual(
+    [text, hparams],
+    [
+      { name: "sample", steps: 4 },
+      { values: { name: "sample", steps: 4 }, status: 1 },
+    ],
+  );
+});
