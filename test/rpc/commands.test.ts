@@ -139,6 +139,9 @@ test("list, show, rollouts, export, delete and the daemon's commands say what th
   assert.deepEqual([exported.out, exported.steps, exported.metrics], [join(charts, run), 6, 2]);
   assert.ok(exported.bytes > 500);
   assert.match((await gradus(...words, "--out", charts)).err, /exists already/);
+  const traced = ["runs", "export", run, "--to", "trackio", "--out", charts];
+  assert.equal(JSON.parse((await gradus(...traced, "--json")).out).rollouts, 12);
+  assert.match((await gradus(...traced)).err, /has the run .* already/);
   assert.match((await gradus("runs", "show", "nothing")).err, /There is no run nothing[^]*gradus runs list/);
   assert.match((await gradus("runs", "fork", run)).err, /has no checkpoint on disk/);
   assert.equal((await gradus("runs", "stop", run)).code, 1);

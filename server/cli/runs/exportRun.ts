@@ -122,7 +122,7 @@ const notWritten = (file: string, error: unknown): UserError =>
   });
 
 /** All of a run's rollouts, by step. */
-async function* rollouts(connection: Requester, run: string): AsyncGenerator<RolloutRow> {
+export async function* rollouts(connection: Requester, run: string): AsyncGenerator<RolloutRow> {
   let after: string | undefined;
   const unread = new UnreadSteps();
   do {

@@ -1,4 +1,4 @@
-/** `gradus runs export --to tensorboard`: a run as a tracker would have written it. */
+/** `gradus runs export --to tensorboard|trackio`: a run as a tracker would have written it. */
 import { join, resolve } from "node:path";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -7,12 +7,14 @@ import { runsShow, type RunSummary } from "../../../shared/protocol/protocol.ts"
 import { loggedRun, type LoggedRun } from "../../store/exported/loggedRun.ts";
 import { eventFileName, eventRecords } from "../../store/exported/tensorboard.ts";
 import { namerOf, theirName } from "../../store/exported/theirNames.ts";
+import { projectOf, writeProject } from "../../store/exported/trackio.ts";
 import { writeChunks } from "../../store/exported/writeChunks.ts";
 import { print, printJson } from "../command.ts";
 import { pathText } from "../text/diagnostics.ts";
-import { written } from "./written.ts";
+import { rollouts } from "./exportRun.ts";
+import { notWritten, sizeOf, written } from "./written.ts";
 
-export const trackerFormats = ["tensorboard"] as const;
+export const trackerFormats = ["tensorboard", "trackio"] as const;
 type TrackerFormat = (typeof trackerFormats)[number];
 export const isTrackerFormat = (text: string): text is TrackerFormat =>
   trackerFormats.some((format) => format === text);
@@ -28,19 +30,38 @@ interface Exported {
   /** Absolute. */
   readonly place: string;
   readonly bytes: number;
+  /** Where the tracker takes rollouts. */
+  readonly rollouts?: number;
   /** The command that shows it. */
   readonly look: string;
 }
 
-/** Into a folder, with metrics under the tracker's names. */
-type Write = (run: LoggedRun, named: (own: string) => string, out: string) => Exported;
+interface Work {
+  readonly connection: Requester;
+  readonly run: LoggedRun;
+  /** A metric's name in the tracker. */
+  readonly named: (own: string) => string;
+  /** Absolute. */
+  readonly out: string;
+}
+type Write = (work: Work) => Exported | Promise<Exported>;
 
 const writers: Readonly<Record<TrackerFormat, Write>> = {
-  tensorboard: (run, named, out) => {
+  tensorboard: ({ run, named, out }) => {
     const place = join(out, run.start.run);
     const records = eventRecords(run, named);
     const bytes = written(place, (draft) => writeChunks(join(draft, eventFileName(run)), records));
     return { place, bytes, look: `tensorboard --logdir ${pathText(out)}` };
+  },
+  trackio: async ({ connection, run, named, out }) => {
+    const { name, file } = projectOf(run, out);
+    const count = await writeProject(file, run, named, rollouts(connection, run.start.run)).catch(
+      (error: unknown) => {
+        throw notWritten(file, error);
+      },
+    );
+    const look = `TRACKIO_DIR=${pathText(out)} trackio show --project ${name}`;
+    return { place: file, bytes: sizeOf(file), rollouts: count, look };
   },
 };
 
@@ -63,8 +84,11 @@ export async function exportTracker(
       action: "Export it when it has made a step.",
     });
   const namer = namerOf(run.start.origin?.trainer);
-  const { place, bytes, look } = writers[to](run, (own) => theirName(namer, own), resolve(out));
+  const named = (own: string): string => theirName(namer, own);
+  const { look, place, ...wrote } = await writers[to]({ connection, run, named, out: resolve(out) });
   const metrics = new Set(run.steps.flatMap(({ values }) => Object.keys(values))).size;
-  if (json === true) return printJson({ run: id, to, out: place, steps: run.steps.length, metrics, bytes });
-  print(`${pathText(place)}: ${plural(run.steps.length, "step")} of ${plural(metrics, "metric")}\n${look}`);
+  const steps = run.steps.length;
+  if (json === true) return printJson({ run: id, to, out: place, steps, metrics, ...wrote });
+  const traces = wrote.rollouts === undefined ? "" : `, ${plural(wrote.rollouts, "rollout")}`;
+  print(`${pathText(place)}: ${plural(steps, "step")} of ${plural(metrics, "metric")}${traces}\n${look}`);
 }

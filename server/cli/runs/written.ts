@@ -34,7 +34,8 @@ export const notWritten = (place: string, error: unknown): UserError =>
         action: "Free space on this disk, or choose a folder that you may write to.",
       });
 
-const sizeOf = (path: string): number =>
+/** Bytes of a file, or of all in a folder. */
+export const sizeOf = (path: string): number =>
   statSync(path).isDirectory()
     ? readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0)
     : statSync(path).size;

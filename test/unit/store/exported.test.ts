@@ -1,19 +1,24 @@
 /** Runs as trackers would have written them: read again by our feeds, and by the trackers' own packages where they are installed. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { openDatabase } from "../../../server/store/drivers/driver.ts";
+import { TrackioFeed } from "../../../server/store/imported/feeds/trackioFeed.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { loggedRun } from "../../../server/store/exported/loggedRun.ts";
 import { eventFileName, eventRecords } from "../../../server/store/exported/tensorboard.ts";
 import { namerOf, theirName } from "../../../server/store/exported/theirNames.ts";
+import { projectOf, writeProject } from "../../../server/store/exported/trackio.ts";
 import { writeChunks } from "../../../server/store/exported/writeChunks.ts";
+import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { metrics as known } from "../../../shared/metrics/metrics.ts";
 import { pythonWith } from "../../support/pythonPackages.ts";
-import { metrics, start, type Written } from "../log/sample.ts";
+import { start, type Written } from "../log/sample.ts";
 import { thorough } from "../../support/thorough.ts";
 import { imported } from "./importedFeed.ts";
-import { newFolder, write } from "./support.ts";
+import { ingestWhole, newFolder, write } from "./support.ts";
 
 const fixtures = "test/fixtures/trackers";
 
@@ -36,8 +41,11 @@ function sample(): string {
     role: "periodic",
     metrics: { "eval/greedy": 0.75 },
   };
-  const values = (step: number, of: number) =>
-    metrics(step, {
+  const values = (step: number, of: number): Written => ({
+    kind: "metrics",
+    step,
+    time: 1_767_225_600_000 + 1000 * step,
+    values: {
       "reward/total": of,
       "reward/total/std": 0.25,
       "reward/correct": step / 8,
@@ -45,7 +53,8 @@ function sample(): string {
       "update/loss": step === 2 ? "NaN" : 0.5,
       "groups/mixed": step === 3 ? "Infinity" : 0.5,
       "loss/policy": -0.125,
-    });
+    },
+  });
   write(folder, "sample", 0, [
     [[start()], -1],
     ...[0, 1, 2, 3].map((step) => [[values(step, step)], step] as const),
@@ -89,10 +98,10 @@ test("a run's log says what holds: the last attempt's steps, evaluations among t
   assert.deepEqual(
     steps.map(({ step, time, values }) => [step, time, values["reward/total"]]),
     [
-      [0, 0.5, 0],
+      [0, 1_767_225_600, 0],
       [1, 1_767_225_601.5, 1],
-      [2, 2.5, 12],
-      [3, 3.5, 13],
+      [2, 1_767_225_602, 12],
+      [3, 1_767_225_603, 13],
     ],
   );
   assert.equal(steps[1]?.values["eval/greedy"], 0.75);
@@ -173,7 +182,7 @@ function peer(module: string, release: string) {
 const tensorboard = peer("tensorboard", "tensorboard==2.21.0");
 test("TensorBoard reads a run's scalars, config and HParams", { skip: tensorboard.skip }, () => {
   const { scalars, charts, text, hparams } = tensorboard.ask(events(sample()));
-  const named = scalars as Record<string, [number, number, string][]>;
+  const named = scalars as Record<string, [number, number, number | string][]>;
   assert.deepEqual(charts, Object.keys(named).sort());
   assert.deepEqual(Object.keys(named).sort(), [
     "eval/greedy",
@@ -186,10 +195,10 @@ test("TensorBoard reads a run's scalars, config and HParams", { skip: tensorboar
     "train/rewards/correct/mean",
   ]);
   assert.deepEqual(named["train/reward"], [
-    [0, 0.5, "0.0"],
-    [1, 1_767_225_601.5, "1.0"],
-    [2, 2.5, "12.0"],
-    [3, 3.5, "13.0"],
+    [0, 1_767_225_600, 0],
+    [1, 1_767_225_601.5, 1],
+    [2, 1_767_225_602, 12],
+    [3, 1_767_225_603, 13],
   ]);
   assert.deepEqual([named["train/loss"]?.[2]?.[2], named["groups/mixed"]?.[3]?.[2]], ["nan", "inf"]);
   assert.deepEqual(
@@ -199,4 +208,132 @@ test("TensorBoard reads a run's scalars, config and HParams", { skip: tensorboar
       { values: { name: "sample", steps: 4 }, status: 1 },
     ],
   );
+});
+
+const rows: readonly RolloutRow[] = [0, 1, 2, 3].map((at) => ({
+  step: 2 + Math.floor(at / 2),
+  group: "a",
+  index: at % 2,
+  task: { id: "sum", data: { target: 7 }, answer: "3 + 4" },
+  prompt: "Make 7 →",
+  response: `3 + 4 makes ${6 + at}`,
+  finish: "stop",
+  use: at === 3 ? "evaluate" : "train",
+  rewards: { correct: at === 1 ? 1 : 0, brevity: "NaN" },
+  reward: at === 1 ? 1 : 0,
+  advantage: at === 1 ? 0.5 : null,
+  policy: { start: at, end: at },
+  ...(at === 2
+    ? {
+        turns: [
+          { role: "assistant", start: 0, end: 1, text: "<tool>add</tool>" },
+          { role: "tool", name: "add", start: 1, end: 2, text: "7" },
+          { role: "assistant", start: 2, end: 3, text: "It makes 7" },
+        ],
+      }
+    : {}),
+}));
+
+async function* each<Item>(items: readonly Item[], fails = false): AsyncGenerator<Item> {
+  for (const item of items) yield await Promise.resolve(item);
+  if (fails) throw new Error("The daemon has gone.");
+}
+
+/** Adds a run to the project of a folder of trackio. */
+async function project(folder: string, rollouts: AsyncIterable<RolloutRow>, out = newFolder()) {
+  const run = loggedRun(folder);
+  const { name, file } = projectOf(run, out);
+  const namer = namerOf(run.start.origin?.trainer);
+  const traces = await writeProject(file, run, (own) => theirName(namer, own), rollouts);
+  return { out, name, file, traces, run: run.start.run };
+}
+
+test("a project of trackio, with a run's metrics, config and rollouts, as our feed reads it", async () => {
+  const { file, traces } = await project(sample(), each(rows));
+  assert.equal(traces, 4);
+  const read = await imported(file);
+  const first = await imported(events(sample()));
+  const { "rollout/staleness": _, "rollout/staleness/max": __, ...charts } = seriesOf(read);
+  assert.deepEqual(
+    Object.fromEntries(
+      Object.entries(charts).filter(([name]) => !name.startsWith("groups/") || name === "groups/mixed"),
+    ),
+    seriesOf(first),
+  );
+  assert.deepEqual([read.show.config, read.summary.rollouts], [{ name: "sample", steps: 4 }, 3]);
+  ingestWhole(read.store, read.summary.run);
+  const { rollouts } = read.store.queries.rollouts({ run: read.summary.run, tokens: false, limit: 10 });
+  assert.deepEqual(
+    rollouts.map(({ step, group, index, prompt, response, reward, rewards, use, policy }) => [
+      [step, group, index, prompt, response, reward, use, policy?.start],
+      rewards,
+    ]),
+    [
+      [[2, "a", 0, "Make 7 →", "3 + 4 makes 6", 0, "train", 0], { correct: 0, brevity: "NaN" }],
+      [[2, "a", 1, "Make 7 →", "3 + 4 makes 7", 1, "train", 1], { correct: 1, brevity: "NaN" }],
+      [
+        [3, "a", 0, "Make 7 →", "<tool>add</tool>\n7\nIt makes 7", 0, "train", 2],
+        { correct: 0, brevity: "NaN" },
+      ],
+      [[3, "a", 1, "Make 7 →", "3 + 4 makes 9", 0, "evaluate", 3], { correct: 0, brevity: "NaN" }],
+    ],
+  );
+});
+
+test("a project keeps its runs: one joins them once, all of it or nothing", async () => {
+  const { out, file } = await project(sample(), each(rows));
+  await assert.rejects(project(sample(), each(rows), out), /has the run sample already/);
+  const other = await imported(join(fixtures, "wandb"));
+  await assert.rejects(project(folderOf(other), each(rows, true)), /The daemon has gone/);
+  const broken = newFolder();
+  const { file: gone } = projectOf(loggedRun(folderOf(other)), broken);
+  await assert.rejects(project(folderOf(other), each(rows, true), broken), /The daemon has gone/);
+  assert.ok(!existsSync(gone));
+  cpSync(file, join(broken, "first.db"), { recursive: true });
+  const { run } = await project(folderOf(other), each([]), broken);
+  const both = new TrackioFeed(gone, "sample");
+  assert.match(both.about().notes[0] ?? "", new RegExp(`first.db has 1 more runs \\(${run}\\)`));
+  const back = await imported(gone, { sourceRun: run });
+  assert.deepEqual(seriesOf(back), seriesOf(other));
+  const earlier = join(newFolder(), "sample.db");
+  mkdirSync(dirname(earlier), { recursive: true });
+  const { database } = openDatabase(earlier, { anyThread: true });
+  database.exec(
+    "CREATE TABLE metrics (id INTEGER, timestamp TEXT, run_name TEXT NOT NULL, step INTEGER, metrics TEXT)",
+  );
+  database.close();
+  await assert.rejects(project(sample(), each(rows), dirname(earlier)), /a release of trackio before 0\.43/);
+});
+
+const trackio = peer("trackio", "trackio==0.43.0");
+test("trackio reads a run's metrics, config and traces", { skip: trackio.skip }, async () => {
+  const { out, name } = await project(sample(), each(rows));
+  const { projects, runs, logs, config, traces, found } = trackio.ask(out, name, "sample");
+  assert.deepEqual([projects, runs], [["sample"], ["sample"]]);
+  const logged = logs as Record<string, unknown>[];
+  assert.deepEqual(
+    logged.map((one) => [one["step"], one["train/reward"], one["timestamp"]]),
+    [
+      [0, 0, "2026-01-01T00:00:00.000Z"],
+      [1, 1, "2026-01-01T00:00:01.500Z"],
+      [2, 12, "2026-01-01T00:00:02.000Z"],
+      [3, 13, "2026-01-01T00:00:03.000Z"],
+    ],
+  );
+  assert.deepEqual([logged[2]?.["train/loss"], logged[3]?.["groups/mixed"]], ["nan", "inf"]);
+  assert.deepEqual(config, {
+    ...{ name: "sample", steps: 4 },
+    ...{ _Username: null, _Created: "2026-01-01T00:00:00.000Z", _Group: null },
+  });
+  const told = traces as { step: number; messages: { role: string }[]; metadata: Record<string, unknown> }[];
+  assert.deepEqual(
+    told.map(({ step, messages, metadata }) => [step, messages.map(({ role }) => role), metadata["reward"]]),
+    [
+      [2, ["user", "assistant"], 0],
+      [2, ["user", "assistant"], 1],
+      [3, ["user", "assistant"], 0],
+      [3, ["user", "assistant", "tool", "assistant"], 0],
+    ],
+  );
+  assert.deepEqual([told[1]?.metadata["target"], told[1]?.metadata["rewards/correct"], found], [7, 1, 2]);
 });

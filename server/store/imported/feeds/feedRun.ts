@@ -59,6 +59,8 @@ export class FeedRun {
   private began = Number.POSITIVE_INFINITY;
   private time = 0;
   private staged = false;
+  /** Metrics that the program itself logs. */
+  private readonly logged = new Set<string>();
 
   constructor(
     private folder: string,
@@ -146,6 +148,7 @@ export class FeedRun {
     const named = Object.keys(values);
     // What a curriculum decided is not the trainer's.
     if (named.some((name) => !name.startsWith("curriculum/"))) this.counts.metrics.add(step);
+    for (const name of named) this.logged.add(name);
     this.counts.heldOut ||= named.some((name) => /^(eval|val-|test)/.test(name));
     const estimates = this.estimates(rows);
     const groups = groupRecords(rows.filter(trains), estimates);
@@ -172,7 +175,9 @@ export class FeedRun {
   private own(rows: readonly RolloutRow[], groups: readonly GroupRecord[]): ReturnType<typeof rowMetrics> {
     const found = rowMetrics(rows, groups);
     if (this.counts.metrics.size === 0) return found;
-    return Object.fromEntries(Object.entries(found).filter(([name]) => name.startsWith("groups/")));
+    return Object.fromEntries(
+      Object.entries(found).filter(([name]) => name.startsWith("groups/") && !this.logged.has(name)),
+    );
   }
 
   /** Advantages of the rows that train, at the rows' places. */
