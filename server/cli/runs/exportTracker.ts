@@ -1,4 +1,4 @@
-/** `gradus runs export --to tensorboard|trackio`: a run as a tracker would have written it. */
+/** `gradus runs export --to tensorboard|trackio|wandb`: a run as a tracker would have written it. */
 import { join, resolve } from "node:path";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
@@ -8,13 +8,14 @@ import { loggedRun, type LoggedRun } from "../../store/exported/loggedRun.ts";
 import { eventFileName, eventRecords } from "../../store/exported/tensorboard.ts";
 import { namerOf, theirName } from "../../store/exported/theirNames.ts";
 import { projectOf, writeProject } from "../../store/exported/trackio.ts";
+import { offlineNames, wandbLog } from "../../store/exported/wandb.ts";
 import { writeChunks } from "../../store/exported/writeChunks.ts";
 import { print, printJson } from "../command.ts";
 import { pathText } from "../text/diagnostics.ts";
 import { rollouts } from "./exportRun.ts";
 import { notWritten, sizeOf, written } from "./written.ts";
 
-export const trackerFormats = ["tensorboard", "trackio"] as const;
+export const trackerFormats = ["tensorboard", "trackio", "wandb"] as const;
 type TrackerFormat = (typeof trackerFormats)[number];
 export const isTrackerFormat = (text: string): text is TrackerFormat =>
   trackerFormats.some((format) => format === text);
@@ -62,6 +63,12 @@ const writers: Readonly<Record<TrackerFormat, Write>> = {
     );
     const look = `TRACKIO_DIR=${pathText(out)} trackio show --project ${name}`;
     return { place: file, bytes: sizeOf(file), rollouts: count, look };
+  },
+  wandb: ({ run, named, out }) => {
+    const { folder, file } = offlineNames(run);
+    const place = join(out, folder);
+    const bytes = written(place, (draft) => writeChunks(join(draft, file), wandbLog(run, named)));
+    return { place, bytes, look: `wandb sync ${pathText(place)}` };
   },
 };
 

@@ -126,7 +126,7 @@ export const command: Command = {
       .addOption(
         new Option(
           "--to <form>",
-          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; html: one page with charts and the verdict; tensorboard, trackio: as that tracker would have written it, into its folder of runs; hf, gguf, peft: a model",
+          "jsonl: its rollouts; history: its groups, for curriculum --history; curriculum: one line that `sampler: again` follows; csv: its metrics; json: everything but rollouts; report: one Markdown page; html: one page with charts and the verdict; tensorboard, trackio, wandb: as that tracker would have written it, into its folder of runs; hf, gguf, peft: a model",
         )
           .choices([...recordFormats, ...trackerFormats, ...modelFormats])
           .default("jsonl"),

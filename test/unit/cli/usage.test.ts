@@ -31,7 +31,7 @@ describe("wrong usage", () => {
     [["rollouts", "x", "--limit", "0"], /Write a whole number of at least 1\./],
     [
       ["runs", "export", "x", "--to", "xml"],
-      /Allowed choices are jsonl, history, curriculum, csv, json, report, html, tensorboard, trackio, hf, gguf, peft/,
+      /Allowed choices are jsonl, history, curriculum, csv, json, report, html, tensorboard, trackio, wandb, hf, gguf, peft/,
     ],
   ];
   for (const [words, message] of wrong)

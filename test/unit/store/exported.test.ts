@@ -2,15 +2,19 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { test } from "node:test";
+import { RecordTail } from "../../../server/lib/growing/recordTail.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { TrackioFeed } from "../../../server/store/imported/feeds/trackioFeed.ts";
+import { pieceOf, Pieces } from "../../../server/store/imported/feeds/wandbLog.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { loggedRun } from "../../../server/store/exported/loggedRun.ts";
 import { eventFileName, eventRecords } from "../../../server/store/exported/tensorboard.ts";
 import { namerOf, theirName } from "../../../server/store/exported/theirNames.ts";
 import { projectOf, writeProject } from "../../../server/store/exported/trackio.ts";
+import { offlineNames, wandbLog } from "../../../server/store/exported/wandb.ts";
+import { WandbFrame } from "../../../server/store/exported/wandbFrame.ts";
 import { writeChunks } from "../../../server/store/exported/writeChunks.ts";
 import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { metrics as known } from "../../../shared/metrics/metrics.ts";
@@ -31,7 +35,7 @@ const end = (step: number, status: "finished" | "failed" = "finished"): Written 
   ended_at: "2026-01-01T00:01:00.000Z",
 });
 
-/** A run whose second attempt trained steps 2 and 3 again. */
+/** A run whose second attempt began again at step 2 and made one step less. */
 function sample(): string {
   const folder = newFolder();
   const evaluation: Written = {
@@ -57,7 +61,7 @@ function sample(): string {
   });
   write(folder, "sample", 0, [
     [[start()], -1],
-    ...[0, 1, 2, 3].map((step) => [[values(step, step)], step] as const),
+    ...[0, 1, 2, 3, 4].map((step) => [[values(step, step)], step] as const),
     [[evaluation], 1],
   ]);
   write(folder, "sample", 1, [
@@ -164,9 +168,10 @@ for (const [name, path] of [
   });
 
 /** Why a tracker's own package is not asked, and how it is. */
-function peer(module: string, release: string) {
+function peer(module: string, part: string, release: string) {
   const wanted = { versions: ["3.12", "3.11"], whole: [release], alone: [] };
-  const found = pythonWith(module, wanted, thorough);
+  // A folder of that name here is none of it.
+  const found = pythonWith(`${module}.${part}`, wanted, thorough);
   const ask = (...words: readonly string[]): Record<string, unknown> => {
     const { status, stdout, stderr } = spawnSync(
       found.kind === "python" ? found.path : "python3",
@@ -179,7 +184,7 @@ function peer(module: string, release: string) {
   return { skip: found.kind === "none" && found.why, ask };
 }
 
-const tensorboard = peer("tensorboard", "tensorboard==2.21.0");
+const tensorboard = peer("tensorboard", "backend", "tensorboard==2.21.0");
 test("TensorBoard reads a run's scalars, config and HParams", { skip: tensorboard.skip }, () => {
   const { scalars, charts, text, hparams } = tensorboard.ask(events(sample()));
   const named = scalars as Record<string, [number, number, number | string][]>;
@@ -305,7 +310,7 @@ test("a project keeps its runs: one joins them once, all of it or nothing", asyn
   await assert.rejects(project(sample(), each(rows), dirname(earlier)), /a release of trackio before 0\.43/);
 });
 
-const trackio = peer("trackio", "trackio==0.43.0");
+const trackio = peer("trackio", "sqlite_storage", "trackio==0.43.0");
 test("trackio reads a run's metrics, config and traces", { skip: trackio.skip }, async () => {
   const { out, name } = await project(sample(), each(rows));
   const { projects, runs, logs, config, traces, found } = trackio.ask(out, name, "sample");
@@ -336,4 +341,82 @@ test("trackio reads a run's metrics, config and traces", { skip: trackio.skip },
     ],
   );
   assert.deepEqual([told[1]?.metadata["target"], told[1]?.metadata["rewards/correct"], found], [7, 1, 2]);
+});
+
+/** Writes a run as W&B's offline folder, and returns that. */
+function offline(folder: string, out = newFolder()): string {
+  const run = loggedRun(folder);
+  const names = offlineNames(run);
+  const namer = namerOf(run.start.origin?.trainer);
+  const place = join(out, names.folder);
+  writeChunks(
+    join(place, names.file),
+    wandbLog(run, (own) => theirName(namer, own)),
+  );
+  return place;
+}
+
+test("W&B's offline folder of a run, as our feed reads it, exactly", async () => {
+  const read = await imported(offline(sample()));
+  assert.deepEqual(seriesOf(read), seriesOf(await imported(events(sample()))));
+  assert.deepEqual(
+    [read.summary.version, read.show.name, read.show.config, read.listed?.status],
+    ["0.31.0", "sample", { name: "sample", steps: 4 }, "finished"],
+  );
+  assert.equal(basename(offline(sample())), "offline-run-20260101_000000-sample");
+  for (const path of ["tensorboard/v1", "trackio", "wandb", "prime"]) {
+    const first = await imported(join(fixtures, path));
+    const second = await imported(offline(folderOf(first)));
+    assert.deepEqual(seriesOf(second), seriesOf(first), path);
+    assert.deepEqual(second.show.config, first.show.config);
+    assert.deepEqual(second.summary.notes, []);
+  }
+});
+
+test("W&B's records are cut wherever a block of the log ends", () => {
+  for (const length of [0, 1, 32_753, 32_754, 32_755, 32_760, 32_761, 65_536, 100_000]) {
+    const frame = new WandbFrame();
+    const records = [Buffer.alloc(length, 7), Buffer.from("next"), Buffer.alloc(40_000, 9)];
+    const file = join(newFolder(), "run-x.wandb");
+    writeChunks(file, [frame.begin(), ...records.flatMap((record) => [...frame.pieces(record)])]);
+    const tail = new RecordTail(file, pieceOf);
+    const pieces = new Pieces();
+    const read: Buffer[] = [];
+    for (let more = true; more;) {
+      const slice = tail.next(1 << 20);
+      for (const payload of slice.payloads) {
+        const record = pieces.add(payload);
+        if (record !== undefined) read.push(record);
+      }
+      more = slice.more;
+    }
+    assert.equal(tail.damage, undefined);
+    assert.deepEqual(
+      read.map((record) => [record.length, record[0]]),
+      records.map((record) => [record.length, record[0]]),
+    );
+  }
+});
+
+const wandb = peer("wandb", "sdk", "wandb==0.31.0");
+test("`wandb sync` takes a run's folder and sends all that it has", { skip: wandb.skip }, () => {
+  const sent = wandb.ask(offline(sample()));
+  assert.deepEqual([sent["code"], sent["exit"]], [0, 0], String(sent["said"]));
+  const about = sent["run"] as Record<string, unknown>;
+  assert.deepEqual([about["name"], about["project"], about["displayName"]], ["sample", "sample", "sample"]);
+  const config = sent["config"] as Record<string, { value: unknown }>;
+  assert.deepEqual([config["name"]?.value, config["steps"]?.value], ["sample", 4]);
+  const history = sent["history"] as Record<string, unknown>[];
+  assert.deepEqual(
+    history.map((one) => [one["_step"], one["_timestamp"], one["train/reward"], one["train/loss"]]),
+    [
+      [0, 1_767_225_600, 0, 0.5],
+      [1, 1_767_225_601.5, 1, 0.5],
+      [2, 1_767_225_602, 12, "NaN"],
+      [3, 1_767_225_603, 13, 0.5],
+    ],
+  );
+  assert.equal(history[3]?.["groups/mixed"], "Infinity");
+  const summary = sent["summary"] as Record<string, unknown>;
+  assert.deepEqual([summary["eval/greedy"], summary["train/reward"], summary["_step"]], [0.75, 13, 3]);
 });

@@ -18,15 +18,12 @@ import {
   zigzagOf,
 } from "../../../lib/growing/protobuf.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
-import { pieceOf, Pieces } from "./wandbLog.ts";
+import { pieceOf, Pieces, recordFields as fields } from "./wandbLog.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
 import { StepParts } from "./stepParts.ts";
 import { stepOf, TrackerNames } from "./trackerNames.ts";
 
 export const wandbFile = /^run-.+\.wandb$/;
-
-/** Fields of a `Record`. */
-const fields = { history: 2, config: 5, run: 17, exit: 18, header: 21 } as const;
 
 export class WandbFeed implements Feed {
   readonly trainer = "wandb";

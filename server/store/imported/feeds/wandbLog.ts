@@ -5,10 +5,13 @@
 import { crc32 } from "../../../../shared/log/crc32.ts";
 import type { Framed } from "../../../lib/growing/recordTail.ts";
 
-const blockBytes = 32 * 1024;
-const fileHeader = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe]);
-const headerBytes = 7;
-const kind = { whole: 1, first: 2, middle: 3, last: 4 } as const;
+export const blockBytes = 32 * 1024;
+export const fileHeader = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe]);
+export const headerBytes = 7;
+export const kind = { whole: 1, first: 2, middle: 3, last: 4 } as const;
+
+/** Fields of a `Record`. */
+export const recordFields = { history: 2, summary: 3, config: 5, run: 17, exit: 18, header: 21 } as const;
 
 /** A piece, with its type in front of its data; the file's header and padding are pieces of nothing. */
 export function pieceOf(bytes: Buffer, at: number, position: number): Framed {
