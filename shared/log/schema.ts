@@ -24,7 +24,18 @@ const schemas = {
     bundles: z.record(text, text),
     origin: z
       .looseObject({
-        trainer: z.enum(["verl", "trl", "hook", "prime_rl", "tensorboard", "trackio", "wandb"]),
+        trainer: z.enum([
+          "verl",
+          "trl",
+          "hook",
+          "prime_rl",
+          "tensorboard",
+          "trackio",
+          "wandb",
+          "verifiers",
+          "tinker",
+          "inspect",
+        ]),
         version: text.nullable(),
         folder: text,
         rollouts: z.number(),

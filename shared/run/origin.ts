@@ -5,8 +5,17 @@ import type { SiteFolder } from "./run.ts";
 /** Trainers whose rollouts stay in their own files: the run's log says where. */
 export type DumpTrainer = "verl" | "trl";
 
-/** Whoever wrote a run that can be imported: a trainer, a tracker, or the file that `gradus hook` writes. */
-export type Trainer = DumpTrainer | "hook" | "prime_rl" | "tensorboard" | "trackio" | "wandb";
+/** Whoever wrote a run that can be imported: a trainer, a tracker, a program that evaluates, or the file that `gradus hook` writes. */
+export type Trainer =
+  | DumpTrainer
+  | "hook"
+  | "prime_rl"
+  | "tensorboard"
+  | "trackio"
+  | "wandb"
+  | "verifiers"
+  | "tinker"
+  | "inspect";
 
 export const trainerNames: Readonly<Record<Trainer, string>> = {
   verl: "verl",
@@ -16,6 +25,9 @@ export const trainerNames: Readonly<Record<Trainer, string>> = {
   tensorboard: "TensorBoard",
   trackio: "trackio",
   wandb: "W&B",
+  verifiers: "verifiers",
+  tinker: "tinker-cookbook",
+  inspect: "Inspect",
 };
 
 /**

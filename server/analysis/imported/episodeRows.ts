@@ -1,5 +1,5 @@
 /**
- * Episodes of prime-rl (`vf.Episode` of verifiers 0.4, as its `to_record` writes them): an object with the task, the group, the
+ * Episodes of prime-rl and verifiers (`vf.Episode` of verifiers 0.4, as its `to_record` writes them): an object with the task, the group, the
  * step and the weights of an episode, and a trace for each agent. A trace is a graph of messages; its last branch is the rollout.
  */
 import { isObject, objectOf, type Json, type JsonObject } from "../../../shared/lib/json.ts";
@@ -20,20 +20,21 @@ interface Node {
 /**
  * Rollouts of one step and use; agents that do not train are left out.
  * @param lines the episodes, in the order of the file
+ * @param members how many rollouts each group has already; it is brought up to date
  */
 export function episodeRows(
   lines: readonly JsonObject[],
   step: number,
   use: "train" | "evaluate",
+  members = new Map<string, number>(),
 ): RolloutRow[] {
-  const members = new Map<string, number>();
   return lines.flatMap((episode) => {
     const traces = listOf(episode["traces"])
       .filter(isObject)
       .filter((trace) => objectOf(trace["agent"])["trainable"] !== false);
     const agents = new Set(traces.map(agentOf));
     return traces.flatMap((trace) => {
-      const of = textIn(objectOf(episode["group"]), "id") ?? textIn(episode, "id") ?? "";
+      const of = groupOf(episode, use);
       // What one agent does is not compared with what another does.
       const group = agents.size > 1 ? `${of}/${agentOf(trace)}` : of;
       const index = members.get(group) ?? 0;
@@ -42,6 +43,13 @@ export function episodeRows(
       return row ?? [];
     });
   });
+}
+
+/** What evaluates without a group is compared with the other answers to its task. */
+function groupOf(episode: JsonObject, use: "train" | "evaluate"): string {
+  const task = objectOf(episode["task"]);
+  const asked = use === "evaluate" ? (textIn(task, "key") ?? textIn(task, "hash")) : undefined;
+  return textIn(objectOf(episode["group"]), "id") ?? asked ?? textIn(episode, "id") ?? "";
 }
 
 const agentOf = (trace: JsonObject): string => textIn(objectOf(trace["agent"]), "name") ?? "agent";
@@ -58,7 +66,7 @@ function rowOf(
   if (from < 0) return undefined;
   const [asked, said] = [path.slice(0, from), path.slice(from)];
   const env = objectOf(episode["env"]);
-  const name = textIn(env, "name") ?? textIn(env, "id") ?? "prime-rl";
+  const name = textIn(env, "name") ?? textIn(env, "id") ?? "verifiers";
   const task = objectOf(episode["task"]);
   const policy = policyOf(episode);
   return {

@@ -45,11 +45,11 @@ export function importCommand(program: Program): void {
   program
     .command("import")
     .description(
-      "import what a trainer or a tracker wrote, as a run: verl, TRL, `gradus hook`, prime-rl, TensorBoard, trackio or W&B; nothing is uploaded or moved",
+      "import what a trainer or a tracker wrote, as a run: verl, TRL, `gradus hook`, prime-rl, tinker-cookbook, TensorBoard, trackio or W&B, or an evaluation of verifiers or Inspect; nothing is uploaded or moved",
     )
     .argument(
       "<folder>",
-      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run; HOST:FOLDER is one of another machine, by ssh; or a run that was exported as one file, FILE.gradusrun",
+      "what was written: verl's rollouts and its file logger's metrics, TRL's output folder, or that of a tracker's run, Inspect's `.eval`; HOST:FOLDER is one of another machine, by ssh; or a run that was exported as one file, FILE.gradusrun",
     )
     .option(
       "--config <file>",

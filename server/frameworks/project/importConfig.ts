@@ -37,6 +37,9 @@ const writers: Readonly<Record<Trainer, Parameters<typeof configNear>[1]>> = {
   tensorboard: [],
   trackio: [],
   wandb: [],
+  verifiers: [],
+  tinker: [],
+  inspect: [],
 };
 
 const name = "name the run's with --config";

@@ -5,6 +5,8 @@ import type { DataNotes } from "./dataNotes.ts";
 
 export interface ImportSummary extends RunOrigin {
   readonly run: string;
+  /** Rollouts that evaluate, of those that the run has copied. */
+  readonly measured?: number;
   /** Steps with metrics. */
   readonly metrics: number;
   /** Of the files with rollouts. */
@@ -43,18 +45,22 @@ const groupsText: Readonly<Record<Exclude<RunOrigin["groups"], "none">, string>>
 
 /** "verl 0.9.1 · 200 steps · 204,800 rollouts · groups by the first part of uid · …". */
 export function summaryText(summary: ImportSummary): string {
-  const { steps, rollouts, groups, missing, metrics } = summary;
+  const { steps, rollouts, groups, missing, metrics, measured = 0 } = summary;
+  const answers = measured === 0 ? [] : [`${plural(measured, "rollout")} of evaluations`];
   return [
     trainerText(summary),
-    ...(groups === "none"
-      ? [`${plural(metrics, "step")} with metrics`]
-      : [
-          plural(steps, "step"),
-          plural(rollouts, "rollout"),
-          ...shareText(summary),
-          groupsText[groups],
-          advantagesText(summary),
-        ]),
+    ...(groups !== "none" && rollouts === 0
+      ? [...answers, groupsText[groups]]
+      : groups === "none"
+        ? [`${plural(metrics, "step")} with metrics`]
+        : [
+            plural(steps, "step"),
+            plural(rollouts, "rollout"),
+            ...answers,
+            ...shareText(summary),
+            groupsText[groups],
+            advantagesText(summary),
+          ]),
     ...(summary.repeated ? ["files repeat rollouts: a generation batch spans several logs"] : []),
     ...evaluatedText(summary),
     ...halfText(summary),

@@ -35,6 +35,8 @@ export interface FeedRunOptions {
 
 export interface FeedCounts {
   rollouts: number;
+  /** Those that evaluate. */
+  measured: number;
   /** Steps that have rollouts. */
   readonly steps: Set<number>;
   /** Steps with metrics that the program itself has logged. */
@@ -48,6 +50,7 @@ export interface FeedCounts {
 export class FeedRun {
   readonly counts: FeedCounts = {
     rollouts: 0,
+    measured: 0,
     steps: new Set(),
     metrics: new Set(),
     heldOut: false,
@@ -164,6 +167,7 @@ export class FeedRun {
     ];
     const rollouts = placed?.count ?? rows.filter(trains).length;
     if (rollouts > 0) this.counts.steps.add(step);
+    this.counts.measured += rows.filter(({ use }) => use === "evaluate").length;
     this.counts.rollouts += rollouts;
     this.write(step, records);
     this.began = Math.min(this.began, time);

@@ -7,6 +7,9 @@ import type { Feed, FeedOptions } from "./feed.ts";
 import { HookFeed, hookFile } from "./hookFeed.ts";
 import { isPrime, PrimeFeed, primeMetrics } from "./primeFeed.ts";
 import { eventFile, TensorboardFeed } from "./tensorboardFeed.ts";
+import { InspectFeed, inspectLog } from "./evaluations/inspectFeed.ts";
+import { isVerifiers, VerifiersFeed, verifiersTraces } from "./evaluations/verifiersFeed.ts";
+import { isTinker, TinkerFeed, tinkerMetrics } from "./tinker/tinkerFeed.ts";
 import { isTrackio, TrackioFeed } from "./trackioFeed.ts";
 import { WandbFeed, wandbFile } from "./wandbFeed.ts";
 
@@ -48,6 +51,23 @@ const kinds: readonly Kind[] = [
     trainer: "prime_rl",
     files: (names, folder) => names.filter((name) => name === primeMetrics && isPrime(join(folder, name))),
     open: (folder) => new PrimeFeed(folder),
+  },
+  {
+    trainer: "verifiers",
+    files: (names, folder) =>
+      names.filter((name) => name === verifiersTraces && isVerifiers(join(folder, name))),
+    open: (folder) => new VerifiersFeed(folder),
+  },
+  {
+    trainer: "tinker",
+    files: (names, folder) => names.filter((name) => name === tinkerMetrics && isTinker(folder)),
+    open: (folder) => new TinkerFeed(folder),
+  },
+  {
+    trainer: "inspect",
+    files: (names) => names.filter((name) => inspectLog.test(name)),
+    each: true,
+    open: (folder, _, file) => new InspectFeed(join(folder, file)),
   },
   {
     trainer: "tensorboard",

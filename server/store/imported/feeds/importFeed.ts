@@ -30,7 +30,7 @@ export async function importFeed(request: ImportRequest, found: FoundFeed): Prom
       await setImmediate();
       slice = feed.next(true);
     }
-    if (run.counts.rollouts === 0 && run.counts.metrics.size === 0)
+    if (run.counts.rollouts + run.counts.measured === 0 && run.counts.metrics.size === 0)
       throw new UserError("There is neither a rollout nor a metric in the folder yet.", {
         file: resolve(request.folder),
         code: "import-nothing",
@@ -104,9 +104,10 @@ export function summaryOf(
     ...(request.mirror === undefined ? {} : { site: request.mirror.site }),
     rollouts: counts.rollouts,
     steps: counts.steps.size,
-    groups: hasRollouts ? groups : "none",
+    groups: hasRollouts || counts.measured > 0 ? groups : "none",
     advantages: hasRollouts ? run.advantages : null,
-    copied: hasRollouts && (copies || request.mirror !== undefined),
+    copied: (hasRollouts || counts.measured > 0) && (copies || request.mirror !== undefined),
+    measured: counts.measured,
     metrics: counts.metrics.size,
     bytes: counts.bytes,
     halfWritten: [],
@@ -120,9 +121,9 @@ export function summaryOf(
     data: null,
     needs: [],
     missing: [
-      ...(hasRollouts ? ["log-probs"] : ["rollouts"]),
+      ...(hasRollouts ? ["log-probs"] : counts.measured > 0 ? [] : ["rollouts"]),
       ...(counts.heldOut ? [] : ["held-out"]),
-      ...(counts.metrics.size > 0 ? [] : ["the trainer's own metrics"]),
+      ...(counts.metrics.size > 0 || !hasRollouts ? [] : ["the trainer's own metrics"]),
     ],
     notes,
     seconds,

@@ -71,7 +71,7 @@ test("a draw names tasks with what a trainer needs, and a second question gets t
   assert.equal(tasksOf(drawn).length, 2);
   assert.deepEqual([drawn["step"], drawn["round"], drawn["stage"], drawn["drawn_after"]], [0, 0, "rl", -1]);
   assert.match(String(task?.["arm"]), /^reverse_text\/[234]$/);
-  assert.equal(String(task?.["answer"]), [...String((task?.["data"] as Reply)["text"])].reverse().join(""));
+  assert.equal(String(task?.["answer"]), [...String((task!["data"] as Reply)["text"])].reverse().join(""));
   assert.deepEqual((await service.ask("/draw", { step: 0 }))[1], drawn);
   const [, more] = await service.ask("/draw", { step: 0, round: 1, prompts: 1 });
   assert.equal(tasksOf(more).length, 1);
