@@ -10,7 +10,7 @@ export const metrics: readonly Metric[] = [
     aliases: { trl: ["reward"], verl: ["critic/score/mean"], openrlhf: ["reward"] },
   }),
   metric("reward/total/std", "Standard deviation of the combined reward over the step's rollouts.", {
-    aliases: { trl: ["reward_std"] },
+    aliases: { trl: ["reward_std"], openrlhf: ["rollout/reward_std"] },
   }),
   metric("reward/total/min", "Lowest combined reward among the step's rollouts.", {
     aliases: { verl: ["critic/score/min"] },
@@ -183,7 +183,10 @@ export const metrics: readonly Metric[] = [
     "ε of the privacy budget spent by the noisy steps so far, without amplification by sampling.",
     { better: "lower" },
   ),
-  metric("rollout/count", "Rollouts of the step, whether they train or not.", { unit: "count" }),
+  metric("rollout/count", "Rollouts of the step, whether they train or not.", {
+    unit: "count",
+    aliases: { openrlhf: ["rollout/num_samples"] },
+  }),
   metric(
     "rollout/scored",
     "Rollouts of the step that have a reward; `reward/total` is the mean over these.",

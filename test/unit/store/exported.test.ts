@@ -159,6 +159,7 @@ for (const [name, path] of [
   ["trackio's", "trackio"],
   ["W&B's", "wandb"],
   ["prime-rl's", "prime"],
+  ["OpenRLHF's", "openrlhf"],
 ] as const)
   test(`a run of ${name} that was imported comes back from an event file, in 32 bits`, async () => {
     const first = await imported(join(fixtures, path));

@@ -9,7 +9,8 @@ import { TensorboardFeed } from "../../../server/store/imported/feeds/tensorboar
 import { TrackerNames } from "../../../server/store/imported/feeds/trackerNames.ts";
 import { WandbFeed } from "../../../server/store/imported/feeds/wandbFeed.ts";
 import { imported } from "./importedFeed.ts";
-import { newStore } from "./support.ts";
+import { importRun } from "../../../server/store/imported/importRun.ts";
+import { newStore, values } from "./support.ts";
 
 const fixtures = "test/fixtures/trackers";
 
@@ -112,6 +113,63 @@ test("prime-rl's file monitor: what trainer and orchestrator logged of one step"
   assert.deepEqual(series("groups/mixed")?.values[0], 0.5);
   assert.deepEqual(series("reward/correct")?.values[1], 0.1875);
   assert.ok(names.names.includes("progress/total_tokens"));
+});
+
+test("OpenRLHF's event files: statistics of its rollouts, its update, and an evaluation", async () => {
+  const { summary, series, names } = await imported(join(fixtures, "openrlhf"));
+  assert.deepEqual([summary.metrics, summary.notes], [6, []]);
+  const last = (name: string): number | null | undefined => series(name)?.values.at(-1);
+  assert.deepEqual(
+    ["reward/total", "reward/total/std", "rollout/count", "rollout/length", "rollout/truncated"].map(last),
+    [1, 0.5, 8, 8, 0.25],
+  );
+  assert.deepEqual(
+    ["update/loss", "update/grad_norm", "update/lr", "update/clip_fraction", "update/anchor_kl"].map(
+      (name) => series(name)?.values[1],
+    ),
+    [0.5, 2, 0.5, 0.125, 0.5],
+  );
+  assert.deepEqual([last("mismatch/k3"), last("policy/kl/reference")], [0.0625, 0.25]);
+  // A reward's extra logs, and an evaluation by data set, keep their names; a sample's text is no metric.
+  assert.deepEqual(series("eval/eval_sums_pass1"), { steps: [3, 6], values: [0.5, 0.5] });
+  assert.equal(last("train/correct"), 0.5);
+  assert.ok(!names.names.some((name) => name.includes("generated_samples")));
+});
+
+/** A copy of verl's folder whose file logger wrote these lines. */
+async function verlLogged(text: string) {
+  const folder = join(newStore().folder, "out");
+  cpSync("test/fixtures/imported/verl", folder, { recursive: true });
+  writeFileSync(join(folder, "metrics.jsonl"), text);
+  const { folder: home, store } = newStore();
+  const request = { store: home, folder, name: undefined, copy: false, config: undefined, version: "0" };
+  const { run, metrics } = await importRun({ ...request, progress: () => undefined });
+  store.ingestAll(run);
+  return { metrics, values: (name: string) => values(store, run, name) };
+}
+
+test("verl's file logger with bare NaN, half a line, bytes of a lost page, and a step that was logged again", async () => {
+  const line = (step: number, data: string): string => `{"step": ${step}, "data": {${data}}}\n`;
+  const { metrics, values: of } = await verlLogged(
+    line(
+      1,
+      '"critic/score/mean": NaN, "actor/grad_norm": Infinity, "actor/pg_loss": -Infinity, "actor/entropy": 1.5',
+    ) +
+      line(2, '"critic/score/mean": 0.25, "note": "a NaN in a text"') +
+      line(3, '"critic/score/mean": 0.5') +
+      "\0".repeat(512) +
+      `\n${line(3, '"critic/score/mean": 0.75')}` +
+      '{"step": 4, "data": {"critic/score/mean": 0.9, "actor/ent',
+  );
+  assert.equal(metrics, 3);
+  assert.deepEqual([...(of("reward/total")?.values ?? [])], [null, 0.25, 0.75]);
+  assert.deepEqual([...(of("update/grad_norm")?.values ?? [])], [null]);
+  assert.deepEqual([...(of("policy/entropy")?.values ?? [])], [1.5]);
+  assert.deepEqual([...(of("update/loss")?.values ?? [])], [null]);
+});
+
+test("verl's file logger that has nothing yet, or half its first line", async () => {
+  for (const text of ["", '{"step": 1, "da']) assert.equal((await verlLogged(text)).metrics, 0);
 });
 
 test("names decide whose they are; those that nobody's list has stay", () => {
