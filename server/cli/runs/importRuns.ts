@@ -1,5 +1,6 @@
 /** `gradus runs import`: rollouts and metrics that verl or TRL wrote become a run of the store. */
 import type { Command as Program } from "commander";
+import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { runsImport, runsShow } from "../../../shared/protocol/protocol.ts";
@@ -13,8 +14,9 @@ import { smallText } from "../../frameworks/readers/fileReader.ts";
 import { parseConfig } from "../../frameworks/readers/index.ts";
 import { makeStore } from "../../store/files.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
+import { failureIn, failureText } from "../../store/imported/failureLog.ts";
 import { importFeed } from "../../store/imported/feeds/importFeed.ts";
-import { findSource } from "../../store/imported/findSource.ts";
+import { findSource, type Source } from "../../store/imported/findSource.ts";
 import type { ImportRequest } from "../../store/imported/importRequest.ts";
 import { sitePlace } from "../../sites/siteOf.ts";
 import { importRun } from "../../store/imported/importRun.ts";
@@ -99,7 +101,7 @@ async function run(folder: string, options: Options): Promise<void> {
 /** @param pulled where the folder is that of another machine */
 async function importOnce(folder: string, options: Options, pulled?: PulledFolder): Promise<void> {
   const store = storeOf(options.store);
-  const source = findSource(resolve(folder));
+  const source = sourceIn(folder);
   const shown = pulled?.shown ?? pathText;
   const inPlace = pulled?.shown ?? ((path: string) => path);
   const { config, note } = chosenConfig(folder, source.trainer, options, shown);
@@ -120,16 +122,30 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   const summary = await imported.finally(() => progress.clear());
   await taken(store, summary.run);
   const found = config !== undefined && options.config === undefined ? config.file : null;
+  const failure = failureIn(resolve(folder));
   if (options.json === true)
     return printJson({
       ...summary,
       config: config === undefined ? null : inPlace(config.file),
       foundConfig: found !== null,
+      failure: failure ?? null,
     });
   print(`${summary.run}\n${summaryText(summary)}`);
   if (found !== null) print(`by ${shown(found)}, found near the folder: --config names another`);
   for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
+  if (failure !== undefined) complain(failureText(failure, pathText));
+}
+
+/** A training that failed before its first step has left nothing but a log. */
+function sourceIn(folder: string): Source {
+  try {
+    return findSource(resolve(folder));
+  } catch (error) {
+    const failure = existsSync(folder) ? failureIn(resolve(folder)) : undefined;
+    if (failure !== undefined) complain(failureText(failure, pathText));
+    throw error;
+  }
 }
 
 /** The run is live until whoever writes to the folder has ended. */

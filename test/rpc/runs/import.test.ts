@@ -89,6 +89,39 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     assert.equal(groups.length, 4);
   });
 
+  it("says why the training failed, by a log next to what it wrote, also where that is all there is", async () => {
+    const failed = [
+      "Error executing job with overrides: ['actor_rollout_ref.rollout.n=4']",
+      "Traceback (most recent call last):",
+      '  File "/work/verl/workers/actor/dp_actor.py", line 501, in update_policy',
+      '  File "/env/site-packages/torch/_tensor.py", line 648, in backward',
+      "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ];
+    const other = join(dirname(box.file), "failed");
+    cpSync(output, other, { recursive: true });
+    writeFileSync(join(other, "train.log"), failed.join("\n"));
+    const words = [
+      "runs",
+      "import",
+      "failed",
+      "--no-config",
+      "--store",
+      join(dirname(box.file), "elsewhere", ".gradus"),
+    ];
+    const { stderr, stdout } = await gradus(words, dirname(box.file));
+    assert.match(stdout, /^failed-.*\nverl/);
+    assert.match(
+      stderr,
+      /the training failed \(failed\/train\.log:5\): The device ran out of memory in the backward pass.*Lower actor_rollout_ref\.actor\.ppo_micro_batch_size_per_gpu/,
+    );
+    const { failure } = JSON.parse((await gradus([...words, "--json"], dirname(box.file))).stdout);
+    assert.deepEqual([failure.trainer, failure.where], ["verl", "/work/verl/workers/actor/dp_actor.py:501"]);
+    for (const name of ["rollouts", "metrics.jsonl"]) rmSync(join(other, name), { recursive: true });
+    const nothing = await gradus(words, dirname(box.file));
+    assert.equal(nothing.code, 1);
+    assert.match(nothing.stderr, /the training failed[^]*There is nothing to import in this folder/);
+  });
+
   it("explains a rollout of it, in the daemon and on the command line, by the group's name or number", async () => {
     const { rollouts } = await ask(connection, rolloutsQuery, { run, step: 5 });
     const { group, index, advantage } = rollouts[9]!;
