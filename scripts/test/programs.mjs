@@ -8,10 +8,10 @@ import { entries, tests } from "../../esbuild.mjs";
 export async function buildPrograms(folder = join("out", "programs")) {
   const base = resolve(folder);
   rmSync(base, { recursive: true, force: true });
-  const [program, python] = entries;
+  // The command line, what travels with projects, and the files of Python.
+  const [program, service, python] = entries;
   await Promise.all([
-    build({ ...program, outdir: join(base, "dist") }),
-    build({ ...python, outdir: join(base, "dist") }),
+    ...[program, service, python].map((entry) => build({ ...entry, outdir: join(base, "dist") })),
     build({ ...tests(["test/rpc/worker.ts"]), outdir: join(base, "test") }),
   ]);
   return {

@@ -1,4 +1,5 @@
 /** How a run on a site ended, by its job and what the trainer printed last. */
+import { rootCause } from "../../analysis/failure/rootCause.ts";
 import type { JobState } from "../jobs/runner.ts";
 
 export interface SiteEnd {
@@ -22,7 +23,7 @@ export function endOf(state: JobState, { site, stopping, log }: Asked): SiteEnd 
         ? { status: "stopped", message: `Stopped on ${site}, not by Gradus. ${state.message}`.trim() }
         : {
             status: "failed",
-            message: `The trainer on ${site} ended with exit code ${state.code}: ${lastSaid(log)}`,
+            message: `The trainer on ${site} ended with exit code ${state.code}. ${whyOf(log)}`,
           };
     case "gone":
       return { status: "failed", message: `The job on ${site} is no more: ${state.message}. ${goOn}` };
@@ -33,7 +34,20 @@ export function endOf(state: JobState, { site, stopping, log }: Asked): SiteEnd 
 
 const goOn = "Go on from its last checkpoint: gradus runs resume.";
 
-/** The last line that says something: of a traceback, what was raised. */
+/** The first cause and what to do about it, where the log shows one that is known; else what was said last. */
+function whyOf(log: string): string {
+  const found = rootCause(log);
+  if (found === undefined) return `It said last: ${lastSaid(log)}`;
+  const { cause, where, action, gradus } = found;
+  const key = gradus === null ? "" : `In this config the key is \`${gradus}\`.`;
+  return [sentence(cause), where === null ? "" : `It was thrown at ${where}.`, sentence(action), key]
+    .filter((text) => text !== "")
+    .join(" ");
+}
+
+const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+/** The last line that says something. */
 function lastSaid(log: string): string {
   const lines = log.split(/[\r\n]+/).map((line) => line.trim());
   return lines.findLast((line) => line !== "" && !/^[\d%| █▏▎▍▌▋▊▉]+$/.test(line)) ?? "it printed nothing";
