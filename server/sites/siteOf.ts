@@ -27,13 +27,13 @@ const endings = [".yaml", ".yml"];
 
 /**
  * A path of a YAML file; else a file of the nearest folder `sites` that has it; else `here`, or a host of ssh.
- * @param from the folder from which `sites` is looked for upwards: that of the config
+ * @param from the folder from which a path begins, and `sites` is looked for upwards: that of the config
  * @param env of whoever asks, where that is not this process
  * @throws UserError where its file has an error, or the name can be no host's
  */
 export function siteOf(reference: string, from: string, env?: NodeJS.ProcessEnv): Site {
   const isPath = /[\\/]/.test(reference) || endings.includes(extname(reference));
-  const file = isPath ? resolve(reference) : fileOf(reference, resolve(from));
+  const file = isPath ? resolve(from, reference) : fileOf(reference, resolve(from));
   if (file !== undefined) {
     const name = basename(file, extname(file));
     return siteWith(name, isPath ? file : reference, readSite(file), { env, folder: dirname(file) });

@@ -76,6 +76,8 @@ class SshShell implements Shell {
     const { host, port } = this.host;
     const words = [
       ...["-T", "-o", "BatchMode=yes", "-o", `ConnectTimeout=${connectWithin}`],
+      // What the user's configuration does in a terminal would get in the way here.
+      ...["-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "RemoteCommand=none"],
       ...["-o", `ServerAliveInterval=${askEvery}`, "-o", `ServerAliveCountMax=${askTimes}`],
       ...(this.socket === undefined
         ? []
@@ -132,7 +134,9 @@ function socketOf({ host, port, env }: SshHost): string | undefined {
   if (process.platform === "win32") return undefined;
   const who = JSON.stringify([host, port, { ...process.env, ...env }[sshVariable]]);
   const socket = join(runtimeFolder(), `s${createHash("sha256").update(who).digest("hex").slice(0, 12)}`);
-  return Buffer.byteLength(socket) > longestSocket ? undefined : socket;
+  // ssh would read these in a special way.
+  const isPlain = !/[\s"'%]/.test(socket);
+  return isPlain && Buffer.byteLength(socket) <= longestSocket ? socket : undefined;
 }
 
 /** The program, and what comes before its own arguments. */

@@ -143,15 +143,23 @@ export class SshServer {
   }
 }
 
-/** Of sshd: what a user runs has a session of its own and stays. */
+/** Of sshd: what a user runs stays. */
 function withChildren(pid: number): number[] {
-  const { stdout } = spawnSync("ps", ["-eo", "pid=,ppid=,comm="], { encoding: "utf8" });
-  const rows = stdout.split("\n").map((line) => line.trim().split(/\s+/));
+  const all = readdirSync("/proc").flatMap((name) =>
+    /^\d+$/.test(name) ? (sshdOf(Number(name)) ?? []) : [],
+  );
   const found = [pid];
-  for (const parent of found)
-    for (const [child, of, name] of rows)
-      if (Number(of) === parent && name === "sshd") found.push(Number(child));
+  for (const parent of found) for (const one of all) if (one.parent === parent) found.push(one.pid);
   return found;
+}
+
+function sshdOf(pid: number): { readonly pid: number; readonly parent: number } | undefined {
+  try {
+    const [, name, parent] = /^\d+ \((.*)\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? [];
+    return name === "sshd" ? { pid, parent: Number(parent) } : undefined;
+  } catch {
+    return undefined; // it has ended
+  }
 }
 
 async function freePort(): Promise<number> {

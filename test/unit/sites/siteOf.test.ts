@@ -33,7 +33,8 @@ describe("a site", () => {
       node: "node",
       env: {},
     });
-    assert.deepEqual([siteOf(file, base).name, siteOf(file, base).reference], ["box", file]);
+    for (const path of [file, join("..", "..", "sites", "box.yaml")])
+      assert.deepEqual([siteOf(path, deep).name, siteOf(path, deep).reference], ["box", file]);
   });
 
   it("is this machine, or else a host of ssh", () => {
