@@ -41,6 +41,28 @@ const filesOfCall = 200;
 /** Seconds by which clocks may differ and count as the same. */
 const sameClock = 5;
 
+/** Milliseconds after which all files are listed again, not only those that changed. */
+const wholeEvery = 60_000;
+/** Seconds within which changes may be written down in another order. */
+const sameMoment = 1;
+
+interface WholeListing {
+  /** As `performance.now` says. */
+  readonly at: number;
+  /** The last change that was seen, in seconds since 1970. */
+  readonly changed: number;
+  /** Seconds of the last listing: a file may have changed after it was looked at, and before the last that was. */
+  readonly took: number;
+  readonly databases: boolean;
+}
+
+/** @param before the last listing of all, where this one names only what changed since */
+function listed({ files }: Listing, took: number, before: WholeListing | undefined): WholeListing {
+  const changed = files.reduce((last, { ctime }) => Math.max(last, ctime), before?.changed ?? 0);
+  const databases = before?.databases ?? files.some(({ path }) => isDatabase(path));
+  return { at: before?.at ?? performance.now(), changed, took, databases };
+}
+
 /** What one pull has come to so far. */
 interface Turn {
   readonly listing: Listing;
@@ -57,6 +79,8 @@ export class Mirror {
   private readonly store: MirrorStore;
   private readonly tooLarge = new Set<string>();
   private callBytes = firstCall;
+  /** The last listing of all files, when all that it named was brought. */
+  private whole: WholeListing | undefined;
 
   /**
    * @param folder there, or a file: absolute, or from the user's home
@@ -66,6 +90,7 @@ export class Mirror {
     private readonly shell: Shell,
     private readonly folder: string,
     root: string,
+    private readonly listAllEvery = wholeEvery,
   ) {
     this.store = new MirrorStore(root, folder);
   }
@@ -81,7 +106,13 @@ export class Mirror {
    * @throws UserError with the code `site-unreachable` where the site does not answer: what came is kept
    */
   async pull({ most = Number.POSITIVE_INFINITY, signal }: PullAsk = {}): Promise<Pulled> {
-    const listing = await listFolder(this.shell, this.folder, signal);
+    const { whole } = this;
+    const since = this.since();
+    // Until all that it names is here.
+    this.whole = undefined;
+    const began = performance.now();
+    const listing = await listFolder(this.shell, this.folder, { since, signal });
+    const took = (performance.now() - began) / 1000;
     const ahead = listing.now - Date.now() / 1000;
     const late = Math.abs(ahead) > sameClock ? ahead : 0;
     const turn: Turn = { listing, late, signal, bytes: 0, rewritten: [], whole: [] };
@@ -97,7 +128,20 @@ export class Mirror {
     } finally {
       this.store.write(true);
     }
+    if (waiting.length === 0) this.whole = listed(listing, took, since === undefined ? undefined : whole);
     return { bytes: turn.bytes, more: waiting.length > 0, rewritten: turn.rewritten, leftOut };
+  }
+
+  /**
+   * What was there at the last listing has changed no more, if it has not changed after the last change that was seen: by the
+   * clock of the file system, which need be no one else's. undefined: all is to be listed.
+   */
+  private since(): number | undefined {
+    const { whole } = this;
+    // The log of a database may be gone: only a listing of all says so.
+    if (whole === undefined || whole.databases || performance.now() - whole.at >= this.listAllEvery)
+      return undefined;
+    return Math.floor(whole.changed - whole.took) - sameMoment;
   }
 
   private allWanted({ files }: Listing, turn: Turn, leftOut: LeftOut[]): Wanted[] {

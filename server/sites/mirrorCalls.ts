@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { randomBytes } from "node:crypto";
 import { UserError } from "../../shared/lib/errors.ts";
 import { hereName } from "./here.ts";
-import { hasNeighbours, listLines } from "./mirrorFiles.ts";
+import { hasNeighbours, listFileLine, listLines } from "./mirrorFiles.ts";
 import { shellWord, type Shell } from "./shell.ts";
 
 /** A file as it was at one moment. */
@@ -15,6 +15,8 @@ export interface Seen {
 }
 
 export interface ListedFile extends Seen {
+  /** When anything of it changed last, its name included: seconds since 1970. */
+  readonly ctime: number;
   /** From the named folder on, with slashes; `../x` of its neighbours. Of a file that was named: its name. */
   readonly path: string;
 }
@@ -32,8 +34,18 @@ export interface Listing {
 const codes = { missing: 44, noFind: 45, unread: 46 } as const;
 const begin = "LC_ALL=C; export LC_ALL; unset CDPATH";
 
+export interface ListAsk {
+  /** Only files that changed after so many seconds since 1970. */
+  readonly since?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** @throws UserError where there is no such folder, it may not be read, or the site has no GNU find */
-export async function listFolder(shell: Shell, folder: string, signal?: AbortSignal): Promise<Listing> {
+export async function listFolder(
+  shell: Shell,
+  folder: string,
+  { since, signal }: ListAsk = {},
+): Promise<Listing> {
   const [place, above] = [shellWord(folder), shellWord(posix.dirname(folder))];
   const name = posix.basename(folder);
   const script = [
@@ -44,9 +56,9 @@ export async function listFolder(shell: Shell, folder: string, signal?: AbortSig
     `else exit ${codes.missing}; fi`,
     `echo "$kind $(date +%s)"`,
     `if [ $kind = file ]; then`,
-    ...listLines(name, false),
+    listFileLine,
     "else",
-    ...listLines(undefined, hasNeighbours(name)),
+    ...listLines(hasNeighbours(name), since),
     "fi",
     "exit 0",
   ].join("\n");
@@ -86,12 +98,13 @@ function parsed(bytes: Buffer, name: string): Listing {
   for (let at = head + 1, end = bytes.indexOf(0, at); end >= 0; at = end + 1, end = bytes.indexOf(0, at)) {
     const record = bytes.subarray(at, end);
     const text = record.toString("utf8");
-    const [, size = "", mtime = "", inode = "", found = ""] = /^(\d+) (\S+) (\d+) ([^]*)$/.exec(text) ?? [];
+    const [, size = "", mtime = "", ctime = "", inode = "", found = ""] =
+      /^(\d+) (\S+) (\S+) (\d+) ([^]*)$/.exec(text) ?? [];
     if (!Buffer.from(text).equals(record)) unnamed++;
     else if (isPlain(found)) {
       const path = found.replace(/^\.\//, "");
       if (!single || path === name || path === `${name}-wal`)
-        files.set(path, { path, size: Number(size), mtime, inode });
+        files.set(path, { path, size: Number(size), mtime, ctime: Number(ctime), inode });
     }
   }
   return { files: [...files.values()], single, now: Number(now), unnamed };

@@ -48,13 +48,16 @@ const anyOf = (patterns: readonly string[]): string =>
 const depth = 8;
 /** Hidden folders but Hydra's record of what ran, and what is installed. */
 const skipped = `-type d \\( -name '.?*' ! -name .hydra -o -name node_modules -o -name __pycache__ -o -name site-packages \\) -prune`;
-/** Size, time of the last write, inode, path, and a NUL: a name may hold a line break. */
-const asked = `-printf '%s %T@ %i %p\\0'`;
+/** Size, times of the last write and of the last change, inode, path, and a NUL: a name may hold a line break. */
+const printed = `-printf '%s %T@ %C@ %i %p\\0'`;
 
-/** Lines of a script that list the present folder. @param file its only file that counts, where one was named */
-export function listLines(file: string | undefined, nextTo: boolean): readonly string[] {
-  if (file !== undefined) return [`find . -maxdepth 1 -type f ${asked}`];
+/** The lines of a script that list the folder of a file that was named. */
+export const listFileLine = `find . -maxdepth 1 -type f ${printed}`;
+
+/** Lines of a script that list the present folder. @param since only what changed after so many seconds since 1970 */
+export function listLines(nextTo: boolean, since: number | undefined): readonly string[] {
   const first = anyOf(firstNames);
+  const asked = since === undefined ? printed : `-newerct @${since} ${printed}`;
   return [
     ...(nextTo ? [`find .. -maxdepth 1 -type f ${anyOf(nextToNames)} ${asked}`] : []),
     `find . -maxdepth ${depth} ${skipped} -o -type f ${first} ${asked}`,

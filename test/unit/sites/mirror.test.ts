@@ -23,6 +23,8 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import { here } from "../../../server/sites/here.ts";
 import { Mirror } from "../../../server/sites/mirror.ts";
 import type { Shell } from "../../../server/sites/shell.ts";
+import { until } from "../../support/until.ts";
+import { pullProgram } from "./pullProgram.ts";
 
 const made: string[] = [];
 after(() => made.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
@@ -121,6 +123,31 @@ describe("a mirror", () => {
     assert.equal(statSync(copy("rollouts-a-1-1.jsonl")).ino, ino);
     assert.deepEqual(rewritten, []);
     assert.ok(bytes <= 4096 + 100 && shell.bytes < 5_000, `${shell.bytes} bytes were sent`);
+  });
+
+  it("lists only what has changed, and from time to time all", async () => {
+    const shell = new Breaking();
+    const { base, there, file, same, again } = pair(shell);
+    for (let step = 1; step <= 1_000; step++) writeFileSync(file(`${step}.jsonl`), "{}\n");
+    const bytes = async (mirror: Mirror): Promise<number> => {
+      shell.bytes = 0;
+      await mirror.pull();
+      return shell.bytes;
+    };
+    const mirror = again();
+    assert.ok((await bytes(mirror)) > 40_000);
+    // What was written within the same seconds as the last change is named again.
+    await until(async () => {
+      appendFileSync(file("active.log"), ".");
+      return (await bytes(mirror)) < 1_000;
+    }, "the others to be old");
+    appendFileSync(file("7.jsonl"), "more\n");
+    writeFileSync(file("1001.jsonl"), "{}\n");
+    renameSync(file("8.jsonl"), file("1002.jsonl"));
+    assert.ok((await bytes(mirror)) < 1_000);
+    for (const name of ["7.jsonl", "1001.jsonl", "1002.jsonl"]) same(name);
+    const all = new Mirror(shell, there, join(base, "all"), 0);
+    assert.ok((await bytes(all)) > 40_000 && (await bytes(all)) > 40_000);
   });
 
   it("brings a file whole that was cut, replaced or written again, and says which", async () => {
@@ -304,7 +331,7 @@ describe("a mirror", () => {
       "./a/../../evil.jsonl",
       "../../evil.jsonl",
     ];
-    shell.prelude = `find() { case "$1" in /) ;; .) printf '%s\\0' ${names.map((name) => `'3 1.5 7 ${name}'`).join(" ")};; *) printf '3 1.5 7';; esac; }; tail() { echo '{}'; }`;
+    shell.prelude = `find() { case "$1" in /) ;; .) printf '%s\\0' ${names.map((name) => `'3 1.5 1.5 7 ${name}'`).join(" ")};; *) printf '3 1.5 7';; esac; }; tail() { echo '{}'; }`;
     assert.equal((await again().pull()).bytes, 0);
     assert.deepEqual(
       readdirSync(base, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("evil")),
@@ -373,7 +400,7 @@ describe("a mirror", () => {
     writeFileSync(file(grows), Buffer.alloc(9_000_000, "abcdefg\n"));
     writeFileSync(file(whole), Buffer.alloc(9_000_000, "hijklmnop\n"));
     const program = join(base, "pull.mjs");
-    await build(program);
+    await pullProgram(program);
     let kills = 0;
     for (let delay = 40; ; delay += 25) {
       const child = spawn(process.execPath, [program, there, root], { stdio: ["ignore", "pipe", "inherit"] });
@@ -393,27 +420,3 @@ describe("a mirror", () => {
     assert.deepEqual(readdirSync(join(root, ".mirror")), ["known.json"]);
   });
 });
-
-/** A program that pulls once, and says when it begins. */
-async function build(out: string): Promise<void> {
-  const { build: bundle } = await import("esbuild");
-  const source = join(process.cwd(), "server/sites");
-  await bundle({
-    stdin: {
-      contents: `import { here } from ${JSON.stringify(join(source, "here.ts"))};
-import { Mirror } from ${JSON.stringify(join(source, "mirror.ts"))};
-const [, , folder, root] = process.argv;
-console.log("begins");
-await new Mirror(here(), folder, root).pull();`,
-      resolveDir: process.cwd(),
-      loader: "ts",
-    },
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    outfile: out,
-    banner: {
-      js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);",
-    },
-  });
-}
