@@ -212,6 +212,38 @@ test("out/stop saves and ends, and --resume goes on from there", options, async 
   assert.ok(checkpoints(out).includes(24));
 });
 
+test("a chat template makes the prompts messages, and the rewards read the texts", options, async () => {
+  const folder = project(config.replace("steps: 4", "steps: 1"));
+  const words = ["export", "sums.gradus.yaml", "--to", "trl", "--out"];
+  assert.equal((await gradus([...words, "made"], folder)).code, 0);
+  // A model on the disk, as Transformers writes one.
+  const settings = join(folder, "made", "model", "tokenizer_config.json");
+  const template =
+    "{% for one in messages %}[{{ one['role'] }}]{{ one['content'] }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}";
+  writeFileSync(
+    settings,
+    JSON.stringify({ ...JSON.parse(readFileSync(settings, "utf8")), chat_template: template }),
+  );
+  const text = readFileSync(join(folder, "sums.gradus.yaml"), "utf8");
+  writeFileSync(
+    join(folder, "sums.gradus.yaml"),
+    text
+      .replace(/^model: .*$/m, "model: ./made/model")
+      .replace("max_tokens: 8", 'max_tokens: 8, system: "Add."')
+      .concat("engine: { use: trl, args: { bf16: false } }\n"),
+  );
+  const { code, stderr } = await gradus([...words, "p"], folder);
+  assert.equal(code, 0, stderr);
+  assert.equal(existsSync(join(folder, "p", "model")), false);
+  const { code: ended, log } = await launch(join(folder, "p")).ended;
+  assert.equal(ended, 0, log.slice(-2000));
+  const place = join(folder, "p", "out", "gradus-rollouts");
+  const name = readdirSync(place).find((one) => one.startsWith("rollouts-")) ?? "";
+  const [first = ""] = readFileSync(join(place, name), "utf8").split("\n");
+  assert.match(first, /"prompt":"system: Add\.\\n\\nuser: /);
+  assert.doesNotMatch(log, /^reward \w+: /m);
+});
+
 test("a reward in TypeScript is asked of a server", options, async () => {
   const folder = project(
     config.replace("./rewards/digits.py:digits", "./rewards/digits.ts").replace("steps: 4", "steps: 1"),

@@ -107,7 +107,7 @@ const shipped = (name: string): string => readFileSync(hostFile(name, undefined)
 
 function yamlOf(settings: JsonObject, { name }: RunConfig): string {
   const document = new Document(settings);
-  document.commentBefore = ` ${name} for ${release}: train.py reads it. Batch sizes are those of one process, which several share.`;
+  document.commentBefore = ` ${name}: what train.py gives TRL. Batch sizes are those of one process, which several share.`;
   return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
 }
 

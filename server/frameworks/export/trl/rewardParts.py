@@ -2,10 +2,8 @@
 
 # part: rows
 def text(message):
-    """Of a completion or a prompt, as text or as messages."""
-    if isinstance(message, str):
-        return message
-    return "\n\n".join(one.get("content") or "" for one in message)
+    """Of a completion or a prompt; of messages that of the last, which is the task's own."""
+    return message if isinstance(message, str) else message[-1].get("content") or ""
 
 
 def rows(prompts, completions, completion_ids, columns):

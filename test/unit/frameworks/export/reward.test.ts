@@ -5,7 +5,11 @@ import { copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { before, describe, it } from "node:test";
 import { promisify } from "node:util";
-import { AnswerScorer, type Answer } from "../../../../server/analysis/rewardChecks/answers.ts";
+import {
+  AnswerScorer,
+  type Answer,
+  type ScoredAnswer,
+} from "../../../../server/analysis/rewardChecks/answers.ts";
 import { serveReward } from "../../../../server/analysis/rewardServer/server.ts";
 import { pythonPattern } from "../../../../server/frameworks/export/trl/python.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
@@ -112,6 +116,9 @@ def verl_batch(data_sources, solution_strs, ground_truths, extra_infos):
 def openrlhf(queries, prompts, labels):
     return {"rewards": [right(query[len(prompt):], label) for query, prompt, label in zip(queries, prompts, labels)]}
 
+def prompted(prompt, response):
+    return len(prompt) + len(response)
+
 def score_answer(answer, entry):
     return right(answer, entry["answer"])
 `;
@@ -143,13 +150,19 @@ function project(text: string): { folder: string; config: ReturnType<typeof conf
   return { folder, config: configOf(text, folder) };
 }
 
+const message = (role: string, content: string): object => ({ role, content });
+
 interface Called {
   readonly values: Readonly<Record<string, readonly (number | null)[]>>;
   readonly stderr: string;
 }
 
 /** What the functions of reward.py return for the same answers. */
-async function inPython(config: ReturnType<typeof configOf>, folder: string, url = ""): Promise<Called> {
+async function inPython(
+  config: ReturnType<typeof configOf>,
+  folder: string,
+  { url = "", chat = false }: { readonly url?: string; readonly chat?: boolean } = {},
+): Promise<Called> {
   const { text, copies } = rewardPlan(config, trlPlan(config), false, "0.0.0");
   const out = join(folder, "project");
   mkdirSync(out);
@@ -163,8 +176,8 @@ async function inPython(config: ReturnType<typeof configOf>, folder: string, url
   const column = (read: (task: Answer["task"]) => unknown): unknown[] =>
     all.map(({ task }) => read(task) ?? null);
   const given = {
-    prompts: column(({ prompt }) => prompt),
-    completions: all.map(({ response }) => response),
+    prompts: column(({ prompt }) => (chat ? [message("system", "Think."), message("user", prompt)] : prompt)),
+    completions: all.map(({ response }) => (chat ? [message("assistant", response)] : response)),
     completion_ids: all.map(({ response }) => [...response].map(() => 1)),
     ...Object.fromEntries(
       ["question", "answer", "numbers", "target"].map((name) => [name, column(({ data }) => data[name])]),
@@ -192,11 +205,16 @@ describe("reward.py", () => {
     const { folder, config } = project(configText(`\n  terms:\n${list.join("\n")}`));
     const scorer = new AnswerScorer(config);
     await scorer.prepare();
-    const ours = await scorer.score(answers("data"));
     const server = await serveReward(scorer, { port: 0 });
-    const { values, stderr } = await inPython(config, folder, server.url);
-    await server.close();
-    await scorer.close();
+    let [ours, called]: [ScoredAnswer[], Called | undefined] = [[], undefined];
+    try {
+      ours = await scorer.score(answers("data"));
+      called = await inPython(config, folder, { url: server.url });
+    } finally {
+      await server.close();
+      await scorer.close();
+    }
+    const { values, stderr } = called;
     for (const name of Object.keys(terms)) {
       assert.deepEqual(
         values[name]?.map((one) => one ?? null),
@@ -206,6 +224,15 @@ describe("reward.py", () => {
       assert.ok(new Set(values[name]).size > 1, `${name} tells no two answers apart`);
     }
     assert.match(stderr, /reward own_verl: ValueError: no such verdict/);
+  });
+
+  it("scores messages as the texts that they hold", async () => {
+    const reward =
+      "{ terms: { exact: exact_match, own: './rewards/own.py:trl', asked: './rewards/own.py:prompted' } }";
+    const plain = project(configText(reward));
+    const chat = project(configText(reward));
+    const { values } = await inPython(plain.config, plain.folder);
+    assert.deepEqual((await inPython(chat.config, chat.folder, { chat: true })).values, values);
   });
 
   it("scores a term for its own tasks alone", async () => {
