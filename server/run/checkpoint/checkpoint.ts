@@ -22,7 +22,7 @@ import { readBest, writeBest, type BestCheckpoint } from "../../../shared/run/be
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
 import type { Saved } from "../../core/basics.ts";
-import { entrySchema, packed, packedBytes, unpacked } from "../../core/savedArrays.ts";
+import { entrySchema, packed, packedBytes, unpacked } from "../../core/state/savedArrays.ts";
 import { slots, type Identity } from "./identity.ts";
 
 /** What is saved of the run besides the policy. */

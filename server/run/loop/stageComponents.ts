@@ -28,7 +28,7 @@ import type { PolicyServer } from "../harness/policyServer.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { Guide } from "../step/help/guide.ts";
 import { boundarySlots, lastingSlots, slotOf, stateKeys, type Slot } from "../checkpoint/identity.ts";
-import { SharedByFingerprint } from "../../core/sharedByFingerprint.ts";
+import { SharedByFingerprint } from "../../core/state/sharedByFingerprint.ts";
 import { memoryOf, Replay } from "../step/replay/replay.ts";
 import type { StartNote } from "../models/trainable.ts";
 import type { CreateContext } from "../../core/declaration.ts";

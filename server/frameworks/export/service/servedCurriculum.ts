@@ -19,7 +19,7 @@ import type { CreateContext } from "../../../core/declaration.ts";
 import { fingerprint } from "../../../core/fingerprint.ts";
 import type { Group } from "../../../core/rollouts.ts";
 import { joined, partOf } from "../../../core/saved.ts";
-import { SharedByFingerprint } from "../../../core/sharedByFingerprint.ts";
+import { SharedByFingerprint } from "../../../core/state/sharedByFingerprint.ts";
 import type { Task } from "../../../core/task.ts";
 import type { Verdict } from "../../../core/slots/curriculum.ts";
 import { randomStream } from "../../../lib/random.ts";

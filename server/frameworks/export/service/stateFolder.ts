@@ -21,7 +21,7 @@ import { z } from "zod";
 import { UserError, messageOf } from "../../../../shared/lib/errors.ts";
 import type { Json } from "../../../../shared/lib/json.ts";
 import type { Saved } from "../../../core/basics.ts";
-import { entrySchema, packed, unpacked } from "../../../core/savedArrays.ts";
+import { entrySchema, packed, unpacked } from "../../../core/state/savedArrays.ts";
 import type { DrawRequest } from "./requests.ts";
 
 /** What is kept of a step in addition to the state. */

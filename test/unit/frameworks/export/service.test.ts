@@ -67,11 +67,11 @@ async function undisturbed(steps: number): Promise<Reply[]> {
 test("a draw names tasks with what a trainer needs, and a second question gets the same ones", async () => {
   const service = await startService(project());
   const [, drawn] = await service.ask("/draw", { step: 0, prompts: 2 });
-  const [task] = tasksOf(drawn);
+  const task = tasksOf(drawn)[0]!;
   assert.equal(tasksOf(drawn).length, 2);
   assert.deepEqual([drawn["step"], drawn["round"], drawn["stage"], drawn["drawn_after"]], [0, 0, "rl", -1]);
-  assert.match(String(task?.["arm"]), /^reverse_text\/[234]$/);
-  assert.equal(String(task?.["answer"]), [...String((task!["data"] as Reply)["text"])].reverse().join(""));
+  assert.match(String(task["arm"]), /^reverse_text\/[234]$/);
+  assert.equal(String(task["answer"]), [...String((task["data"] as Reply)["text"])].reverse().join(""));
   assert.deepEqual((await service.ask("/draw", { step: 0 }))[1], drawn);
   const [, more] = await service.ask("/draw", { step: 0, round: 1, prompts: 1 });
   assert.equal(tasksOf(more).length, 1);

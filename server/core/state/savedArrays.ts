@@ -1,6 +1,6 @@
 /** The arrays of saved state as bytes, one after the other, and a list that says which they are. */
 import { z } from "zod";
-import type { Saved } from "./basics.ts";
+import type { Saved } from "../basics.ts";
 
 const types = { Float64Array, Float32Array, Int32Array } as const;
 type Arrays = NonNullable<Saved["arrays"]>;

@@ -1,5 +1,5 @@
 /** Things made of a config's choices, once for each distinct choice: stages that choose alike share one, with its state. */
-import type { Saved } from "./basics.ts";
+import type { Saved } from "../basics.ts";
 
 type Shareable = object & { save?(): Saved | undefined; load?(saved: Saved): void };
 
