@@ -89,4 +89,4 @@ function say({ files, missing }: Exported, folder: string, release: string): voi
 const heading = (missing: readonly Missing[], changed: readonly Missing[]): string =>
   changed.length === 0
     ? "What trains is the config's own algorithm. Of the config is missing:"
-    : `${plural(changed.length, "choice")} of the config ${changed.length === 1 ? "has" : "have"} no counterpart, so another algorithm trains${missing.length > changed.length ? "; what follows those changes nothing of it" : ""}:`;
+    : `${plural(changed.length, "choice")} of the config ${changed.length === 1 ? "has" : "have"} no counterpart, so another algorithm trains${missing.length > changed.length ? "; what follows those changes nothing of the algorithm" : ""}:`;

@@ -92,7 +92,7 @@ export class Settings {
 }
 
 /** `{ "a.b": 1 }` as `{ a: { b: 1 } }`. */
-function nested(entries: readonly (readonly [string, Json])[]): JsonObject {
+export function nested(entries: readonly (readonly [string, Json])[]): JsonObject {
   const firsts = [...new Set(entries.map(([path]) => path.split(".")[0] ?? ""))];
   return Object.fromEntries(
     firsts.map((first): [string, Json] => {

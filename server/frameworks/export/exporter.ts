@@ -22,8 +22,11 @@ export interface Missing {
   readonly value: string;
   /** Why, and what happens instead: a sentence. */
   readonly reason: string;
-  /** Whether what trains is another algorithm without it. */
-  readonly changes: "algorithm" | "nothing-trained";
+  /**
+   * Whether what trains is another algorithm without it, or the same one with another small constant that keeps a division
+   * or an exponential finite.
+   */
+  readonly changes: "algorithm" | "guard" | "nothing-trained";
 }
 
 /** `check.json`: what a site must have for the project. */

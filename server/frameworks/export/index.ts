@@ -2,9 +2,13 @@
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Exporter } from "./exporter.ts";
 import { trlExporter } from "./trl/index.ts";
+import { verlExporter } from "./verl/index.ts";
 
 export { writeProject } from "./project.ts";
 export type { Exported, Exporter, ExportRequest, Missing, Needs } from "./exporter.ts";
 
 /** Those that there are. */
-export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = { trl: trlExporter };
+export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = {
+  trl: trlExporter,
+  verl: verlExporter,
+};

@@ -12,7 +12,8 @@ const rows = (missing: readonly Missing[]): string[] => [
 /** @param release of the engine: "TRL 1.16" */
 export function missingText(release: string, missing: readonly Missing[]): string {
   const algorithm = missing.filter(({ changes }) => changes === "algorithm");
-  const others = missing.filter(({ changes }) => changes !== "algorithm");
+  const guards = missing.filter(({ changes }) => changes === "guard");
+  const others = missing.filter(({ changes }) => changes === "nothing-trained");
   return `${[
     `# What ${release} does not do of this config`,
     "",
@@ -20,6 +21,9 @@ export function missingText(release: string, missing: readonly Missing[]): strin
       ? "The algorithm is the config's own."
       : "With these, what trains is another algorithm than the config's:",
     ...(algorithm.length === 0 ? [] : ["", ...rows(algorithm)]),
+    ...(guards.length === 0
+      ? []
+      : ["", "Constants that keep numbers finite are the trainer's own:", "", ...rows(guards)]),
     ...(others.length === 0 ? [] : ["", "These change nothing of what trains:", "", ...rows(others)]),
   ].join("\n")}\n`;
 }

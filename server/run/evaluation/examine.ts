@@ -18,7 +18,7 @@ import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination
 import { openModels } from "../models/models.ts";
 import { StageComponents } from "../loop/stageComponents.ts";
 import { ServedRun } from "../harness/servedRun.ts";
-import { heldOut } from "./heldOut.ts";
+import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
 
 export interface Examined extends Evaluated {
   readonly probes: readonly ProbeReport[];

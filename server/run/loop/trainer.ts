@@ -32,7 +32,7 @@ import type { Appended } from "../step/log/recorder.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "../step/context.ts";
 import { StageComponents } from "./stageComponents.ts";
-import { heldOut } from "../evaluation/heldOut.ts";
+import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
 import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";

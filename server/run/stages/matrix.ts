@@ -6,7 +6,7 @@ import type { Clock } from "../../core/basics.ts";
 import { evaluate } from "../evaluation/evaluate.ts";
 import type { Session } from "../loop/session.ts";
 import type { StageComponents } from "../loop/stageComponents.ts";
-import { heldOut } from "../evaluation/heldOut.ts";
+import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
 
 interface StageMatrixRow {
   readonly stage: StageConfig;

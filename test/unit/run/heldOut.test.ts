@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { contextOf } from "../../../server/algorithm/algorithm.ts";
 import { randomStream } from "../../../server/lib/random.ts";
-import { heldOut } from "../../../server/run/evaluation/heldOut.ts";
+import { heldOut } from "../../../server/algorithm/curriculum/heldOut.ts";
 import { configOf } from "../support.ts";
 
 test("held-out tasks need nothing of what a stage's curriculum knows of its own tasks", () => {

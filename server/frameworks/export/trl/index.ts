@@ -1,20 +1,18 @@
 /** A config as a project for TRL's GRPOTrainer. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Document } from "yaml";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import { taskTexts } from "../../../algorithm/curriculum/taskTexts.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { openBase, writeInitialModel } from "../../../engine/index.ts";
-import { isHubName } from "../../../lib/datasets/name.ts";
 import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
-import { hostFile } from "../../../lib/own/ownProcess.ts";
 import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
 import { missingText } from "../missingText.ts";
+import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
 import { trlPlan, type TrlPlan } from "./plan.ts";
-import { literal } from "./python.ts";
+import { literal } from "../reward/literal.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
-import { drawnRows, type Rows } from "./rows.ts";
+import { drawnRows, type Rows } from "../rows.ts";
+import { rowOf } from "./rows.ts";
 
 const release = "TRL 1.16";
 
@@ -24,7 +22,7 @@ export const trlExporter: Exporter = {
   async write(request) {
     const { config, folder, version } = request;
     const plan = trlPlan(config);
-    const rows = await drawnRows(config, plan);
+    const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
     const missing = [...plan.missing, ...reward.missing, ...missingRows(rows)];
     const model = modelOf(config);
@@ -41,14 +39,9 @@ export const trlExporter: Exporter = {
       cpSync(from, join(folder, to));
     }
     await writeParquet(join(folder, "train.parquet"), async function* () {
-      yield* rows.rows;
+      yield* rows.drawn.map(rowOf);
     });
-    if (model.written)
-      writeInitialModel(join(folder, "model"), {
-        model: config.model,
-        seed: config.seed,
-        texts: () => taskTexts(config),
-      });
+    writeModel(join(folder, "model"), model, config);
     return {
       files: [
         ...Object.keys(files),
@@ -61,25 +54,6 @@ export const trlExporter: Exporter = {
     };
   },
 };
-
-function put(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}
-
-interface ModelPlace {
-  /** As transformers is given it. */
-  readonly path: string;
-  /** Whether the project has it, in `model/`. */
-  readonly written: boolean;
-}
-
-/** What is no folder that transformers opens is written as one: a new model, a checkpoint of ours, a .gguf file. */
-function modelOf({ model: { base } }: RunConfig): ModelPlace {
-  if (isHubName(base) || base.startsWith("${env:")) return { path: base, written: false };
-  const written = base === "tiny" || openBase(base).kind !== "huggingface";
-  return { path: written ? "model" : base, written };
-}
 
 function textsOf(
   { config, text, python, launch }: ExportRequest,
@@ -103,22 +77,17 @@ function textsOf(
   };
 }
 
-const shipped = (name: string): string => readFileSync(hostFile(name, undefined), "utf8");
-
 function yamlOf(settings: JsonObject, { name }: RunConfig): string {
   const document = new Document(settings);
   document.commentBefore = ` ${name}: what train.py gives TRL. Batch sizes are those of one process, which several share.`;
   return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
 }
 
-/** To PyYAML a number with an exponent is one only with a point. */
-const forPython = (yaml: string): string => yaml.replace(/(: |- )(-?\d+)e([+-]?\d+)$/gm, "$1$2.0e$3");
-
-function missingRows({ rows, wanted, begun }: Rows): Missing[] {
+function missingRows({ drawn, wanted, begun }: Rows): Missing[] {
   const short = {
     key: "steps",
     value: `${wanted} prompts`,
-    reason: `train.parquet has ${rows.length} prompts: after them TRL begins again with the first.`,
+    reason: `train.parquet has ${drawn.length} prompts: after them TRL begins again with the first.`,
     changes: "nothing-trained",
   } as const;
   const begin = {
@@ -127,7 +96,7 @@ function missingRows({ rows, wanted, begun }: Rows): Missing[] {
     reason: "TRL cannot begin a response for the policy: it writes what its tasks would have begun with.",
     changes: "algorithm",
   } as const;
-  return [...(rows.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
+  return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
 }
 
 function needsOf({ settings, stage, batch }: TrlPlan, reward: RewardPlan, model: ModelPlace): Needs {

@@ -1,18 +1,7 @@
 /** The policy: its adapter, and what its place says of its numbers. The path itself is the project's. */
-import type { Target } from "../../../core/blocks/models.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { matrices } from "../matrices.ts";
 import type { TrlDraft } from "./draft.ts";
-
-/** As transformers calls the matrices of a layer. */
-const modules: Readonly<Record<Target, string>> = {
-  q: "q_proj",
-  k: "k_proj",
-  v: "v_proj",
-  o: "o_proj",
-  gate: "gate_proj",
-  up: "up_proj",
-  down: "down_proj",
-};
 
 export function model({ model: { adapter, heads = [], base } }: RunConfig, draft: TrlDraft): void {
   for (const { name } of heads)
@@ -29,6 +18,6 @@ export function model({ model: { adapter, heads = [], base } }: RunConfig, draft
   draft.set("lora_dropout", adapter.dropout);
   draft.set(
     "lora_target_modules",
-    adapter.targets.map((target) => modules[target]),
+    adapter.targets.map((target) => matrices[target]),
   );
 }

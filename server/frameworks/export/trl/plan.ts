@@ -1,12 +1,12 @@
 /** A config as TRL's settings: no model is opened and no task is drawn. */
-import { UserError } from "../../../../shared/lib/errors.ts";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { StageConfig } from "../../../core/config/stageConfig.ts";
 import type { Missing } from "../exporter.ts";
+import { trainedStage } from "../stage.ts";
 import { advantage } from "./advantage.ts";
 import { batchOf, type Batch } from "./batch.ts";
-import { blocks } from "./blocks.ts";
+import { blocks } from "../blocks.ts";
 import { TrlDraft } from "./draft.ts";
 import { model } from "./model.ts";
 import { objective } from "./objective.ts";
@@ -28,7 +28,7 @@ export interface TrlPlan {
 /** @throws UserError where TRL would refuse it, or there is nothing to train by rewards */
 export function trlPlan(config: RunConfig): TrlPlan {
   const draft = new TrlDraft();
-  const stage = trainedStage(config);
+  const stage = trainedStage(config, "TRL's GRPO");
   const { body } = stage;
   const args = config.engine.args ?? {};
   const batch = batchOf(stage, draft);
@@ -49,14 +49,4 @@ export function trlPlan(config: RunConfig): TrlPlan {
     batch,
     rewardFactor: factor,
   };
-}
-
-function trainedStage({ stages, file }: RunConfig): StageConfig {
-  const stage = stages.find(({ kind }) => kind === "rl");
-  if (stage !== undefined) return stage;
-  throw new UserError("the config has no rl stage, and TRL's GRPO trains by rewards", {
-    file,
-    code: "export-stage",
-    action: "Add a stage of `kind: rl`, or leave `stages` out.",
-  });
 }

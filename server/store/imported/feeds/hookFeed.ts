@@ -1,6 +1,7 @@
 /**
  * A folder that `gradus_hook.py` writes to: `rollouts-<machine>-<process>-<start>.jsonl` of each process that scores, and from
- * TRL's callback `metrics-….jsonl` and `training.json`; next to it what a curriculum's service decided (`decisions.ts`). A step is taken in when every process has gone on to a later one.
+ * TRL's callback `metrics-….jsonl` and `training.json`, or from verl's file logger `metrics-verl-<start>.jsonl`; next to it what a
+ * curriculum's service decided (`decisions.ts`). A step is taken in when every process has gone on to a later one.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -27,6 +28,7 @@ import {
 
 export const hookFile = /^rollouts-.+-(\d+)-(\d+)\.jsonl$/;
 const metricsFile = /^metrics-.+-(\d+)\.jsonl$/;
+const verlFile = /^metrics-verl-\d+\.jsonl$/;
 /** Milliseconds by which the metrics' file may have been begun before the first rollouts were. */
 const slack = 10_000;
 
@@ -52,10 +54,17 @@ interface Writer {
   read: number;
 }
 
+interface MetricsFile {
+  readonly tail: LineTail;
+  readonly before: number;
+  /** Whose names its metrics have. */
+  readonly namer: "trl" | "verl";
+}
+
 export class HookFeed implements Feed {
   readonly trainer = "hook";
   private readonly writers = new Map<string, Writer>();
-  private readonly metrics = new Map<string, { readonly tail: LineTail; readonly before: number }>();
+  private readonly metrics = new Map<string, MetricsFile>();
   /** Sessions of the training that is read; files of others. */
   private sessions: readonly HookSession[] = [];
   private readonly others = new Set<string>();
@@ -192,9 +201,10 @@ export class HookFeed implements Feed {
       if (this.writers.has(name) || this.metrics.has(name) || this.others.has(name)) continue;
       const path = join(this.folder, name);
       if (metricsFile.test(name)) {
-        const of = this.sessionAt(Number(metricsFile.exec(name)?.[1]));
+        const namer = verlFile.test(name) ? "verl" : "trl";
+        const of = this.sessionAt(Number(metricsFile.exec(name)?.[1]), namer);
         if (of === undefined) this.others.add(name);
-        else this.metrics.set(name, { tail: new LineTail(path), before: of.before });
+        else this.metrics.set(name, { tail: new LineTail(path), before: of.before, namer });
       } else if (hookFile.test(name) && (this.only ?? name) === name) this.lookAt(name, path);
     }
     this.settings = settingsOf(join(this.folder, "training.json")) ?? this.settings;
@@ -243,22 +253,29 @@ export class HookFeed implements Feed {
     for (const { name } of spans) if (!meant.has(name)) this.others.add(name);
   }
 
-  /** Metrics are written when a step has been made, in a file that is begun with the first. */
-  private sessionAt(milliseconds: number): Pick<HookSession, "before"> | undefined {
+  /** Metrics are written when a step has been made: TRL's in a file that is begun with the first, verl's at its start. */
+  private sessionAt(
+    milliseconds: number,
+    namer: MetricsFile["namer"],
+  ): Pick<HookSession, "before"> | undefined {
     if (this.sessions.length === 0) return { before: Number.POSITIVE_INFINITY };
+    if (namer === "verl")
+      return this.sessions.find(({ began }) => began + slack >= milliseconds) ?? this.sessions.at(-1);
     return this.sessions.findLast(({ began }) => began - slack <= milliseconds);
   }
 
   private loggedParts(): FeedPart[] {
     const parts: FeedPart[] = [];
-    for (const { tail, before } of this.metrics.values())
+    for (const { tail, before, namer } of this.metrics.values())
       for (const line of tail.next(sliceBytes).lines) {
         const entry = valueOf(line);
         if (!isObject(entry) || !isObject(entry["data"]) || !Number.isInteger(entry["step"])) continue;
         const step = Number(entry["step"]);
         if (step >= before) continue;
         this.logged = Math.max(this.logged, step);
-        parts.push({ step, time: Number(entry["time"]), values: named("trl", entry["data"]) });
+        // verl says no time.
+        const time = entry["time"] ?? statSync(tail.file).mtimeMs / 1000;
+        parts.push({ step, time: Number(time), values: named(namer, entry["data"]) });
       }
     return parts;
   }

@@ -11,117 +11,16 @@ import {
   type ScoredAnswer,
 } from "../../../../server/analysis/rewardChecks/answers.ts";
 import { serveReward } from "../../../../server/analysis/rewardServer/server.ts";
-import { pythonPattern } from "../../../../server/frameworks/export/trl/python.ts";
+import { pythonPattern } from "../../../../server/frameworks/export/reward/literal.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { rewardPlan } from "../../../../server/frameworks/export/trl/rewardFile.ts";
 import { rewardHost } from "../../../support/rewardHost.ts";
-import { configOf, temporary } from "../../support.ts";
+import { answers, configText, rewardProject, terms } from "../../../support/exportedRewards.ts";
+import type { configOf } from "../../support.ts";
 
 before(() => rewardHost());
 
 const run = promisify(execFile);
-
-/** Answers of every kind, with the tasks that they are for. */
-const asked = [
-  {
-    data: { answer: "12" },
-    responses: ["12", " 12\n", "it is 12.", "1,2", "13", "", "−12", "the answer: 1.2e1"],
-  },
-  { data: { answer: "T" }, responses: ["T", "I say F, no: T", "t", "F", "no verdict"] },
-  {
-    data: { answer: "x", numbers: [3, 5, 7], target: 22 },
-    responses: [
-      ...[
-        "3*5+7",
-        "(3*5)+7=22",
-        "3*5+7=23",
-        "7+5*3",
-        "3×5+7",
-        "3*5",
-        "22",
-        "3*5+7=",
-        "3 5*7",
-        "(3*5+7",
-        "7/0+3-5",
-      ],
-      ...["<answer>3*5+7</answer>", "first\n3*5+7", "3*5+7\n"],
-    ],
-  },
-  {
-    data: { answer: "y" },
-    responses: [
-      "<think>a</think><answer>y</answer>",
-      "<answer>y</answer><think>a</think>",
-      "<think>a</think><think>b</think><answer>y</answer>",
-      "<think>\n</think>\n<answer>y</answer>\n",
-    ],
-  },
-];
-
-const answers = (source: string): Answer[] =>
-  asked.flatMap(({ data, responses }, at) =>
-    responses.map((response) => ({
-      task: {
-        ...{ id: `${at}`, source, env: "dataset", prompt: `question ${at}: ` },
-        answer: data.answer,
-        data: { question: `question ${at}: `, ...data },
-      },
-      response,
-    })),
-  );
-
-const terms: Readonly<Record<string, string>> = {
-  exact: "exact_match",
-  exact_bare: "{ use: exact_match, strip: false, ignore_case: true }",
-  number: "numeric",
-  near: "{ use: numeric, tolerance: 0.1 }",
-  verdict: "verdict",
-  verdict_any: '{ use: verdict, pattern: "(?<said>[tTfF])$", ignore_case: true }',
-  tags: "{ use: format, tags: [think, answer] }",
-  pattern: '{ use: format, pattern: "<think>.*</think>\\\\s*<answer>.*</answer>", present: 2, absent: -1 }',
-  linear: "{ use: length, limit: 20 }",
-  limit: "{ use: length, shape: limit, limit: 8 }",
-  overlong: "{ use: length, shape: soft_overlong, limit: 20, cache: 12 }",
-  inverse: "{ use: length, shape: inverse }",
-  relative: "{ use: length, shape: group_relative }",
-  equation: "equation",
-  equation_line: "{ use: equation, extract: last_line, partial: 0.1 }",
-  equation_tag: "{ use: equation, extract: answer_tag }",
-  own: "{ use: ./rewards/own.py:gradus, args: { factor: 2 } }",
-  own_trl: "./rewards/own.py:trl",
-  own_verl: "./rewards/own.py:compute_score",
-  own_batch: "./rewards/own.py:verl_batch",
-  own_openrlhf: "./rewards/own.py:openrlhf",
-  own_gym: "./rewards/own.py:score_answer",
-  script: "./rewards/script.ts",
-};
-
-const own = `
-from helper import right
-
-def gradus(response, task, args, factor):
-    return {"score": factor * right(response, task["answer"]), "seen": 1}
-
-def trl(completions, answer, question, **kwargs):
-    return [None if one == "" else right(one, wanted) + len(asked) for one, wanted, asked in zip(completions, answer, question)]
-
-async def compute_score(data_source, solution_str, ground_truth, extra_info=None):
-    if solution_str == "F":
-        raise ValueError("no such verdict")
-    return right(solution_str, ground_truth) + len(data_source)
-
-def verl_batch(data_sources, solution_strs, ground_truths, extra_infos):
-    return [{"score": right(one, wanted)} for one, wanted in zip(solution_strs, ground_truths)]
-
-def openrlhf(queries, prompts, labels):
-    return {"rewards": [right(query[len(prompt):], label) for query, prompt, label in zip(queries, prompts, labels)]}
-
-def prompted(prompt, response):
-    return len(prompt) + len(response)
-
-def score_answer(answer, entry):
-    return right(answer, entry["answer"])
-`;
 
 /** Recorded by nothing: what TRL would call, with what it hands over. */
 const caller = `
@@ -132,23 +31,6 @@ given = json.load(sys.stdin)
 names = [function.__name__ for function in reward.functions]
 print(json.dumps({name: function(**given) for name, function in zip(names, reward.functions)}))
 `;
-
-function project(text: string): { folder: string; config: ReturnType<typeof configOf> } {
-  const folder = temporary();
-  mkdirSync(join(folder, "rewards"));
-  writeFileSync(join(folder, "rewards", "own.py"), own);
-  writeFileSync(
-    join(folder, "rewards", "helper.py"),
-    "def right(said, wanted):\n    return 1.0 if said.strip() == wanted else 0.0\n",
-  );
-  writeFileSync(
-    join(folder, "rewards", "script.ts"),
-    "export const score = ({ response, task }: { response: string; task: { data: { target?: number } } }): number => response.length + (task.data.target ?? 0);",
-  );
-  const rows = asked.map(({ data }, at) => JSON.stringify({ question: `question ${at}: `, ...data }));
-  writeFileSync(join(folder, "rows.jsonl"), `${rows.join("\n")}\n`);
-  return { folder, config: configOf(text, folder) };
-}
 
 const message = (role: string, content: string): object => ({ role, content });
 
@@ -196,13 +78,10 @@ async function inPython(
   return { values, stderr };
 }
 
-const configText = (reward: string): string =>
-  `tasks: [{ name: data, dataset: rows.jsonl, prompt: "{question}", answer: "{answer}" }, { env: countdown }]\nreward: ${reward}\nsteps: 1\n`;
-
 describe("reward.py", () => {
   it("scores each term as Gradus does", async () => {
     const list = Object.entries(terms).map(([name, term]) => `    ${name}: ${term}`);
-    const { folder, config } = project(configText(`\n  terms:\n${list.join("\n")}`));
+    const { folder, config } = rewardProject(configText(`\n  terms:\n${list.join("\n")}`));
     const scorer = new AnswerScorer(config);
     await scorer.prepare();
     const server = await serveReward(scorer, { port: 0 });
@@ -229,14 +108,14 @@ describe("reward.py", () => {
   it("scores messages as the texts that they hold", async () => {
     const reward =
       "{ terms: { exact: exact_match, own: './rewards/own.py:trl', asked: './rewards/own.py:prompted' } }";
-    const plain = project(configText(reward));
-    const chat = project(configText(reward));
+    const plain = rewardProject(configText(reward));
+    const chat = rewardProject(configText(reward));
     const { values } = await inPython(plain.config, plain.folder);
     assert.deepEqual((await inPython(chat.config, chat.folder, { chat: true })).values, values);
   });
 
   it("scores a term for its own tasks alone", async () => {
-    const { folder, config } = project(
+    const { folder, config } = rewardProject(
       configText("{ terms: { right: exact_match, other: { use: equation, tasks: [countdown] } } }"),
     );
     const { values } = await inPython(config, folder);
@@ -246,7 +125,7 @@ describe("reward.py", () => {
 
   for (const combine of ["product", "max", "{ use: gate, gates: [0.5] }"])
     it(`combines terms by ${combine}`, async () => {
-      const { folder, config } = project(
+      const { folder, config } = rewardProject(
         configText(
           `{ terms: { right: numeric, form: { use: length, limit: 20, weight: 0.5 } }, combine: ${combine} }`,
         ),
@@ -262,7 +141,7 @@ describe("reward.py", () => {
     });
 
   it("leaves out a term that reads a model of the run, and says so", () => {
-    const { config } = project(
+    const { config } = rewardProject(
       configText("{ terms: { right: exact_match, likely: { use: reference_probability } } }"),
     );
     const { text, missing, weights } = rewardPlan(config, trlPlan(config), false, "0.0.0");

@@ -1,6 +1,6 @@
 /**
- * Every preset to TRL and back: the algorithm is the same, or the preset is in notInTrl.txt with what TRL does instead.
- * The list may only shrink: a preset that comes back is removed from it.
+ * Every preset to a trainer and back: the algorithm is the same, or the preset is in its list with what the trainer does
+ * instead. A list may only shrink: a preset that comes back is removed from it.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -8,11 +8,15 @@ import { basename, join } from "node:path";
 import { describe, it } from "node:test";
 import { stringify } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
-import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
-import { trlPlan, type TrlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
+import { nested } from "../../../../server/frameworks/convert/settings.ts";
+import type { Missing } from "../../../../server/frameworks/export/index.ts";
+import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
+import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
+import type { Framework } from "../../../../server/frameworks/document.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
 
@@ -20,14 +24,60 @@ const folder = temporary();
 const presets = readdirSync("presets")
   .filter((name) => name.endsWith(".yaml"))
   .map((name) => basename(name, ".yaml"));
-const list = new Map(
-  readFileSync("test/fixtures/frameworks/notInTrl.txt", "utf8")
-    .split("\n")
-    .flatMap((line) => {
-      const [, name, reason] = /^([\w.-]+): (.+)$/.exec(line) ?? [];
-      return name === undefined ? [] : [[name, reason] as const];
-    }),
-);
+
+interface Plan {
+  readonly settings: JsonObject;
+  readonly missing: readonly Missing[];
+  readonly stage: { readonly body: StageBody };
+}
+
+interface Trainer {
+  readonly name: string;
+  readonly engine: Framework;
+  readonly list: string;
+  readonly set: readonly string[];
+  readonly plan: (config: RunConfig) => Plan;
+  /** The configuration that it is given. */
+  readonly text: (settings: JsonObject) => string;
+  /** What has no effect in it, alike on both sides. */
+  readonly alike: (algorithm: JsonObject, body: StageBody) => JsonObject;
+}
+
+const trainers: readonly Trainer[] = [
+  {
+    name: "TRL",
+    engine: "trl",
+    list: "notInTrl.txt",
+    // TRL corrects where vLLM generates.
+    set: ["engine.use=trl", "engine.args={ use_vllm: true }"],
+    plan: trlPlan,
+    text: (settings) => stringify({ model_name_or_path: "model", ...settings }),
+    alike: (algorithm) => algorithm,
+  },
+  {
+    name: "verl",
+    engine: "verl",
+    list: "notInVerl.txt",
+    set: ["engine.use=verl"],
+    plan: verlPlan,
+    text: (settings) =>
+      stringify({
+        defaults: ["ppo_trainer", "_self_"],
+        ...nested(Object.entries({ ...settings, "data.train_files": "train.parquet" })),
+      }),
+    alike: alikeInVerl,
+  },
+];
+
+const listOf = (name: string): ReadonlyMap<string, string> =>
+  new Map(
+    readFileSync(`test/fixtures/frameworks/${name}`, "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        const [, preset = "", reason = ""] = /^([\w.-]+): (.+)$/.exec(line) ?? [];
+        return preset === "" ? [] : [[preset, reason] as const];
+      }),
+  );
 
 /** Room for the longest answers; the tasks and their reward are not what is compared. */
 const rest = `
@@ -38,22 +88,21 @@ reward: { terms: { correct: equation } }
 steps: 10
 `;
 
-function read(name: string, text: string): RunConfig | string {
+function read(name: string, text: string, set: readonly string[]): RunConfig | string {
   const { config, diagnostics } = loadConfig(join(folder, `${name}.gradus.yaml`), {
     text,
     recorded: true,
     absent: ["data", "model"],
-    // TRL corrects where vLLM generates.
-    set: ["engine.use=trl", "engine.args={ use_vllm: true }"],
+    set: [...set],
   });
   return config ?? diagnostics.find(({ severity }) => severity === "error")?.message ?? "it cannot be read";
 }
 
-/** What Gradus would train of the settings that TRL is given. */
-function back(name: string, { settings }: TrlPlan): StageBody | string {
+/** What Gradus would train of the settings that a trainer is given. */
+function back(name: string, { engine, text, set }: Trainer, { settings }: Plan): StageBody | string {
   const file = join(folder, `${name}.yaml`);
-  const { config } = convert(file, stringify({ model_name_or_path: "model", ...settings }), "trl");
-  const found = read(name, `${config}\n`);
+  const { config } = convert(file, text(settings), engine);
+  const found = read(name, `${config}\n`, set);
   return typeof found === "string" ? found : found.stages[0]!.body;
 }
 
@@ -113,14 +162,28 @@ function algorithm({ objective, advantage, kl, mask, rollout, update }: StageBod
   };
 }
 
+/** Without the constants that keep numbers finite, which are verl's own; with one name for what is equal. */
+function alikeInVerl(whole: JsonObject, { rollout: { group } }: StageBody): JsonObject {
+  const text = JSON.stringify(whole, (key, value: unknown) => {
+    if (key === "clamp_log_ratio" || key === "clamp") return undefined;
+    if (key === "scale" && isObject(value)) return { ...value, epsilon: null };
+    if (key === "single" && group > 1) return undefined;
+    if ((key === "dual" || key === "clip_norm" || key === "high") && value === 1e9) return null;
+    if (key === "ratio" && value === "sequence_token") return "sequence";
+    return value;
+  });
+  const read: JsonObject = JSON.parse(text);
+  return read;
+}
+
 type Outcome = { readonly kind: "same" } | { readonly kind: "other"; readonly why: string };
 
-function outcome(name: string): Outcome {
-  const config = read(name, `extends: ${name}\n${rest}`);
+function outcome(name: string, trainer: Trainer): Outcome {
+  const config = read(name, `extends: ${name}\n${rest}`, trainer.set);
   if (typeof config === "string") return { kind: "other", why: config };
-  let plan: TrlPlan;
+  let plan: Plan;
   try {
-    plan = trlPlan(config);
+    plan = trainer.plan(config);
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     return { kind: "other", why: error.message };
@@ -128,38 +191,40 @@ function outcome(name: string): Outcome {
   const changed = plan.missing.filter(({ changes }) => changes === "algorithm");
   if (changed.length > 0)
     return { kind: "other", why: changed.map(({ key, value }) => `${key} ${value}`).join("; ") };
-  const there = back(name, plan);
+  const there = back(name, trainer, plan);
   if (typeof there === "string") return { kind: "other", why: there };
-  const [wanted, found] = [algorithm(plan.stage.body), algorithm(there)];
-  for (const block of Object.keys(wanted)) {
+  const [wanted, found] = [plan.stage.body, there].map((body) => trainer.alike(algorithm(body), body));
+  for (const block of Object.keys(wanted!)) {
     try {
-      assert.deepEqual(found[block], wanted[block]);
+      assert.deepEqual(found![block], wanted![block]);
     } catch {
       return {
         kind: "other",
-        why: `${block}: ${JSON.stringify(found[block])} instead of ${JSON.stringify(wanted[block])}`,
+        why: `${block}: ${JSON.stringify(found![block])} instead of ${JSON.stringify(wanted![block])}`,
       };
     }
   }
   return { kind: "same" };
 }
 
-describe("presets to TRL and back", () => {
-  for (const name of presets)
-    it(name, () => {
-      const found = outcome(name);
-      const listed = list.get(name);
-      if (process.env["GRADUS_SHOW"] !== undefined && found.kind === "other" && listed === undefined)
-        console.log(`${name}: ${found.why}`);
-      if (found.kind === "same")
-        assert.equal(listed, undefined, `it comes back: remove the line \`${name}: …\` of notInTrl.txt`);
-      else assert.ok(listed !== undefined, `it does not come back the same: ${found.why}`);
-    });
+for (const trainer of trainers)
+  describe(`presets to ${trainer.name} and back`, () => {
+    const list = listOf(trainer.list);
+    for (const name of presets)
+      it(name, () => {
+        const found = outcome(name, trainer);
+        const listed = list.get(name);
+        if (process.env["GRADUS_SHOW"] !== undefined && found.kind === "other" && listed === undefined)
+          console.log(`${name}: ${found.why}`);
+        if (found.kind === "same")
+          assert.equal(listed, undefined, `it comes back: remove the line \`${name}: …\` of ${trainer.list}`);
+        else assert.ok(listed !== undefined, `it does not come back the same: ${found.why}`);
+      });
 
-  it("names no preset that there is not", () => {
-    assert.deepEqual(
-      [...list.keys()].filter((name) => !presets.includes(name)),
-      [],
-    );
+    it("names no preset that there is not", () => {
+      assert.deepEqual(
+        [...list.keys()].filter((name) => !presets.includes(name)),
+        [],
+      );
+    });
   });
-});

@@ -1,4 +1,4 @@
-/** What scores a reward term where TRL trains: Python of ours, the user's own function, or a reward server. */
+/** What scores a reward term where another trainer trains: Python of ours, the user's own function, or a reward server. */
 import { relative, isAbsolute, join, basename, dirname, sep } from "node:path";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import { signatureOf } from "../../../config/check/signatures/index.ts";
@@ -7,7 +7,7 @@ import type { Choice } from "../../../core/declaration.ts";
 import { smallText } from "../../readers/fileReader.ts";
 import { pythonImports } from "../../../lib/python/imports.ts";
 import type { Convention, TakenParameter } from "../../../methods/reward/own/python/convention.ts";
-import { keywords, literal, pythonPattern } from "./python.ts";
+import { keywords, literal, pythonPattern } from "./literal.ts";
 
 export interface FileCopy {
   readonly from: string;
@@ -21,7 +21,7 @@ export type TermPlan =
       readonly kind: "python";
       /** An expression of `asked`, the rows. */
       readonly expression: string;
-      /** Parts of rewardParts.py. */
+      /** Parts of parts.py. */
       readonly parts: readonly string[];
       readonly imports?: readonly string[];
       readonly copies?: readonly FileCopy[];
@@ -40,6 +40,8 @@ interface Asked {
   readonly folder: string;
   /** Prompts of the data are lists of messages. */
   readonly messages: boolean;
+  /** Whether the trainer asks for a response alone, without its group. */
+  readonly alone: boolean;
 }
 
 /** These read a model of the run, its tokens or its episodes. */
@@ -50,7 +52,7 @@ const withModel: ReadonlySet<string> = new Set([
 ]);
 
 type Params = Choice<"reward">["params"];
-type BuiltIn = (params: Params, body: StageBody, name: string) => TermPlan;
+type BuiltIn = (params: Params, body: StageBody, name: string, alone: boolean) => TermPlan;
 
 const json = (value: unknown): Json | undefined => (value === undefined ? undefined : (value as Json));
 
@@ -98,8 +100,10 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
       expression: row(`has_form(row${keywords(given, { present: 1, absent: 0 })})`, name),
     };
   },
-  length({ shape, limit, cache, cost }, { rollout }, name) {
+  length({ shape, limit, cache, cost }, { rollout }, name, alone) {
     if (shape === "cosine") return { kind: "none", why: "it asks another term whether a response is right" };
+    if (shape === "group_relative" && alone)
+      return { kind: "none", why: "it compares the lengths of a group" };
     if (shape === "group_relative")
       return {
         kind: "python",
@@ -148,7 +152,7 @@ const builtIns: Readonly<Record<string, BuiltIn>> = {
 export const servedImports: readonly string[] = ["json", "os", "urllib.request"];
 
 export function termPlan(asked: Asked): TermPlan {
-  const { term: one, body } = asked;
+  const { term: one, body, alone } = asked;
   const { declaration, params } = one.term;
   const { name } = declaration;
   if (withModel.has(name)) return { kind: "none", why: "it reads what only a run of Gradus has" };
@@ -158,7 +162,7 @@ export function termPlan(asked: Asked): TermPlan {
   if (isObject(json(judge)) && "of" in (judge as JsonObject))
     return { kind: "none", why: "its judge is a model of the run" };
   return (
-    builtIns[name]?.(params, body, one.name) ?? {
+    builtIns[name]?.(params, body, one.name, alone) ?? {
       kind: "served",
       why: "it has no short counterpart in Python",
     }

@@ -1,6 +1,6 @@
 # Parts of an exported reward.py. The export takes those that it needs; `# part: NAME` begins one.
 
-# part: rows
+# part: trl_rows
 def text(message):
     """Of a completion or a prompt; of messages that of the last, which is the task's own."""
     return message if isinstance(message, str) else message[-1].get("content") or ""
@@ -27,6 +27,17 @@ def rows(prompts, completions, completion_ids, columns):
     return asked
 
 
+def term(name, score, weight=1.0):
+    """A reward as TRL calls it. Every call is recorded in out/gradus-rollouts."""
+
+    @log_rollouts(name=name, weight=weight)
+    def reward(prompts, completions, completion_ids, **columns):
+        return score(rows(prompts, completions, completion_ids, columns))
+
+    return reward
+
+
+# part: scored
 def scored(name, score, asked, tasks=None):
     """A score a row; None where the term is not for its task, or fails: TRL leaves that out."""
     scores = []
@@ -61,16 +72,6 @@ def answer(row):
     return row["answer"]
 
 
-def term(name, score, weight=1.0):
-    """A reward as TRL calls it. Every call is recorded in out/gradus-rollouts."""
-
-    @log_rollouts(name=name, weight=weight)
-    def reward(prompts, completions, completion_ids, **columns):
-        return score(rows(prompts, completions, completion_ids, columns))
-
-    return reward
-
-
 FAILED = set()
 
 
@@ -79,6 +80,54 @@ def failed(name, error):
     if name not in FAILED:
         FAILED.add(name)
         print("reward %s: %s: %s" % (name, type(error).__name__, error), file=sys.stderr)
+
+
+# part: verl_row
+def row_of(solution_str, extra_info):
+    """What was asked and answered, its tokens, the task's answer and fields, and where it is from."""
+    own = json.loads(extra_info["gradus"])
+    return {
+        "prompt": own["prompt"],
+        "response": solution_str,
+        # Of its tokens only their number is read.
+        "ids": range(extra_info.get("gradus_tokens", 0)),
+        "answer": own["answer"],
+        "source": own["source"],
+        "data": own["data"],
+    }
+
+
+def term(name, score, weight=1.0):
+    """A term of the reward. Every call is recorded in out/gradus-rollouts."""
+
+    @log_rollouts(name=name, weight=weight)
+    def reward(data_source, solution_str, ground_truth, extra_info, row):
+        return score([row])[0]
+
+    return name, weight, reward
+
+
+def recorded(row, extra_info):
+    """The fields of a task as they are recorded next to its rewards."""
+    return {**row["data"], "prompt": row["prompt"], "split": extra_info.get("split"), "index": extra_info.get("index")}
+
+
+def summed(weights, values):
+    """The weighted sum of the terms that apply."""
+    return sum((weight * value for weight, value in zip(weights, values) if value is not None), 0.0)
+
+
+def scores(terms, combine, solution_str, extra_info):
+    """The reward, and each term by its name. verl sums no nulls: a term that does not apply is 0."""
+    if "gradus_step" in extra_info:
+        set_step(extra_info["gradus_step"])
+    row = row_of(solution_str, extra_info)
+    asked = {"data_source": row["source"], "solution_str": solution_str, "ground_truth": row["answer"]}
+    extra = recorded(row, extra_info)
+    values = [reward(**asked, extra_info=extra, row=row) for _, _, reward in terms]
+    total = combine([weight for _, weight, _ in terms], values)
+    named = {name: 0.0 if value is None else value for (name, _, _), value in zip(terms, values)}
+    return {**named, "score": 0.0 if total is None else total}
 
 
 # part: exact_match

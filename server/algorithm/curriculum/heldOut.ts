@@ -1,6 +1,6 @@
 /** The held-out tasks that evaluations ask. */
-import { openSources } from "../../algorithm/curriculum/openSources.ts";
-import type { DrawnTask } from "../../algorithm/curriculum/draws.ts";
+import { openSources } from "./openSources.ts";
+import type { DrawnTask } from "./draws.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { create } from "../../core/create.ts";
 import type { CreateContext } from "../../core/declaration.ts";

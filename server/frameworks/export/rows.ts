@@ -1,0 +1,50 @@
+/** train.parquet: the prompts in the order in which the run would draw them. */
+import { contextOf } from "../../algorithm/algorithm.ts";
+import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import { openSources } from "../../algorithm/curriculum/openSources.ts";
+import { noModels } from "../../analysis/rescore/noModels.ts";
+import type { RunConfig } from "../../core/config/runConfig.ts";
+import type { Task } from "../../core/task.ts";
+import { randomStream } from "../../lib/random.ts";
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+
+/** Beyond so many, the trainer begins again with the first. */
+const mostRows = 200_000;
+
+export interface Drawn {
+  readonly task: Task;
+  readonly arm: string;
+}
+
+export interface Rows {
+  readonly drawn: readonly Drawn[];
+  /** Prompts of the data are lists of messages. */
+  readonly messages: boolean;
+  /** Prompts that all steps would draw. */
+  readonly wanted: number;
+  /** What stands at the beginning of some response. */
+  readonly begun: boolean;
+}
+
+/** @throws UserError where a source of tasks cannot be opened */
+export async function drawnRows(config: RunConfig, stage: StageConfig): Promise<Rows> {
+  const { body, steps } = stage;
+  const context = contextOf(body, { random: randomStream(config.seed, "methods"), models: noModels });
+  const curriculum = new Curriculum(body.curriculum, openSources(body.tasks, context), context);
+  const { prompts } = body.rollout;
+  const before = config.stages.slice(0, config.stages.indexOf(stage));
+  const first = before.reduce((sum, one) => sum + one.steps, 0);
+  const found: Drawn[] = [];
+  for (let step = 0; step < steps && found.length + prompts <= mostRows; step++) {
+    const random = randomStream(config.seed, "draw", first + step, 0);
+    const drawn = await curriculum.draw(prompts, random, { step, stageStep: step });
+    found.push(...drawn);
+    if (drawn.length < prompts) break;
+  }
+  return {
+    drawn: found,
+    messages: found.some(({ task }) => Array.isArray(task.data["prompt"])),
+    wanted: prompts * steps,
+    begun: found.some(({ task }) => task.begin !== undefined),
+  };
+}

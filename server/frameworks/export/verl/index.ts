@@ -1,0 +1,253 @@
+/** A config as a project for verl's PPO trainer. */
+import { cpSync, existsSync, mkdirSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Document } from "yaml";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { contextOf } from "../../../algorithm/algorithm.ts";
+import { heldOut } from "../../../algorithm/curriculum/heldOut.ts";
+import { noModels } from "../../../analysis/rescore/noModels.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
+import { randomStream } from "../../../lib/random.ts";
+import { nested } from "../../convert/settings.ts";
+import { smallText } from "../../readers/fileReader.ts";
+import { flat } from "../../values.ts";
+import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
+import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
+import { missingText } from "../missingText.ts";
+import { drawnRows, type Drawn, type Rows } from "../rows.ts";
+import { criticModel, policyModel } from "./critic.ts";
+import { actor, model as modelSection, rollout as rolloutSection } from "./keys.ts";
+import { verlPlan, type VerlPlan } from "./plan.ts";
+import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
+import { longestPrompt, rowOf, type Split } from "./rows.ts";
+
+const release = "verl 0.9.1";
+
+export const verlExporter: Exporter = {
+  engine: "verl",
+  release,
+  async write(request) {
+    const { config, folder, version } = request;
+    const plan = verlPlan(config);
+    const rows = await drawnRows(config, plan.stage);
+    const reward = rewardPlan(config, plan, rows.messages, version);
+    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const model = modelOf(config);
+    writeModel(join(folder, "model"), model, config);
+    const chats = chatsIn(plan, model, folder);
+    const settings = settingsOf({ config, plan, reward, rows, model, chats });
+    const needs = needsOf(settings, plan, reward, model);
+    const files: Readonly<Record<string, string>> = {
+      ...textsOf(request, settings, reward),
+      "check.json": `${JSON.stringify(needs, null, 2)}\n`,
+      "MISSING.md": missingText(release, missing),
+    };
+    for (const [name, text] of Object.entries(files)) put(join(folder, name), text);
+    for (const { from, to } of reward.copies) {
+      mkdirSync(dirname(join(folder, to)), { recursive: true });
+      cpSync(from, join(folder, to));
+    }
+    await writeRows(join(folder, "train.parquet"), rows.drawn, { plan, chats, split: "train" });
+    await writeRows(join(folder, "val.parquet"), evaluated(config, rows), { plan, chats, split: "val" });
+    return {
+      files: [
+        ...Object.keys(files),
+        ...new Set(reward.copies.map(({ to }) => to)),
+        ...["train.parquet", "val.parquet"],
+        ...(model.written ? ["model"] : []),
+      ],
+      missing,
+      needs,
+    };
+  },
+};
+
+interface RowsAsked {
+  readonly plan: VerlPlan;
+  readonly chats: boolean;
+  readonly split: Split;
+}
+
+async function writeRows(
+  file: string,
+  drawn: readonly Drawn[],
+  { plan, chats, split }: RowsAsked,
+): Promise<void> {
+  const system = chats ? plan.stage.body.rollout.system : undefined;
+  await writeParquet(file, async function* () {
+    yield* drawn.map((one, index) => rowOf(one, { system, split, index }));
+  });
+}
+
+/** Whether prompts are messages of a chat; `auto`: where the model has a template, as far as it is on this machine. */
+function chatsIn({ stage }: VerlPlan, model: ModelPlace, project: string): boolean {
+  const { chat } = stage.body.rollout;
+  if (chat !== "auto") return chat;
+  const folder = model.written ? join(project, "model") : model.path;
+  if (!existsSync(folder)) return true;
+  return (
+    existsSync(join(folder, "chat_template.jinja")) ||
+    (smallText(join(folder, "tokenizer_config.json")) ?? "").includes('"chat_template"')
+  );
+}
+
+/** verl renders every prompt: without a chat it is its text alone. */
+const plainTemplate = "{% for message in messages %}{{ message['content'] }}{% endfor %}";
+
+/** verl asks for a file of them: where no task is held out, it is asked those of the first step. */
+function evaluated({ top, seed, evaluation }: RunConfig, { drawn }: Rows): readonly Drawn[] {
+  const context = contextOf(top, { random: randomStream(seed, "methods"), models: noModels });
+  const found = heldOut(top, context, evaluation.prompts);
+  return found.length > 0
+    ? found.map(({ task }) => ({ task, arm: "" }))
+    : drawn.slice(0, top.rollout.prompts);
+}
+
+/** Of the folder that launch.sh is in. */
+const inProject = (name: string): string => `\${project}/${name}`;
+
+interface Known {
+  readonly config: RunConfig;
+  readonly plan: VerlPlan;
+  readonly reward: RewardPlan;
+  readonly rows: Rows;
+  readonly model: ModelPlace;
+  readonly chats: boolean;
+}
+
+/** With what is known once the tasks are drawn. What `engine.args` says comes last. */
+function settingsOf({ config, plan, reward, rows, model, chats }: Known): JsonObject {
+  const { body } = plan.stage;
+  const { max_tokens: response } = body.rollout;
+  const room = config.model.base === "tiny" ? config.model.size.context - response : undefined;
+  const prompt = longestPrompt(rows.drawn, body, room);
+  const path = model.written ? inProject("model") : model.path;
+  const perEpoch = Math.max(1, Math.floor(rows.drawn.length / plan.batch.prompts));
+  const args = flat(config.engine.args ?? {});
+  return {
+    [policyModel]: path,
+    ...(plan.estimator === "gae" ? { [criticModel]: path } : {}),
+    ...(chats ? {} : { [`${modelSection}.custom_chat_template`]: plainTemplate }),
+    "data.train_files": inProject("train.parquet"),
+    "data.val_files": inProject("val.parquet"),
+    // Rows are in the order in which they were drawn.
+    "data.shuffle": false,
+    "data.max_prompt_length": prompt,
+    "data.truncation": "left",
+    ...plan.settings,
+    ...tokens(prompt + response, plan.estimator),
+    ...(plan.estimator === "gdpo"
+      ? {
+          "algorithm.gdpo_reward_keys": [...reward.keys],
+          "algorithm.gdpo_reward_weights": [...reward.weights],
+        }
+      : {}),
+    "reward.custom_reward_function.path": inProject("reward.py"),
+    "reward.custom_reward_function.name": "compute_score",
+    "reward.reward_manager.source": "importlib",
+    "reward.reward_manager.name": "WithTokens",
+    "reward.reward_manager.module.path": inProject("manager.py"),
+    "trainer.total_epochs": Math.ceil(plan.stage.steps / perEpoch),
+    "trainer.default_local_dir": inProject("out/checkpoints"),
+    ...Object.fromEntries(args),
+  };
+}
+
+/** Tokens that a GPU reads at once by default, of the actor and of the critic: the longest rollout must fit. */
+const [actorTokens, criticTokens] = [16_384, 32_768];
+
+const tokens = (longest: number, estimator: string): JsonObject => ({
+  ...(longest > actorTokens ? { [`${actor}.ppo_max_token_len_per_gpu`]: longest } : {}),
+  ...(longest > criticTokens && estimator === "gae" ? { "critic.ppo_max_token_len_per_gpu": longest } : {}),
+});
+
+function textsOf(
+  { config, text, python, launch }: ExportRequest,
+  settings: JsonObject,
+  reward: RewardPlan,
+): Readonly<Record<string, string>> {
+  return {
+    "config.yaml": yamlOf(settings, config),
+    "reward.py": reward.text,
+    "manager.py": shipped("verlManager.py"),
+    "launch.sh": shipped("verlLaunch.sh")
+      .replace("LAUNCH}", `${launch ?? ""}}`)
+      .replace("PYTHON}", `${python}}`),
+    "gradus_hook.py": shipped("gradus_hook.py"),
+    [basename(config.file)]: text,
+  };
+}
+
+/** Hydra's own keys: verl's tree is found in its package, and nothing is written outside `out/`. */
+const hydra: JsonObject = {
+  hydra: {
+    searchpath: ["pkg://verl.trainer.config"],
+    run: { dir: "${project}/out/hydra" },
+    output_subdir: null,
+  },
+  defaults: ["ppo_trainer", "_self_"],
+  project: ".",
+};
+
+function yamlOf(settings: JsonObject, { name }: RunConfig): string {
+  const document = new Document({ ...hydra, ...nested(Object.entries(settings)) });
+  document.commentBefore = ` ${name} for ${release}: launch.sh starts it, and says where \`project\` is. Batch sizes count prompts.`;
+  return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
+}
+
+function missingRows({ drawn, wanted, begun }: Rows): Missing[] {
+  const short = {
+    key: "steps",
+    value: `${wanted} prompts`,
+    reason: `train.parquet has ${drawn.length} prompts: after them verl begins again with the first.`,
+    changes: "nothing-trained",
+  } as const;
+  const begin = {
+    key: "tasks",
+    value: "begin",
+    reason: "verl cannot begin a response for the policy: it writes what its tasks would have begun with.",
+    changes: "algorithm",
+  } as const;
+  return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
+}
+
+function needsOf(
+  settings: JsonObject,
+  { batch, estimator }: VerlPlan,
+  reward: RewardPlan,
+  model: ModelPlace,
+): Needs {
+  const number = (key: string, usual: number): number => Number(settings[key] ?? usual);
+  const gpus = number("trainer.n_gpus_per_node", 1) * number("trainer.nnodes", 1);
+  const sizes = {
+    "data.train_batch_size": number("data.train_batch_size", batch.prompts),
+    "rollout.n": number(`${rolloutSection}.n`, batch.group),
+    "actor.ppo_mini_batch_size": number(`${actor}.ppo_mini_batch_size`, batch.mini),
+    "critic.ppo_mini_batch_size": number("critic.ppo_mini_batch_size", batch.mini),
+  };
+  const minis = [
+    "actor.ppo_mini_batch_size",
+    ...(estimator === "gae" ? ["critic.ppo_mini_batch_size"] : []),
+  ] as const;
+  const [prompts, group] = [sizes["data.train_batch_size"], sizes["rollout.n"]];
+  return {
+    python: ">=3.10",
+    packages: { verl: ">=0.9.1,<0.10", vllm: ">=0.10", ...reward.packages },
+    model: model.written ? null : model.path,
+    gpus,
+    node: false,
+    divides: [
+      { whole: "data.train_batch_size * rollout.n", part: "GPUs", of: prompts * group, by: gpus },
+      ...minis.flatMap((name) => [
+        { whole: "data.train_batch_size", part: name, of: prompts, by: sizes[name as keyof typeof sizes] },
+        {
+          whole: `${name} * rollout.n`,
+          part: "GPUs",
+          of: sizes[name as keyof typeof sizes] * group,
+          by: gpus,
+        },
+      ]),
+    ],
+  };
+}

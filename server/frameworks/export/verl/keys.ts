@@ -1,0 +1,6 @@
+/** Sections of verl's config. */
+export const actor = "actor_rollout_ref.actor";
+export const rollout = "actor_rollout_ref.rollout";
+export const model = "actor_rollout_ref.model";
+export const policyLoss = `${actor}.policy_loss`;
+export const correction = "algorithm.rollout_correction";

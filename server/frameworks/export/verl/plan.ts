@@ -1,0 +1,74 @@
+/** A config as verl's settings: no model is opened and no task is drawn. */
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import type { StageBody } from "../../../core/config/resolved.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import type { StageConfig } from "../../../core/config/stageConfig.ts";
+import { flat } from "../../values.ts";
+import { blocks } from "../blocks.ts";
+import { nameOf } from "../draft.ts";
+import type { Missing } from "../exporter.ts";
+import { trainedStage } from "../stage.ts";
+import { advantage } from "./advantage.ts";
+import { batchOf, type Batch } from "./batch.ts";
+import { critic } from "./critic.ts";
+import { VerlDraft } from "./draft.ts";
+import { actor } from "./keys.ts";
+import { model } from "./model.ts";
+import { objective } from "./objective.ts";
+import { corrections, kl, mask } from "./penalties.ts";
+import { sampling } from "./sampling.ts";
+import { saving, update } from "./update.ts";
+
+export interface VerlPlan {
+  /** Of config.yaml by dotted keys, in the order in which it is written, without paths. */
+  readonly settings: JsonObject;
+  readonly missing: readonly Missing[];
+  /** The one that verl trains. */
+  readonly stage: StageConfig;
+  readonly batch: Batch;
+  readonly estimator: string;
+}
+
+/** @throws UserError where there is nothing to train by rewards */
+export function verlPlan(config: RunConfig): VerlPlan {
+  const draft = new VerlDraft();
+  const stage = trainedStage(config, draft.engine);
+  const { body } = stage;
+  const batch = batchOf(stage, draft);
+  sampling(body, draft);
+  filter(body, draft);
+  const estimator = advantage(body, draft);
+  objective(body, draft);
+  kl(body, estimator, draft);
+  mask(body, draft);
+  corrections(body, draft);
+  update(body, batch, draft);
+  const known = critic(config, body, batch, draft);
+  model(config, estimator, draft);
+  draft.set(`${actor}.use_dynamic_bsz`, true);
+  saving(config, draft);
+  blocks(config, stage, draft, { except: new Set([...known, "curriculum.admission"]) });
+  return {
+    settings: { ...draft.settings, ...Object.fromEntries(flat(config.engine.args ?? {})) },
+    missing: draft.missing,
+    stage,
+    batch,
+    estimator,
+  };
+}
+
+/** DAPO's dynamic sampling. */
+function filter({ curriculum: { admission, refill } }: StageBody, draft: VerlDraft): void {
+  const name = nameOf(admission);
+  if (name === "none") return;
+  if (name !== "nonzero_variance")
+    return draft.miss(
+      "curriculum.admission",
+      name,
+      "verl filters groups by the spread of their rewards alone: none is rejected.",
+    );
+  draft.set("algorithm.filter_groups.enable", true);
+  draft.set("algorithm.filter_groups.metric", "reward");
+  if (nameOf(refill) === "none")
+    draft.miss("curriculum.refill", "none", "verl generates until a step has all its groups.");
+}
