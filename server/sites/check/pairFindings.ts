@@ -11,7 +11,7 @@ export interface PairFinding {
   readonly action?: string;
 }
 
-type Site = Pick<SiteConfig, "python" | "folder" | "node" | "launch">;
+type Site = Pick<SiteConfig, "python" | "folder" | "node" | "launch" | "env">;
 
 /** Bytes that a project, its log and a few small checkpoints take; below it a run is going to fail. */
 const leastDisk = 2 * 2 ** 30;
@@ -187,7 +187,7 @@ function diskFindings(site: Site, { disk }: SiteProbe): PairFinding[] {
 /** The oldest that runs a bundled curriculum. */
 const leastNode = 20;
 
-function nodeFindings({ node }: Site, needs: Needs, probe: SiteProbe): PairFinding[] {
+function nodeFindings({ node, env }: Site, needs: Needs, probe: SiteProbe): PairFinding[] {
   if (!needs.node) return [];
   const major = probe.node === null ? undefined : Number(probe.node.split(".")[0]);
   if (major !== undefined && major >= leastNode) return [ok("node", `Node ${probe.node}`)];
@@ -195,11 +195,15 @@ function nodeFindings({ node }: Site, needs: Needs, probe: SiteProbe): PairFindi
     probe.node === null
       ? `${node} cannot be run on the site`
       : `Node ${probe.node} is older than ${leastNode}`;
+  if (env["GRADUS_SERVICE"] === "off")
+    return [
+      warning("node", `${found}, and GRADUS_SERVICE is off: MISSING.md says what trains without the service`),
+    ];
   return [
-    warning(
+    error(
       "node",
-      `${found}: the curriculum and the TypeScript rewards do not run there`,
-      "Install Node 20 or newer there, or set `node` in the site's file. MISSING.md says what trains without them.",
+      `${found}: the curriculum and the TypeScript rewards need it`,
+      "Install Node 20 or newer there and set `node` in the site's file; or train without them, as MISSING.md says: `env: { GRADUS_SERVICE: off }`.",
     ),
   ];
 }

@@ -120,5 +120,6 @@ function environment({ config, name }: Site): Record<string, string> {
         action: `Set ${variable} where the daemon was started, then restart it: gradus daemon stop.`,
       });
     });
-  return Object.fromEntries(Object.entries(config.env).map(([variable, text]) => [variable, own(text)]));
+  const set = Object.entries(config.env).map(([variable, text]) => [variable, own(text)] as const);
+  return { GRADUS_NODE: config.node, ...Object.fromEntries(set) };
 }

@@ -151,6 +151,6 @@ describe("a site, asked by its own Python", () => {
     const wants = { ...needs, packages: {}, node: true };
     assert.deepEqual(bad(pairFindings(site, wants, await probed(wants))), []);
     const probe = { ...(await probed(wants)), node: "18.20.0" };
-    assert.match(bad(pairFindings(site, wants, probe))[0]!, /^warning Node 18\.20\.0 is older than 20/);
+    assert.match(bad(pairFindings(site, wants, probe))[0]!, /^error Node 18\.20\.0 is older than 20/);
   });
 });

@@ -11,6 +11,7 @@ def rows(prompts, completions, completion_ids, columns):
     asked = []
     for at, completion in enumerate(completions):
         data = {name: values[at] for name, values in columns.items() if isinstance(values, list)}
+        data.pop("gradus", None)
         own = {name: data.pop("gradus_" + name, None) for name in ("answer", "source", "arm")}
         data = {name: value for name, value in data.items() if value is not None}
         answer = data.get("answer") if own["answer"] is None else own["answer"]

@@ -112,6 +112,11 @@ class Curriculum:
                     self._steps.popitem(last=False)
             return known
 
+    def reward_url(self):
+        """The address of the config's rewards, in the protocol in which OpenRLHF asks a remote reward model."""
+        about = self._connect()
+        return "%s/reward?token=%s" % (about["url"], about["token"])
+
     def close(self):
         """Ends the service, if it was started here."""
         with self._lock:
@@ -279,7 +284,9 @@ def trl_dataset(curriculum, args, row=None):
                 raise CurriculumError("step %d has only %d of %d tasks: every source is used up" % (slot // prompts, len(task), prompts))
             one = task[slot % prompts]
             rows.append(dict(make(one), gradus=dict(one, step=slot // prompts)))
-        return {name: [one[name] for one in rows] for name in rows[0]}
+        # Tasks of several sources have fields of their own.
+        names = dict.fromkeys(name for one in rows for name in one)
+        return {name: [one.get(name) for one in rows] for name in names}
 
     return Dataset.from_dict({"gradus_slot": list(range(prompts * generations))}).with_transform(drawn)
 

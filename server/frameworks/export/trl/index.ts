@@ -8,6 +8,7 @@ import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
 import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
 import { missingText } from "../missingText.ts";
 import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
+import { serviceOf } from "./served.ts";
 import { trlPlan, type TrlPlan } from "./plan.ts";
 import { literal } from "../reward/literal.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
@@ -24,10 +25,12 @@ export const trlExporter: Exporter = {
     const plan = trlPlan(config);
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
-    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const without = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const service = await serviceOf(config, folder, without);
+    const missing = service?.missing ?? without;
     const model = modelOf(config);
-    const needs = needsOf(plan, reward, model);
-    const texts = textsOf(request, plan, reward, model.path);
+    const needs = { ...needsOf(plan, reward, model), node: service !== undefined };
+    const texts = textsOf(request, plan, reward, { model: model.path, service: service !== undefined });
     const files: Readonly<Record<string, string>> = {
       ...texts,
       "check.json": `${JSON.stringify(needs, null, 2)}\n`,
@@ -47,6 +50,7 @@ export const trlExporter: Exporter = {
         ...Object.keys(files),
         ...new Set(reward.copies.map(({ to }) => to)),
         "train.parquet",
+        ...(service?.files ?? []),
         ...(model.written ? ["model"] : []),
       ],
       missing,
@@ -59,7 +63,7 @@ function textsOf(
   { config, text, python, launch }: ExportRequest,
   plan: TrlPlan,
   reward: RewardPlan,
-  model: string,
+  { model, service }: { readonly model: string; readonly service: boolean },
 ): Readonly<Record<string, string>> {
   const { chat, system } = plan.stage.body.rollout;
   const weights = reward.weights === undefined ? {} : { reward_weights: [...reward.weights] };
@@ -67,7 +71,8 @@ function textsOf(
     "config.yaml": yamlOf({ model_name_or_path: model, ...plan.settings, ...weights }, config),
     "train.py": shipped("trlTrain.py")
       .replace("\nCHAT = None\n", `\nCHAT = ${chat === "auto" ? "None" : literal(chat)}\n`)
-      .replace("\nSYSTEM = None\n", `\nSYSTEM = ${literal(system ?? null)}\n`),
+      .replace("\nSYSTEM = None\n", `\nSYSTEM = ${literal(system ?? null)}\n`)
+      .replace("\nSERVICE = False\n", `\nSERVICE = ${literal(service)}\n`),
     "reward.py": reward.text,
     "launch.sh": shipped("projectLaunch.sh")
       .replace("LAUNCH}", `${launch ?? ""}}`)
@@ -99,7 +104,11 @@ function missingRows({ drawn, wanted, begun }: Rows): Missing[] {
   return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
 }
 
-function needsOf({ settings, stage, batch }: TrlPlan, reward: RewardPlan, model: ModelPlace): Needs {
+function needsOf(
+  { settings, stage, batch }: TrlPlan,
+  reward: RewardPlan,
+  model: ModelPlace,
+): Omit<Needs, "node"> {
   const vllm = settings["use_vllm"] === true;
   const { group } = stage.body.rollout;
   return {
@@ -112,7 +121,6 @@ function needsOf({ settings, stage, batch }: TrlPlan, reward: RewardPlan, model:
     },
     model: model.written ? null : model.path,
     gpus: vllm ? 1 : 0,
-    node: false,
     divides: [
       { whole: "generation_batch_size", part: "num_generations", of: batch.generated, by: group },
       {

@@ -18,6 +18,9 @@ from reward import functions
 CHAT = None
 # The system message of a chat.
 SYSTEM = None
+# Whether service/ draws the tasks by what became of those before, and scores what Python cannot. It needs Node 20 or newer;
+# GRADUS_SERVICE=off trains on train.parquet without it, as MISSING.md says.
+SERVICE = False
 
 
 def shared(settings, processes):
@@ -35,6 +38,17 @@ def shared(settings, processes):
         "gradient_accumulation_steps": update // device // processes,
         "steps_per_generation": generation // device // processes,
     }
+
+
+def columns(task):
+    """Of a task that service/ drew: the columns that train.parquet has of it."""
+    fields = {name: value for name, value in task["data"].items() if name not in ("prompt", "prompts", "completion", "completions", "completion_ids")}
+    answer = task.get("answer")
+    if answer is not None:
+        fields.setdefault("answer", answer)
+        if fields["answer"] != answer:
+            fields["gradus_answer"] = answer
+    return {**fields, "prompt": task["prompt"], "gradus_source": task["source"], "gradus_arm": task["arm"]}
 
 
 def checkpoints(folder):
@@ -55,10 +69,25 @@ if saved and not resume:
     sys.exit("out/ has checkpoints of an earlier start: add --resume to go on from them, or remove out/")
 
 tokenizer = AutoTokenizer.from_pretrained(model.model_name_or_path)
-data = Dataset.from_parquet("train.parquet")
-if CHAT or (CHAT is None and tokenizer.chat_template is not None):
-    opening = [] if SYSTEM is None else [{"role": "system", "content": SYSTEM}]
-    data = data.map(lambda row: {"prompt": opening + [{"role": "user", "content": row["prompt"]}]})
+chat = tokenizer.chat_template is not None if CHAT is None else CHAT
+opening = [] if SYSTEM is None else [{"role": "system", "content": SYSTEM}]
+
+
+def asked(row):
+    """A row whose prompt is as the policy is asked it."""
+    return {**row, "prompt": opening + [{"role": "user", "content": row["prompt"]}]} if chat else row
+
+
+if SERVICE and os.environ.get("GRADUS_SERVICE") != "off":
+    sys.path.insert(0, "service")
+    from gradus_curriculum import Curriculum, trl_dataset, trl_trainer
+
+    curriculum = Curriculum()
+    os.environ.setdefault("GRADUS_REWARD_URL", curriculum.reward_url())
+    data = trl_dataset(curriculum, args, row=lambda task: asked(columns(task)))
+    GRPOTrainer = trl_trainer(GRPOTrainer, curriculum)
+else:
+    data = Dataset.from_parquet("train.parquet").map(asked)
 
 trainer = GRPOTrainer(
     model=model.model_name_or_path,
