@@ -106,10 +106,7 @@ export class Mirror {
    * @throws UserError with the code `site-unreachable` where the site does not answer: what came is kept
    */
   async pull({ most = Number.POSITIVE_INFINITY, signal }: PullAsk = {}): Promise<Pulled> {
-    const { whole } = this;
     const since = this.since();
-    // Until all that it names is here.
-    this.whole = undefined;
     const began = performance.now();
     const listing = await listFolder(this.shell, this.folder, { since, signal });
     const took = (performance.now() - began) / 1000;
@@ -128,7 +125,8 @@ export class Mirror {
     } finally {
       this.store.write(true);
     }
-    if (waiting.length === 0) this.whole = listed(listing, took, since === undefined ? undefined : whole);
+    if (waiting.length === 0)
+      this.whole = listed(listing, took, since === undefined ? undefined : this.whole);
     return { bytes: turn.bytes, more: waiting.length > 0, rewritten: turn.rewritten, leftOut };
   }
 

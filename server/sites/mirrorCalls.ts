@@ -146,8 +146,9 @@ export async function bringPieces(
   const script = [
     begin,
     `cd -- ${shellWord(folder)} || exit ${codes.unread}`,
-    `bring() { tail -c +$(($2 + 1)) "$1" 2>/dev/null | head -c "$3"; printf '\\n${mark} '; find "$1" -maxdepth 0 -printf '%s %T@ %i' 2>/dev/null; echo; }`,
+    `bring() { if [ $2 = 0 ]; then head -c $3 "$1"; else tail -c +$(($2 + 1)) "$1" | head -c $3; fi 2>/dev/null; printf '\n${mark}\n'; }`,
     ...pieces.map(({ path, offset, length }) => `bring ${shellWord(inFolder(path))} ${offset} ${length}`),
+    `find ${pieces.map(({ path }) => shellWord(inFolder(path))).join(" ")} -maxdepth 0 -printf '%s %T@ %i %p\\0' 2>/dev/null`,
     "exit 0",
   ].join("\n");
   const { code, stdout, stderr } = await shell.run(script, { signal, seconds: bringSeconds });
@@ -161,24 +162,21 @@ const bringSeconds = 120;
 const inFolder = (path: string): string => (path.startsWith("../") ? path : `./${path}`);
 
 function brought(stdout: Buffer, mark: string, pieces: readonly Piece[]): Brought[] {
-  const found: Brought[] = [];
-  const before = Buffer.from(`\n${mark} `);
+  const after = Buffer.from(`\n${mark}\n`);
+  const all: Buffer[] = [];
   let at = 0;
   for (const { length } of pieces) {
     // The length is known; a file that is shorter now ends where its mark is.
-    const whole = stdout.subarray(at + length, at + length + before.length).equals(before);
-    const end = whole ? at + length : stdout.indexOf(before, at);
-    const line = stdout.indexOf(10, end + before.length);
-    if (end < 0 || line < 0) throw new Error("the site's answer lacks a file's end");
-    const [size, mtime, inode] = stdout.toString("latin1", end + before.length, line).split(" ");
-    found.push({
-      bytes: stdout.subarray(at, end),
-      seen:
-        size === undefined || mtime === undefined || inode === undefined
-          ? undefined
-          : { size: Number(size), mtime, inode },
-    });
-    at = line + 1;
+    const whole = stdout.subarray(at + length, at + length + after.length).equals(after);
+    const end = whole ? at + length : stdout.indexOf(after, at);
+    if (end < 0) throw new Error("the site's answer lacks a file's end");
+    all.push(stdout.subarray(at, end));
+    at = end + after.length;
   }
-  return found;
+  const seen = new Map<string, Seen>();
+  for (const record of stdout.toString("utf8", at).split("\0")) {
+    const [, size = "", mtime = "", inode = "", path = ""] = /^(\d+) (\S+) (\d+) ([^]*)$/.exec(record) ?? [];
+    seen.set(path, { size: Number(size), mtime, inode });
+  }
+  return pieces.map(({ path }, index) => ({ bytes: all[index]!, seen: seen.get(inFolder(path)) }));
 }
