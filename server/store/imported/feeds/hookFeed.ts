@@ -85,6 +85,8 @@ export class HookFeed implements Feed {
   private logged = Number.NEGATIVE_INFINITY;
 
   private readonly decisions: Decisions;
+  /** Of steps whose metrics are still to come. */
+  private decided: FeedPart[] = [];
 
   /** @param only the one file that is read of the folder's rollouts */
   constructor(
@@ -130,7 +132,7 @@ export class HookFeed implements Feed {
 
   next(last: boolean): FeedSlice {
     this.look();
-    const parts = [...this.loggedParts(), ...this.decisions.next()];
+    const parts = [...this.loggedParts(), ...this.decidedParts(last)];
     if (!this.begun) parts.push(...this.newest());
     this.begun = true;
     let bytes = 0;
@@ -262,6 +264,15 @@ export class HookFeed implements Feed {
     if (namer === "verl")
       return this.sessions.find(({ began }) => began + slack >= milliseconds) ?? this.sessions.at(-1);
     return this.sessions.findLast(({ began }) => began - slack <= milliseconds);
+  }
+
+  /** What was decided of a step comes with its metrics, where there are some: whoever follows sees a whole step. */
+  private decidedParts(last: boolean): FeedPart[] {
+    this.decided.push(...this.decisions.next());
+    if (last || this.metrics.size === 0) return this.decided.splice(0);
+    const ready = this.decided.filter(({ step }) => step <= this.logged);
+    this.decided = this.decided.filter(({ step }) => step > this.logged);
+    return ready;
   }
 
   private loggedParts(): FeedPart[] {
