@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join } from "node:path";
 import { z } from "zod";
 import { messageOf, UserError } from "../../../shared/lib/errors.ts";
+import { isConfigName } from "../../config/configKind.ts";
 import type { Exported, Exporter, ExportRequest } from "./exporter.ts";
 
 /** Says which files of a folder are ours. */
@@ -72,6 +73,10 @@ function listOf(folder: string): z.output<typeof listSchema> | undefined {
 
 const ownFiles = (folder: string): readonly string[] => listOf(folder)?.files ?? [];
 
+/** Where a project has the config itself. Another trainer's script may have the name of a file of the project. */
+export const copyOf = (file: string): string =>
+  isConfigName(file) ? basename(file) : `source/${basename(file)}`;
+
 /**
  * The config that a project was made of: where it was, as long as it is the same, since its rewards and data lie there; else
  * the project's copy. undefined: the folder is no project.
@@ -79,7 +84,7 @@ const ownFiles = (folder: string): readonly string[] => listOf(folder)?.files ??
 export function exportedConfig(folder: string): string | undefined {
   const from = listOf(folder)?.config;
   if (from === undefined) return undefined;
-  const copy = join(folder, basename(from));
+  const copy = join(folder, copyOf(from));
   return existsSync(from) && sameText(from, copy) ? from : copy;
 }
 

@@ -143,6 +143,20 @@ describe("gradus export", () => {
     });
   });
 
+  it("exports a script of TRL's without a file of one name in the way of the other", async () => {
+    const folder = workspace(tiny);
+    writeFileSync(
+      join(folder, "config.yaml"),
+      "model_name_or_path: Qwen/Qwen2.5-0.5B-Instruct\nnum_generations: 4\nper_device_train_batch_size: 8\nmax_completion_length: 64\nepsilon_high: 0.28\nmax_steps: 2\ndataset_name: rows.jsonl\nreward_funcs: [rewards.own.score]\n",
+    );
+    const words = ["export", "config.yaml", "--to", "trl", "--out", "p"];
+    const { code, stderr } = await gradus(words, folder);
+    assert.equal(code, 0, stderr);
+    const settings = parse(read(folder, "p", "config.yaml"));
+    assert.deepEqual([settings.loss_type, settings.epsilon_high, settings.max_steps], ["dapo", 0.28, 2]);
+    assert.match(read(folder, "p", "source", "config.yaml"), /^dataset_name: rows\.jsonl$/m);
+  });
+
   it("says what to name where the config does not", async () => {
     const folder = workspace(tiny);
     const { code, stderr } = await gradus(["export", "config.gradus.yaml"], folder);

@@ -1,11 +1,12 @@
 /** A config as a project for TRL's GRPOTrainer. */
 import { cpSync, mkdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Document } from "yaml";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
 import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
+import { copyOf } from "../project.ts";
 import { missingText } from "../missingText.ts";
 import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
 import { serviceOf } from "./served.ts";
@@ -78,7 +79,7 @@ function textsOf(
       .replace("LAUNCH}", `${launch ?? ""}}`)
       .replace("PYTHON}", `${python}}`),
     "gradus_hook.py": shipped("gradus_hook.py"),
-    [basename(config.file)]: text,
+    [copyOf(config.file)]: text,
   };
 }
 
