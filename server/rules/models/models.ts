@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { isHubName } from "../../lib/datasets/name.ts";
 import { dirname, relative, resolve } from "node:path";
 import { perceptronKeys } from "../../core/blocks/models.ts";
 import { child, join, type MapNode, type SourceNode } from "../../config/text/node.ts";
@@ -118,7 +119,8 @@ function checkOpened(model: ConfigModel, name: string, node: MapNode, complain: 
   if (typeof base !== "string" || origin === undefined || base === "tiny" || base.startsWith("${env:"))
     return;
   const path = resolve(origin.folder, base);
-  if (!existsSync(path))
+  // Another trainer downloads what has a name of the Hub.
+  if (!existsSync(path) && !(isHubName(base) && model.config.engine.use !== "embedded"))
     complain(
       {
         severity: absent?.includes("model") === true ? "warning" : "error",

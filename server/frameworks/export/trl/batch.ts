@@ -21,7 +21,8 @@ const divisorUpTo = (whole: number, most: number): number => {
   return 1;
 };
 
-export function batchOf({ body, steps }: StageConfig, draft: TrlDraft): Batch {
+/** @param most completions that a device reads at once, where the config says so */
+export function batchOf({ body, steps }: StageConfig, most: number | undefined, draft: TrlDraft): Batch {
   const { prompts, group } = body.rollout;
   if (group < 2)
     throw new UserError(
@@ -32,16 +33,10 @@ export function batchOf({ body, steps }: StageConfig, draft: TrlDraft): Batch {
       },
     );
   const generated = prompts * group;
-  const wanted = Math.min(body.update.mini_batch ?? generated, generated);
-  const mini = divisorUpTo(generated, wanted);
-  if (mini !== wanted)
-    draft.miss(
-      "update.mini_batch",
-      wanted,
-      `TRL splits the ${generated} completions of a step into equal parts: it takes ${mini} at once.`,
-    );
+  // A rule sees to it that it divides the step's rollouts.
+  const mini = Math.min(body.update.mini_batch ?? generated, generated);
   const updates = (generated / mini) * body.update.epochs;
-  const device = divisorUpTo(mini, mostOnDevice);
+  const device = divisorUpTo(mini, most ?? mostOnDevice);
   draft.set("num_generations", group);
   draft.set("per_device_train_batch_size", device);
   draft.set("gradient_accumulation_steps", mini / device);

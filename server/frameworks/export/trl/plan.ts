@@ -31,7 +31,8 @@ export function trlPlan(config: RunConfig): TrlPlan {
   const stage = trainedStage(config, "TRL's GRPO");
   const { body } = stage;
   const args = config.engine.args ?? {};
-  const batch = batchOf(stage, draft);
+  const most = onDevice(args);
+  const batch = batchOf(stage, most, draft);
   saving(config, batch, draft);
   model(config, draft);
   sampling(body, draft);
@@ -43,10 +44,22 @@ export function trlPlan(config: RunConfig): TrlPlan {
   update(body, batch, draft);
   blocks(config, stage, draft);
   return {
-    settings: { ...draft.settings, ...args },
+    settings: { ...draft.settings, ...(most === undefined ? args : without(args, device)) },
     missing: draft.missing,
     stage,
     batch,
     rewardFactor: factor,
   };
 }
+
+const device = "per_device_train_batch_size";
+
+/** Alone it bounds memory, and the batch stays the config's; with the keys that it multiplies it is a batch of the person's own. */
+function onDevice(args: JsonObject): number | undefined {
+  const { [device]: most } = args;
+  const others = ["gradient_accumulation_steps", "steps_per_generation", "generation_batch_size"];
+  return typeof most === "number" && most >= 1 && !others.some((key) => key in args) ? most : undefined;
+}
+
+const without = (args: JsonObject, key: string): JsonObject =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => name !== key));
