@@ -124,6 +124,9 @@ describe("a project for TRL", options, () => {
     out = join(folder, ".gradus", "export", "sums");
   });
 
+  // The commands that read the store start one.
+  after(async () => void (await gradus(["daemon", "stop"], folder)));
+
   it("trains, and its output is a run with what each term gave", async () => {
     const { code, log } = await launch(out).ended;
     assert.equal(code, 0, log.slice(-3000));
