@@ -1,175 +1,132 @@
-/** `gradus export --to trl`: whole projects, without a Python that trains them. */
+/** What leaves a run: models that other programs load, and a page to read. */
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, it } from "node:test";
-import { parse } from "yaml";
+import { test } from "node:test";
+import { exportModel } from "../../../server/cli/runs/exportModel.ts";
+import { reportText, type Report } from "../../../server/cli/runs/reportRun.ts";
 import { openBase, readWeights } from "../../../server/engine/formats/index.ts";
-import { configNear } from "../../../server/frameworks/project/configNear.ts";
-import { tableRows } from "../../../server/lib/datasets/tables.ts";
-import { gradus } from "../../support/cli.ts";
-import { initialWeights } from "../../support/initialWeights.ts";
-import { temporary } from "../support.ts";
+import { readPeft } from "../../../server/engine/formats/peft.ts";
+import { largestDifference, open, stir, tinyModel } from "../engine/support.ts";
 
-const tiny = `
-name: sums
-model: { base: tiny, width: 32, layers: 2, heads: 2, hidden: 64, context: 64 }
-tasks: [{ env: countdown, numbers: [3, 4] }]
-rollout: { prompts: 4, group: 4, max_tokens: 20 }
-reward: { terms: { correct: equation, own: ./rewards/own.py:score } }
-steps: 3
-seed: 7
-`;
+const temporary = (): string => mkdtempSync(join(tmpdir(), "gradus-export-"));
 
-const hub = `
-name: gsm
-model: Qwen/Qwen2.5-0.5B-Instruct
-tasks: [{ name: gsm, dataset: rows.jsonl, prompt: "Q: {question}", answer: "{final}" }]
-rollout: { prompts: 2, group: 4, max_tokens: 200, system: "Think." }
-reward: { terms: { right: { use: math, by: math_verify } } }
-objective: { use: clipped, low: 0.2, high: 0.28, aggregate: token_mean }
-engine: { use: trl, args: { use_vllm: true, learning_rate: 2.0e-6 } }
-steps: 2
-`;
-
-function workspace(text: string): string {
+test("a checkpoint leaves as a Hugging Face folder and as GGUF with the same weights, and nothing is overwritten", async () => {
   const folder = temporary();
-  writeFileSync(join(folder, "config.gradus.yaml"), text);
-  mkdirSync(join(folder, "rewards"));
-  writeFileSync(
-    join(folder, "rewards", "own.py"),
-    "import shared\ndef score(response, task):\n    return shared.one\n",
-  );
-  writeFileSync(join(folder, "rewards", "shared.py"), "one = 1\n");
-  const rows = Array.from({ length: 10 }, (_, n) =>
-    JSON.stringify({ question: `${n}+1?`, answer: `is #### ${n + 1}`, final: `${n + 1}` }),
-  );
-  writeFileSync(join(folder, "rows.jsonl"), rows.join("\n"));
-  return folder;
-}
-
-const read = (...path: string[]): string => readFileSync(join(...path), "utf8");
-
-describe("gradus export", () => {
-  it("writes a project with the model that a run would begin with", async () => {
-    const folder = workspace(tiny);
-    const { code, stdout, stderr } = await gradus(["export", "config.gradus.yaml", "--to", "trl"], folder);
-    assert.equal(code, 0, stderr);
-    assert.match(stdout, /^\.gradus\/export\/sums: \d+ files for TRL 1\.16: config\.yaml, train\.py, /);
-    const out = join(folder, ".gradus", "export", "sums");
-    const head = openBase(join(out, "model"));
-    assert.deepEqual(readWeights(head), initialWeights(head.shape, 7));
-    const rows = [...tableRows(join(out, "train.parquet"))];
-    assert.equal(rows.length, 12);
-    assert.deepEqual(Object.keys(rows[0] ?? {}), [
-      "prompt",
-      "numbers",
-      "target",
-      "gradus_source",
-      "gradus_arm",
-    ]);
-    assert.match(read(out, "launch.sh"), /\$\{GRADUS_PYTHON:-python3\}\} train\.py/);
-    assert.match(read(out, "MISSING.md"), /^The algorithm is the config's own\.$/m);
-    assert.ok(existsSync(join(out, "own", "rewards", "own.py")));
-    assert.ok(existsSync(join(out, "own", "rewards", "shared.py")));
-    assert.equal(read(out, "config.gradus.yaml"), tiny);
-    const check = JSON.parse(read(out, "check.json"));
-    assert.deepEqual([check.model, check.gpus, check.packages], [null, 0, { trl: ">=1.16,<2" }]);
-    assert.deepEqual(check.divides[0], {
-      ...{ whole: "generation_batch_size", part: "num_generations", of: 16, by: 4 },
-    });
-  });
-
-  it("leaves a model of the Hub where it is, and writes the trainer's own settings over the config's", async () => {
-    const folder = workspace(hub);
-    const words = ["export", "config.gradus.yaml", "--out", "p", "--launch", "accelerate launch", "--json"];
-    const { code, stdout, stderr } = await gradus([...words, "--python", "/opt/py"], folder);
-    assert.equal(code, 0, stderr);
-    const { engine, needs, missing, files } = JSON.parse(stdout);
-    assert.deepEqual([engine, needs.model, needs.gpus], ["trl", "Qwen/Qwen2.5-0.5B-Instruct", 1]);
-    assert.deepEqual(Object.keys(needs.packages), ["trl", "vllm", "math-verify"]);
-    assert.deepEqual(
-      missing.map(({ key, changes }: Record<string, string>) => [key, changes]),
-      [["evaluation", "nothing-trained"]],
+  const policy = await open();
+  try {
+    stir(policy);
+    const from = join(folder, "run", "checkpoints", "7");
+    await policy.save(join(from, "policy"));
+    const [hf, gguf] = [join(folder, "out", "hf"), join(folder, "out", "model.gguf")];
+    exportModel(from, { to: "hf", out: hf, json: true });
+    exportModel(from, { to: "gguf", out: gguf, json: true });
+    const weights = policy.readWeights();
+    for (const [path, tolerance] of [
+      [hf, 0],
+      [gguf, 2e-3],
+    ] as const) {
+      const read = readWeights(openBase(path));
+      assert.deepEqual(Object.keys(read).sort(), Object.keys(weights).sort());
+      for (const [name, values] of Object.entries(weights))
+        assert.ok(largestDifference(read[name]!, values) <= tolerance, `${path} ${name}`);
+    }
+    assert.equal(openBase(hf).kind, "huggingface", "no checkpoint of ours any more");
+    assert.deepEqual(readdirSync(join(folder, "out")).sort(), ["hf", "model.gguf"], "no draft is left");
+    assert.throws(() => exportModel(from, { to: "hf", out: hf }), /exists already/);
+    assert.throws(
+      () => exportModel(from, { to: "peft", out: join(folder, "out", "peft") }),
+      /has no adapter/,
     );
-    assert.ok(!files.includes("model"));
-    const settings = parse(read(folder, "p", "config.yaml"));
-    assert.equal(settings.model_name_or_path, "Qwen/Qwen2.5-0.5B-Instruct");
-    assert.deepEqual([settings.learning_rate, settings.use_vllm, settings.loss_type], [2e-6, true, "dapo"]);
-    assert.deepEqual([settings.epsilon, settings.epsilon_high], [undefined, 0.28]);
-    // Where vLLM generates, TRL would correct by itself.
-    assert.equal(settings.vllm_importance_sampling_correction, false);
-    assert.match(read(folder, "p", "train.py"), /^SYSTEM = "Think\."$/m);
-    assert.match(read(folder, "p", "launch.sh"), /GRADUS_LAUNCH:-accelerate launch\}/);
-    assert.match(read(folder, "p", "launch.sh"), /GRADUS_PYTHON:-\/opt\/py\}/);
-    const [row] = [...tableRows(join(folder, "p", "train.parquet"))];
-    assert.match(String(row?.["prompt"]), /^Q: \d\+1\?$/);
-    assert.match(String(row?.["answer"]), /^is ####/);
-    assert.match(String(row?.["gradus_answer"]), /^\d+$/);
-  });
+    assert.throws(() => exportModel(from, { to: "gguf", out: undefined }), /needs --out/);
+    assert.ok(!existsSync(join(folder, "out", "peft")));
+    mkdirSync(join(folder, "empty"));
+    exportModel(from, { to: "hf", out: join(folder, "empty"), json: true });
+  } finally {
+    policy.close();
+    rmSync(folder, { recursive: true });
+  }
+});
 
-  it("replaces an earlier export, and nothing else", async () => {
-    const folder = workspace(tiny);
-    const words = ["export", "config.gradus.yaml", "--to", "trl", "--out", "p"];
-    assert.equal((await gradus(words, folder)).code, 0);
-    assert.equal((await gradus(words, folder)).code, 0);
-    writeFileSync(join(folder, "p", "notes.txt"), "mine");
-    const refused = await gradus(words, folder);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /files that no export wrote, such as notes\.txt \[export-folder\]/);
-    assert.equal(read(folder, "p", "notes.txt"), "mine");
+test("an adapter leaves as PEFT's folder, or merged", async () => {
+  const folder = temporary();
+  const policy = await open({
+    model: { ...tinyModel(), adapter: { rank: 2, alpha: 4, targets: ["q", "down"], dropout: 0 } },
   });
-
-  it("an import of its output finds the config", async () => {
-    const folder = workspace(tiny);
-    assert.equal(
-      (await gradus(["export", "config.gradus.yaml", "--to", "trl", "--out", "p"], folder)).code,
-      0,
+  try {
+    const trained = policy.readTrained();
+    policy.writeWeights(
+      Object.fromEntries(
+        Object.entries(trained).map(([name, values]) => [
+          name,
+          values.map((value, i) => value + 0.01 * (i % 7)),
+        ]),
+      ),
     );
-    const out = join(folder, "p", "out");
-    mkdirSync(out);
-    const own = join(folder, "config.gradus.yaml");
-    assert.deepEqual(configNear(out, ["trl"]), { kind: "one", file: own });
-    // What was changed since is another config.
-    writeFileSync(own, `${tiny}\n`);
-    assert.deepEqual(configNear(out, ["trl"]), {
-      kind: "one",
-      file: join(folder, "p", "config.gradus.yaml"),
-    });
-    rmSync(own);
-    assert.deepEqual(configNear(out, ["trl"]), {
-      kind: "one",
-      file: join(folder, "p", "config.gradus.yaml"),
-    });
-  });
+    await policy.save(join(folder, "policy"));
+    exportModel(join(folder, "policy"), { to: "peft", out: join(folder, "adapter"), json: true });
+    const { weights } = readPeft(join(folder, "adapter"), policy.shape);
+    for (const [name, values] of Object.entries(policy.readTrained()))
+      assert.equal(largestDifference(weights[name]!, values), 0, name);
+    exportModel(join(folder, "policy"), { to: "hf", out: join(folder, "merged"), json: true });
+    const merged = readWeights(openBase(join(folder, "merged")));
+    for (const [name, values] of Object.entries(policy.readWeights()))
+      assert.ok(largestDifference(merged[name]!, values) < 1e-7, name);
+  } finally {
+    policy.close();
+    rmSync(folder, { recursive: true });
+  }
+});
 
-  it("exports a script of TRL's without a file of one name in the way of the other", async () => {
-    const folder = workspace(tiny);
-    writeFileSync(
-      join(folder, "config.yaml"),
-      "model_name_or_path: Qwen/Qwen2.5-0.5B-Instruct\nnum_generations: 4\nper_device_train_batch_size: 8\nmax_completion_length: 64\nepsilon_high: 0.28\nmax_steps: 2\ndataset_name: rows.jsonl\nreward_funcs: [rewards.own.score]\n",
-    );
-    const words = ["export", "config.yaml", "--to", "trl", "--out", "p"];
-    const { code, stderr } = await gradus(words, folder);
-    assert.equal(code, 0, stderr);
-    const settings = parse(read(folder, "p", "config.yaml"));
-    assert.deepEqual([settings.loss_type, settings.epsilon_high, settings.max_steps], ["dapo", 0.28, 2]);
-    assert.match(read(folder, "p", "source", "config.yaml"), /^dataset_name: rows\.jsonl$/m);
-  });
-
-  it("says what to name where the config does not", async () => {
-    const folder = workspace(tiny);
-    const { code, stderr } = await gradus(["export", "config.gradus.yaml"], folder);
-    assert.equal(code, 2);
-    assert.match(stderr, /the config does not say who trains \[usage\]\n {2}Name a trainer: --to trl/);
-    const alone = workspace(
-      tiny
-        .replace("group: 4", "group: 1")
-        .replace("reward:", "advantage: { baseline: none, scale: none }\nreward:"),
-    );
-    const refused = await gradus(["export", "config.gradus.yaml", "--to", "trl"], alone);
-    assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /compares at least two completions of a prompt \[export-group\]/);
-    assert.equal(existsSync(join(alone, ".gradus", "export", "sums", "train.py")), false);
-  });
+test("the report has the measures before and after, the answers, the course and the config", () => {
+  const row = { step: 0, group: "t", index: 0, prompt: "2 | 3", response: "`5`\n", reward: 0.25 };
+  const report: Report = {
+    run: {
+      id: "demo-1",
+      name: "demo",
+      file: "/x/demo.gradus.yaml",
+      status: "finished",
+      message: null,
+      attempt: 0,
+      step: 9,
+      steps: 10,
+      stage: "rl",
+      startedAt: "2026-01-01T00:00:00Z",
+      endedAt: "2026-01-01T00:02:05Z",
+      backend: "native",
+      headline: {},
+      first: null,
+      last: null,
+      folder: "/x",
+      authored: "name: demo\n# ```\n",
+      config: { seed: 3 },
+      git: null,
+      checkpoints: [],
+      attempts: [],
+      stages: [],
+      backendReason: null,
+    },
+    set: ["seed=3"],
+    evaluations: [
+      { step: -1, role: "first", metrics: { "eval/greedy": 0.25 } },
+      { step: 9, role: "last", metrics: { "eval/greedy": 0.75, "eval/pass@1": 0.5 } },
+    ],
+    series: [{ metric: "reward/total", steps: [0, 1, 2], values: [0.1, null, 0.9], total: 3 }],
+    events: [
+      { step: 1, severity: "info", message: "nothing of interest" },
+      { step: 4, severity: "warning", message: "few tasks" },
+    ],
+    before: [row],
+    after: [{ ...row, step: 9, response: "six", reward: 1 }],
+  };
+  const text = reportText(report);
+  assert.match(text, /^# demo\n\ndemo-1: finished, 10 of 10 steps in 2 min 05 s, seed 3, on native\./);
+  assert.match(text, /\| `eval\/greedy` \| 0\.25 \| 0\.75 \| \+0\.5 \| ▁█ \|/);
+  assert.match(text, /\| `eval\/pass@1` \| {2}\| 0\.5 \| {2}\|/);
+  assert.match(text, /\| 2 \\\| 3 \| `'5'⏎ ` \(0\.25\) \| `six ` \(1\) \|/);
+  assert.match(text, /\| `reward\/total` \| 0\.1 \| 0\.9 \| 0\.1 \| 0\.9 \| ▁ █ \|/);
+  assert.match(text, /- step 4, warning: few tasks/);
+  assert.doesNotMatch(text, /nothing of interest/);
+  assert.match(text, /With `seed=3`\.\n\n````yaml\nname: demo\n# ```\n````\n$/);
 });
