@@ -1,6 +1,6 @@
 /** Requests in OpenRLHF's protocol, scored together. */
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { Answered } from "../../lib/loopbackServer.ts";
+import type { Answered } from "../../lib/http/loopbackServer.ts";
 import type { Answer, AnswerScorer, ScoredAnswer } from "../rewardChecks/answers.ts";
 import { answersOf, replyOf, requestOf, termReply, type FindTask } from "./requests.ts";
 

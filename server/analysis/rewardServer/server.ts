@@ -1,5 +1,5 @@
 /** A config's reward as a server on this machine, in the protocol in which OpenRLHF asks a remote reward model. */
-import { serveLoopback, type Answered } from "../../lib/loopbackServer.ts";
+import { serveLoopback, type Answered } from "../../lib/http/loopbackServer.ts";
 import type { AnswerScorer } from "../rewardChecks/answers.ts";
 import { Scoring } from "./scoring.ts";
 

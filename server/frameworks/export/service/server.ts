@@ -1,7 +1,7 @@
 /** What the service answers over HTTP. */
 import { Scoring } from "../../../analysis/rewardServer/scoring.ts";
 import type { Answer, AnswerScorer, ScoredAnswer } from "../../../analysis/rewardChecks/answers.ts";
-import { serveLoopback, type Answered, type LoopbackServer } from "../../../lib/loopbackServer.ts";
+import { serveLoopback, type Answered, type LoopbackServer } from "../../../lib/http/loopbackServer.ts";
 import type { Task } from "../../../core/task.ts";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { NamedTask } from "./drawnStep.ts";

@@ -1,7 +1,7 @@
 /** An HTTP server for programs on this machine: JSON in, JSON out, with a token where there is one. */
 import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { messageOf, UserError } from "../../shared/lib/errors.ts";
+import { messageOf, UserError } from "../../../shared/lib/errors.ts";
 
 const mostBytes = 64 * 1024 * 1024;
 
