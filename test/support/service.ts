@@ -4,11 +4,16 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { build } from "esbuild";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { after } from "node:test";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { until } from "./until.ts";
 
 let built: Promise<string> | undefined;
+
+/** A test that fails leaves its service: nothing else would end it. */
+const started: ChildProcess[] = [];
+after(() => started.forEach((child) => child.kill("SIGKILL")));
 
 /** Built as it ships, once a process. */
 export const serviceProgram = (): Promise<string> => (built ??= buildService());
@@ -61,6 +66,7 @@ export async function startService(
   const child = spawn(process.execPath, [program, project, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
+  started.push(child);
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
   const over = new Promise<number | null>((done) => child.once("close", (code) => done(code)));
