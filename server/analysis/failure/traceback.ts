@@ -30,7 +30,7 @@ const noise = /\u001B\[[0-9;]*[A-Za-z]|\r| \[repeated \d+x across cluster\].*$/g
 const printers = [/^\(([^()]*\bpid=\d+[^()]*)\) ?/, /^\[(rank\d+)\]: ?/];
 const stamps = [
   /^(?:ERROR|WARNING|INFO|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d (?:\[[^\]]*\]|\S+:\d+\]) ?/,
-  /^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+\]? ?(?:[|-] ?)?(?:(?:ERROR|INFO|WARNING|CRITICAL)\b ?)?(?:[|-] ?)?(?:stderr ?[|-] ?)?/,
+  /^\[?\d{4}-\d\d-\d\d[ T][\d:,.]+Z?\]? ?(?:[|-] ?)?(?:(?:ERROR|INFO|WARNING|CRITICAL)\b ?)?(?:[|-] ?)?(?:stderr ?[|-] ?)?/,
 ];
 
 const frameLine = /^\s+File "([^"]+)", line (\d+), in (.+)$/;
@@ -94,7 +94,7 @@ class Stream {
       this.frames.push({ file: frame[1]!, line: Number(frame[2]), name: frame[3]! });
       return;
     }
-    if (/^Traceback \(most recent call last\)/.test(text)) {
+    if (/\bTraceback \(most recent call last\):?$/.test(text)) {
       this.close();
       this.frames = [];
     } else if (chained.test(text)) {

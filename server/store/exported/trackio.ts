@@ -58,6 +58,8 @@ export async function writeProject(
     let traces = 0;
     for await (const row of rollouts) project.trace(row, traces++);
     database.exec("COMMIT");
+    // Not every package of SQLite does so when it closes: the file alone is what is copied and looked at.
+    database.pragma("wal_checkpoint(TRUNCATE)");
     written = true;
     return traces;
   } finally {

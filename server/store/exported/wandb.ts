@@ -54,6 +54,9 @@ function* records(run: LoggedRun, named: (own: string) => string): Generator<Buf
     );
 }
 
+/** W&B refuses projects with such characters, and long ones. */
+const projectOf = (name: string): string => name.replace(/[/\\#?%:\r\n]/g, "-").slice(0, 128);
+
 /** The project is the config's name, so that its runs are charted together. */
 function about({ start }: LoggedRun): Buffer[] {
   const milliseconds = Date.parse(start.started_at);
@@ -62,7 +65,7 @@ function about({ start }: LoggedRun): Buffer[] {
   );
   return [
     putText(1, start.run),
-    putText(3, start.name),
+    putText(3, projectOf(start.name)),
     putMessage(4, ...config),
     putText(8, start.run),
     putMessage(17, putWhole(1, Math.floor(milliseconds / 1000)), putWhole(2, (milliseconds % 1000) * 1e6)),

@@ -216,6 +216,21 @@ describe("what else ends trainings", () => {
       ["json.decoder.JSONDecodeError: Expecting value: line 1 column 1 (char 0)", "/home/me/reward.py:4"],
     );
   });
+  it("a traceback that begins within a line of an engine's own form is one", () => {
+    const log = [
+      "[2025-05-20 12:00:00 TP0] Scheduler hit an exception: Traceback (most recent call last):",
+      frame(`${packages}/sglang/srt/managers/scheduler.py`, 2005, "run_scheduler_process"),
+      "torch.OutOfMemoryError: CUDA out of memory.",
+      "2025-05-20T12:00:01.5Z (TaskRunner pid=3) Unhandled error: ray::WorkerDict.x() (pid=3)",
+      frame("/work/verl/workers/rollout/sglang_rollout.py", 12, "resume").replace(
+        /^/gm,
+        "2025-05-20T12:00:01.5Z (TaskRunner pid=3) ",
+      ),
+      "2025-05-20T12:00:01.5Z (TaskRunner pid=3) ray.exceptions.ActorDiedError: The actor died unexpectedly",
+    ].join("\n");
+    const found = rootCause(log);
+    assert.deepEqual([found?.key, found?.line], ["actor_rollout_ref.rollout.gpu_memory_utilization", 4]);
+  });
   it("what ended the log comes before what was caught earlier", () => {
     const caught = traceback(
       [frame("/home/me/cache.py", 9, "save")],

@@ -374,6 +374,13 @@ test("W&B's offline folder of a run, as our feed reads it, exactly", async () =>
   }
 });
 
+test("a name that W&B refuses as a project's is changed, and the run's id stays", () => {
+  const run = loggedRun(sample());
+  const named = { ...run, start: { ...run.start, name: "sums/7: a?" } };
+  const log = Buffer.concat([...wandbLog(named, (own) => own)]).toString("latin1");
+  assert.ok(log.includes("sums-7- a-") && !log.includes("sums/7"));
+});
+
 test("W&B's records are cut wherever a block of the log ends", () => {
   for (const length of [0, 1, 32_753, 32_754, 32_755, 32_760, 32_761, 65_536, 100_000]) {
     const frame = new WandbFrame();

@@ -11,6 +11,7 @@ if (reason === undefined) {
   await import("./driver.test.ts");
   await import("./points.test.ts");
   await import("./whereAndSeries.test.ts");
+  await import("./exported.test.ts");
 } else test("the store on libsql", { skip: reason }, () => undefined);
 
 function whyNot(): string | undefined {

@@ -6,5 +6,6 @@ await import("./driver.test.ts");
 await import("./points.test.ts");
 await import("./whereAndSeries.test.ts");
 await import("./tasks.test.ts");
+await import("./exported.test.ts");
 
 export {};
