@@ -15,7 +15,7 @@ import { pipeline } from "node:stream/promises";
 import { test } from "node:test";
 import { ZipFile } from "yazl";
 import { tinkerRows } from "../../../server/analysis/imported/tinkerRows.ts";
-import { ZipMembers } from "../../../server/lib/zipMembers.ts";
+import { ZipMembers } from "../../../server/store/archive/zipMembers.ts";
 import { InspectFeed } from "../../../server/store/imported/feeds/evaluations/inspectFeed.ts";
 import { VerifiersFeed } from "../../../server/store/imported/feeds/evaluations/verifiersFeed.ts";
 import { TinkerFeed } from "../../../server/store/imported/feeds/tinker/tinkerFeed.ts";

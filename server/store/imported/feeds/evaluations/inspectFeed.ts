@@ -10,7 +10,7 @@ import {
   type WireNumber,
 } from "../../../../../shared/rollouts/rollouts.ts";
 import { inspectRow } from "../../../../analysis/imported/inspectRows.ts";
-import { ZipMembers, type Member } from "../../../../lib/zipMembers.ts";
+import { ZipMembers, type Member } from "../../../archive/zipMembers.ts";
 import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "../feed.ts";
 import { EvaluationTotals } from "./evaluationTotals.ts";
 

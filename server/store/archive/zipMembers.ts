@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, readSync } from "node:fs";
 import { inflateRawSync } from "node:zlib";
 import { compressors } from "hyparquet-compressors";
-import { openRegular } from "./inputFile.ts";
+import { openRegular } from "../../lib/inputFile.ts";
 
 export interface Member {
   readonly name: string;
