@@ -51,6 +51,8 @@ export function nearConfig(
   set: readonly string[],
   shown: (path: string) => string,
 ): ConfigForImport {
+  // A tracker's may be a file, next to which nothing belongs to it.
+  if (writers[trainer].length === 0) return {};
   const near = configNear(folder, writers[trainer]);
   switch (near.kind) {
     case "none":

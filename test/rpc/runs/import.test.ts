@@ -122,6 +122,19 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     assert.match(nothing.stderr, /the training failed[^]*There is nothing to import in this folder/);
   });
 
+  it("takes a file as well as a folder: an evaluation of Inspect, a project of trackio", async () => {
+    const trackers = "test/fixtures/trackers";
+    const [name = ""] = readdirSync(join(trackers, "inspect"));
+    cpSync(join(trackers, "inspect", name), join(dirname(box.file), "sums.eval"));
+    cpSync(join(trackers, "trackio", "sums.db"), join(dirname(box.file), "sums.db"));
+    const elsewhere = ["--store", join(dirname(box.file), "files", ".gradus")];
+    assert.match(
+      await told("runs", "import", "sums.eval", ...elsewhere),
+      /\nInspect 0\.3\.285 · 4 rollouts of evaluations/,
+    );
+    assert.match(await told("runs", "import", "sums.db", ...elsewhere), /\ntrackio · 6 steps with metrics/);
+  });
+
   it("explains a rollout of it, in the daemon and on the command line, by the group's name or number", async () => {
     const { rollouts } = await ask(connection, rolloutsQuery, { run, step: 5 });
     const { group, index, advantage } = rollouts[9]!;
