@@ -333,3 +333,31 @@ test("of several trainings in one folder the last is read; what was resumed goes
   assert.deepEqual(logged, rewards);
   assert.match(feed.about().notes[0] ?? "", /1 earlier training, which was left out/);
 });
+
+test("metrics of verl's file logger are those of the rollouts next to them, under Gradus's names", () => {
+  const out = folder();
+  const row = (step: number, time: number): string =>
+    `${JSON.stringify({ step, time, use: "train", group: "g", index: 0, rewards: { right: 1 }, task: { env: "hook", arm: "a", id: "g", data: {} }, response: "x", call: 1, ms: 1, batch: 1 })}\n`;
+  const logged = (step: number): string =>
+    `${JSON.stringify({ step, data: { "critic/score/mean": 0.5, "perf/mfu": step } })}\n`;
+  const began = 1_800_000_000;
+  // verl begins its log minutes before the first rollouts: the model is loaded between.
+  writeFileSync(join(out, `metrics-verl-${began}000.jsonl`), logged(1) + logged(2) + logged(3));
+  writeFileSync(
+    join(out, `rollouts-host-1-${began + 300}000.jsonl`),
+    [1, 2, 3].map((step) => row(step, began + 300 + step)).join(""),
+  );
+  // It was resumed after step 2.
+  writeFileSync(join(out, `metrics-verl-${began + 900}000.jsonl`), logged(3) + logged(4));
+  writeFileSync(
+    join(out, `rollouts-host-2-${began + 1200}000.jsonl`),
+    [3, 4].map((step) => row(step, began + 1200 + step)).join(""),
+  );
+  const { parts } = new HookFeed(out, { config: undefined }).next(true);
+  const metrics = parts.filter(({ values: found }) => found !== undefined && "perf/mfu" in found);
+  assert.deepEqual(
+    metrics.map(({ step, values: found }) => [step, found?.["reward/total"]]),
+    [1, 2, 3, 4].map((step) => [step, 0.5]),
+  );
+  assert.ok(metrics.every(({ time }) => Number.isFinite(time)));
+});
