@@ -102,7 +102,7 @@ function wrongValue(file: string, root: SourceNode, path: readonly string[], sai
   const [key = ""] = path;
   const node = nodeAt(root, path);
   if (key === "kind") {
-    const message = `A site is of one of the kinds ${kinds.map((kind) => `\`${kind}\``).join(" and ")}: write \`kind: ssh\`.`;
+    const message = `A site is of one of the kinds ${kinds.map((kind) => `\`${kind}\``).join(", ")}: write \`kind: ssh\`.`;
     return problem(file, message, "value", key, node ?? root);
   }
   if (node === undefined) {

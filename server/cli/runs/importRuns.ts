@@ -26,7 +26,7 @@ import { loadOrComplain } from "../loadOrComplain.ts";
 import { collect, pathText } from "../text/diagnostics.ts";
 import { importFromFile } from "./archiveRun.ts";
 import { followHere } from "./followHere.ts";
-import { followedSite, pulledFolder, type PulledFolder } from "./importSite.ts";
+import { followedSite, pulledFolder, type PulledFolder } from "../sites/importSite.ts";
 import { daemonState, storeOf, withDaemon } from "./store.ts";
 
 declare const GRADUS_VERSION: string;
@@ -104,6 +104,8 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   const source = sourceIn(folder);
   const shown = pulled?.shown ?? pathText;
   const inPlace = pulled?.shown ?? ((path: string) => path);
+  // A mirror is a part of the run when that has been made.
+  const failure = failureIn(resolve(folder));
   const { config, note } = chosenConfig(folder, source.trainer, options, shown);
   if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();
@@ -122,7 +124,6 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   const summary = await imported.finally(() => progress.clear());
   await taken(store, summary.run);
   const found = config !== undefined && options.config === undefined ? config.file : null;
-  const failure = failureIn(resolve(folder));
   if (options.json === true)
     return printJson({
       ...summary,
@@ -134,7 +135,7 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   if (found !== null) print(`by ${shown(found)}, found near the folder: --config names another`);
   for (const one of summaryNotes(summary, config === undefined ? "" : basename(config.file))) complain(one);
   if (note !== undefined) complain(note);
-  if (failure !== undefined) complain(failureText(failure, pathText));
+  if (failure !== undefined) complain(failureText(failure, shown));
 }
 
 /** A training that failed before its first step has left nothing but a log. */

@@ -159,7 +159,7 @@ export class FeedRun {
     const records: Exclude<LogRecord, { kind: "commit" }>[] = [
       ...(Object.keys(all).length > 0
         ? // As a run's own: in milliseconds, by which it is told whether it still makes steps.
-          [{ kind: "metrics", step, time: time * 1000, values: all } as const]
+          [{ kind: "metrics", step, time: Math.round(time * 1000), values: all } as const]
         : []),
       ...groups,
       ...rows.map((row, at) => rolloutRecord(withAdvantage(row, at, estimates), at)),
@@ -212,7 +212,7 @@ export class FeedRun {
         step: this.last,
         status,
         message,
-        seconds: Math.max(0, this.time - began),
+        seconds: Math.max(0, Math.round((this.time - began) * 1000) / 1000),
         ended_at: new Date(this.time > 0 ? this.time * 1000 : Date.now()).toISOString(),
         counted: { rollouts, steps: steps.size },
       },

@@ -15,7 +15,7 @@ import { mirrorPath } from "../../store/files.ts";
 import type { PulledMirror } from "../../store/imported/importRequest.ts";
 import { draftFolder } from "../../store/imported/runDraft.ts";
 import { complain } from "../command.ts";
-import { withDaemon } from "./store.ts";
+import { withDaemon } from "../runs/store.ts";
 
 export interface PulledFolder {
   /** What is imported. */
