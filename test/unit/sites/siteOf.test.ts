@@ -62,7 +62,10 @@ describe("a site", () => {
       "3:10 `gpu_hours` is not a key of `price`. Did you mean `gpu_hour`? Allowed: `gpu_hour` or `currency`. (Change to `gpu_hour`)",
       "2:1 `host` is not a key of a site. Allowed: `kind`, `folder`, `python`, `node`, `launch`, `env` or `price`.",
     ]);
-    assert.match(problems("kind: cloud\n")[0] ?? "", /^1:7 A site is of one of the kinds `here`, `ssh`, .*: write `kind: ssh`/);
+    assert.match(
+      problems("kind: cloud\n")[0] ?? "",
+      /^1:7 A site is of one of the kinds `here`, `ssh`, .*: write `kind: ssh`/,
+    );
     assert.match(problems("host: box\n")[0] ?? "", /^1:1 A site is of one of the kinds/);
     assert.match(problems("")[0] ?? "", /^1:1 A site says at least what it is/);
     assert.match(problems("kind: [ssh\n")[0] ?? "", /never closed/);
