@@ -232,8 +232,8 @@ function needsOf(
   ] as const;
   const [prompts, group] = [sizes["data.train_batch_size"], sizes["rollout.n"]];
   return {
-    python: ">=3.10",
-    packages: { verl: ">=0.9.1,<0.10", vllm: ">=0.10", ...reward.packages },
+    python: ">=3.10,<3.13",
+    packages: { verl: ">=0.9.1,<0.10", vllm: ">=0.18", ...reward.packages },
     model: model.written ? null : model.path,
     gpus,
     node: false,
