@@ -1,6 +1,6 @@
 /** A config as a project for verl's PPO trainer. */
 import { cpSync, existsSync, mkdirSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { Document } from "yaml";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { contextOf } from "../../../algorithm/algorithm.ts";
@@ -15,6 +15,7 @@ import { flat } from "../../values.ts";
 import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
 import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
 import { missingText } from "../missingText.ts";
+import { copyOf } from "../project.ts";
 import { drawnRows, type Drawn, type Rows } from "../rows.ts";
 import { criticModel, policyModel } from "./critic.ts";
 import { actor, model as modelSection, rollout as rolloutSection } from "./keys.ts";
@@ -175,7 +176,7 @@ function textsOf(
       .replace("LAUNCH}", `${launch ?? ""}}`)
       .replace("PYTHON}", `${python}}`),
     "gradus_hook.py": shipped("gradus_hook.py"),
-    [basename(config.file)]: text,
+    [copyOf(config.file)]: text,
   };
 }
 
