@@ -5,7 +5,7 @@ import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";
 import { ask } from "../../shared/daemon/request.ts";
 import { UserError, messageOf } from "../../shared/lib/errors.ts";
-import { runsStart } from "../../shared/protocol/protocol.ts";
+import { runsStart, type InputOf } from "../../shared/protocol/protocol.ts";
 import { dryRunOnSite, refuseBadPair } from "./sites/onSite.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
@@ -103,7 +103,12 @@ async function loaded(config: RunConfig): Promise<void> {
 }
 
 /** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
-async function start(file: string, store: string, { set, steps, seed, site }: Options): Promise<string> {
+async function start(
+  file: string,
+  store: string,
+  { set, steps, seed }: Options,
+  site: InputOf<typeof runsStart>["site"],
+): Promise<string> {
   const link = await openDaemon(store).catch((error: unknown) => {
     throw new UserError(`No daemon could be reached or started for ${store}: ${messageOf(error)}`, {
       code: "no-daemon",
@@ -123,7 +128,7 @@ async function start(file: string, store: string, { set, steps, seed, site }: Op
       ...(steps === undefined ? {} : { steps }),
       ...(seed === undefined ? {} : { seed }),
       ...(python === undefined ? {} : { python }),
-      ...(site === undefined ? {} : { site: { name: site, env: reachingHere() } }),
+      ...(site === undefined ? {} : { site }),
     });
     return run;
   } finally {
@@ -132,8 +137,13 @@ async function start(file: string, store: string, { set, steps, seed, site }: Op
   }
 }
 
-async function startAndFollow(file: string, store: string, options: Options): Promise<void> {
-  const run = await start(file, store, options);
+async function startAndFollow(
+  file: string,
+  store: string,
+  options: Options,
+  site?: InputOf<typeof runsStart>["site"],
+): Promise<void> {
+  const run = await start(file, store, options, site);
   await followHere(run, {
     store,
     history: true,
@@ -150,8 +160,11 @@ async function runElsewhere(config: RunConfig, store: string, options: Options):
   const { site = "here", json, dryRun } = options;
   const asked = { site, store, json };
   if (dryRun === true) return dryRunOnSite(config, asked);
-  const reference = await refuseBadPair(config, asked);
-  return startAndFollow(config.file, store, { ...options, site: reference });
+  const { reference, estimate } = await refuseBadPair(config, asked);
+  return startAndFollow(config.file, store, options, {
+    ...{ name: reference, env: reachingHere() },
+    ...(estimate === undefined ? {} : { estimate }),
+  });
 }
 
 export const command: Command = {

@@ -119,3 +119,19 @@ export function costLines({ steps, seconds, gpuHours, money, tokens, by }: CostE
   if (money !== null) parts.push(`${between(money)} ${money.currency}`);
   return [`${steps} steps, ${generated}`, `${parts.join(", ")}, by the steps of ${by ?? "an earlier run"}`];
 }
+
+/** What a run took, next to what was expected: "57 s, 0.13 GPU hours, 0.25 USD; expected 45 to 70 s". */
+export function tookText(
+  seconds: number,
+  { gpus, price }: Pick<CostAsk, "gpus" | "price">,
+  estimate: Pick<Band, "low" | "high"> | undefined,
+): string {
+  const [unit, name] = unitOf(seconds);
+  const hours = (seconds * gpus) / 3600;
+  const parts = [`${short(seconds / unit)} ${name}`];
+  if (gpus > 0) parts.push(`${short(hours)} GPU hours`);
+  if (gpus > 0 && price !== undefined) parts.push(`${short(hours * price.gpu_hour)} ${price.currency}`);
+  if (estimate === undefined) return parts.join(", ");
+  const expected = { low: estimate.low / unit, middle: 0, high: estimate.high / unit };
+  return `${parts.join(", ")}; expected ${between(expected)} ${name}`;
+}

@@ -90,7 +90,12 @@ const runSchema = z.object({
   fresh: z.boolean().optional(),
   imported: z.string().optional(),
   site: z
-    .object({ site: z.string(), folder: z.string(), engine: z.enum(externalEngines).optional() })
+    .object({
+      site: z.string(),
+      folder: z.string(),
+      engine: z.enum(externalEngines).optional(),
+      estimate: z.object({ low: z.number(), high: z.number() }).optional(),
+    })
     .optional(),
   sourceRun: z.string().optional(),
   createdAt: z.string(),
@@ -119,9 +124,14 @@ export function readRunFile(folder: string): RunFile | null {
   }
 }
 
-const siteFolder = ({ engine, ...site }: NonNullable<z.output<typeof runSchema>["site"]>): SiteFolder => ({
+const siteFolder = ({
+  engine,
+  estimate,
+  ...site
+}: NonNullable<z.output<typeof runSchema>["site"]>): SiteFolder => ({
   ...site,
   ...(engine === undefined ? {} : { engine }),
+  ...(estimate === undefined ? {} : { estimate }),
 });
 
 const parentSchema = runSchema.pick({ parent: true });

@@ -96,6 +96,10 @@ export const runsStart = request<{ readonly run: string; readonly folder: string
       .object({
         name: z.string().describe("A file of `sites/`, a path of such a file, a host of ssh, or `here`."),
         env: reaching,
+        estimate: z
+          .strictObject({ low: z.number(), high: z.number() })
+          .optional()
+          .describe("Seconds that it is expected to take."),
       })
       .optional(),
     /** Equal keys start one run: a repeated request after a lost answer is harmless. */

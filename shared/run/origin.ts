@@ -55,8 +55,14 @@ export interface RunOrigin {
 }
 
 /** "verl 0.9.1"; the trainer alone where its release is not known. */
-export const trainerText = ({ trainer, version }: Pick<RunOrigin, "trainer" | "version">): string =>
-  `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`;
+export const trainerText = ({
+  trainer,
+  version,
+  site,
+}: Pick<RunOrigin, "trainer" | "version" | "site">): string =>
+  site?.engine === undefined
+    ? `${trainerNames[trainer]}${version === null ? "" : ` ${version}`}`
+    : engineNames[site.engine];
 
 /** A site that is named by its file is called as the file is. */
 export const siteName = (site: string): string => site.replace(/^.*[/\\]/, "").replace(/\.ya?ml$/, "");

@@ -38,6 +38,8 @@ export interface SiteFolder {
   readonly folder: string;
   /** Set where the run itself was started by Gradus: what trains there. Absent: somebody else's run is watched. */
   readonly engine?: ExternalEngine;
+  /** Seconds that it was expected to take when it was started; absent: nothing was measured before. */
+  readonly estimate?: { readonly low: number; readonly high: number };
 }
 
 /** `runs/<id>/worker.json`: who works on the run now. Liveness is pid + process start time, never a heartbeat; only of a worker in another

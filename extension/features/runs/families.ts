@@ -2,7 +2,7 @@
 import { plural } from "../../../shared/lib/format.ts";
 import type { RunSummary } from "../../../shared/protocol/protocol.ts";
 import { isLive } from "../../../shared/protocol/runStatus.ts";
-import { placeOf } from "../../../shared/run/origin.ts";
+import { placeOf, trainedText } from "../../../shared/run/origin.ts";
 
 /** What the daemon says of the runs of a store, besides each run's summary. */
 export interface Listing {
@@ -23,7 +23,9 @@ export interface Family {
   readonly all: readonly RunSummary[];
 }
 
-const keyOf = ({ origin, file }: RunSummary): string => (origin === undefined ? file : placeOf(origin));
+/** What Gradus itself has started is its config's, wherever it trains. */
+const keyOf = ({ origin, file }: RunSummary): string =>
+  origin === undefined || trainedText(origin.site) !== undefined ? file : placeOf(origin);
 
 /** Runs that are shown, pinned ones first, in the listing's order. */
 export function shownRuns(runs: readonly RunSummary[], { ids, archived }: Listing): readonly RunSummary[] {

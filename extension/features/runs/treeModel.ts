@@ -1,5 +1,5 @@
 /** The runs view as plain nodes: what a row says, how it looks, what lies under it. Pure. */
-import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
+import { stepsMade, stepsPlanned, trainedText } from "../../../shared/run/origin.ts";
 import {
   formatAge,
   formatBytes,
@@ -94,7 +94,7 @@ export function runDescription(run: RunSummary, now: number): string {
   if (isReading(run)) return "reading its log";
   const reward = run.headline["reward/total"];
   if (isLive(run.status)) {
-    const place = run.step < 0 ? icons[run.status].word : `step ${run.step + 1} of ${run.steps}`;
+    const place = run.step < 0 ? icons[run.status].word : `step ${stepsMade(run)} of ${stepsPlanned(run)}`;
     const state = run.status === "running" || run.step < 0 ? "" : ` · ${icons[run.status].word}`;
     const alarm = warningText(run) === "" ? "" : ` · ${warningText(run)}`;
     return `${place}${state}${alarm}${reward === undefined ? "" : ` · r̄ ${formatNumber(reward)}`}`;
@@ -137,7 +137,11 @@ function runRow({ run, spark = [] }: RunNode & { readonly kind: "run" }, now: nu
   const short = course === "" ? whole : whole.replace(/pass@1 ([\d.]+) % → /, "$1 → ");
   // The green tick says it, and the numbers are what a narrow view has room for.
   const shown = icon === icons.finished.icon && color !== null ? short.replace(/^learning · /, "") : short;
-  const marks = [...(run.tags ?? []).map((tag) => `#${tag}`), ...(run.pinned === true ? ["pinned"] : [])];
+  const marks = [
+    ...[trainedText(run.origin?.site)].filter((text) => text !== undefined),
+    ...(run.tags ?? []).map((tag) => `#${tag}`),
+    ...(run.pinned === true ? ["pinned"] : []),
+  ];
   const said = (result: string): string[] => [result, ...marks].filter((part) => part !== "");
   const finished = run.status === "finished" && run.parent !== undefined && icon === icons.finished.icon;
   return {

@@ -88,15 +88,20 @@ function siteText({ name, config }: Site): string {
 
 /**
  * Before a launch; the project is only looked at.
- * @returns what finds the site again, from wherever the run is
+ * @returns what finds the site again, from wherever the run is, and the seconds that it is expected to take
  * @throws UserError where the pair cannot work
  */
-export async function refuseBadPair(config: RunConfig, options: SiteOptions): Promise<string> {
+export async function refuseBadPair(
+  config: RunConfig,
+  options: SiteOptions,
+): Promise<{ readonly reference: string; readonly estimate: { low: number; high: number } | undefined }> {
   const folder = mkdtempSync(join(tmpdir(), "gradus-project-"));
   try {
     const looked = await look(config, options, join(folder, "project"));
     refuse(config, looked, options.json === true);
-    return looked.site.reference;
+    const { seconds } = await expectedCost(config, looked.site, options.store);
+    const estimate = seconds === null ? undefined : { low: seconds.low, high: seconds.high };
+    return { reference: looked.site.reference, estimate };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

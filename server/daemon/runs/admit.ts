@@ -2,6 +2,7 @@
 import { dirname, isAbsolute } from "node:path";
 import { ResponseError } from "vscode-jsonrpc/node";
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
+import type { SiteFolder } from "../../../shared/run/run.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { errorCodes, type ParamsOf, type runsStart } from "../../../shared/protocol/protocol.ts";
 import { loadFile } from "../../frameworks/asConfig/load.ts";
@@ -17,7 +18,7 @@ interface Admitted {
   readonly converted: string | undefined;
   /** Where another trainer trains it; undefined: the engine of Gradus does. */
   readonly place:
-    | { readonly site: string; readonly root: string; readonly engine: ExternalEngine }
+    | (Omit<SiteFolder, "folder"> & { readonly root: string; readonly engine: ExternalEngine })
     | undefined;
 }
 
@@ -59,5 +60,6 @@ function placeOf(config: RunConfig, site: ParamsOf<typeof runsStart>["site"]): A
   const engine = engineOf(config);
   const { reference, config: found, shell } = siteOf(site?.name ?? "here", dirname(config.file));
   shell.close();
-  return { site: reference, root: found.folder, engine };
+  const { estimate } = site ?? {};
+  return { site: reference, root: found.folder, engine, ...(estimate === undefined ? {} : { estimate }) };
 }

@@ -13,6 +13,8 @@ import { mirrorPath } from "../../store/files.ts";
 import { FeedRun } from "../../store/imported/feeds/feedRun.ts";
 import { RemoteLooks } from "../../store/imported/feeds/remoteLooks.ts";
 import { rewardHashes } from "../../store/imported/rewardHashes.ts";
+import { processesOf } from "../check/pairFindings.ts";
+import { tookText } from "../cost.ts";
 import { hasEnded, type JobState } from "../jobs/runner.ts";
 import { Mirror } from "../mirror.ts";
 import { siteOf, type Site } from "../siteOf.ts";
@@ -174,8 +176,14 @@ class SiteRun {
       stopping: this.stopping,
       log: text ?? "",
     });
+    this.say("info", "site-took", `Took ${this.took(log.seconds)}.`);
     log.end(status, message);
     return status === "failed" ? 1 : 0;
+  }
+
+  private took(seconds: number): string {
+    const { price, launch } = this.site.config;
+    return tookText(seconds, { gpus: processesOf(launch) ?? 0, price }, this.options.place.estimate);
   }
 
   private hear(): void {

@@ -1,7 +1,7 @@
 /** The estimate before a launch. */
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { costLines, estimateCost, type CostAsk } from "../../../server/sites/cost.ts";
+import { costLines, estimateCost, tookText, type CostAsk } from "../../../server/sites/cost.ts";
 
 const ask: CostAsk = {
   steps: 1000,
@@ -36,5 +36,13 @@ describe("the cost of a run", () => {
     const free = estimateCost({ ...ask, price: undefined, gpus: 0 });
     assert.deepEqual([free.gpuHours, free.money], [null, null]);
     assert.match(costLines(free)[1]!, /^3 to 5\.1 h, by the steps of gsm-1$/);
+  });
+
+  it("is compared with what the run took", () => {
+    assert.equal(
+      tookText(14_400, ask, { low: 10_900, high: 18_200 }),
+      "4 h, 32 GPU hours, 80 EUR; expected 3 to 5.1 h",
+    );
+    assert.equal(tookText(57, { gpus: 0, price: undefined }, undefined), "57 s");
   });
 });

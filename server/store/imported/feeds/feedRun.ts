@@ -202,17 +202,22 @@ export class FeedRun {
     };
   }
 
+  /** From what was written first to what was written last. */
+  get seconds(): number {
+    const began = Number.isFinite(this.began) ? this.began : this.time;
+    return Math.max(0, Math.round((this.time - began) * 1000) / 1000);
+  }
+
   /** @param message why, where it did not finish */
   end(status: "finished" | "stopped" | "failed", message = ""): void {
     const { rollouts, steps } = this.counts;
-    const began = Number.isFinite(this.began) ? this.began : this.time;
     this.write(this.last, [
       {
         kind: "end",
         step: this.last,
         status,
         message,
-        seconds: Math.max(0, Math.round((this.time - began) * 1000) / 1000),
+        seconds: this.seconds,
         ended_at: new Date(this.time > 0 ? this.time * 1000 : Date.now()).toISOString(),
         counted: { rollouts, steps: steps.size },
       },
