@@ -2,6 +2,7 @@
 
 export const commands = {
   runStart: "gradus.run.start",
+  runStartOn: "gradus.run.startOn",
   runStop: "gradus.run.stop",
   runStopNow: "gradus.run.stopNow",
   runPause: "gradus.run.pause",

@@ -19,6 +19,7 @@ import type { RunPanels } from "../panel/host.ts";
 import { pythonPath } from "../language/python.ts";
 import { openFolder } from "./openFolder.ts";
 import { pickConfig, pickRun } from "./pick.ts";
+import { pickSite } from "./sites.ts";
 
 /**
  * Sees to what a run of a config needs, and asks where tests of its reward fail: whatever starts a run asks it first.
@@ -43,7 +44,8 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
       await session.ask(runsControl, { run: run.id, action, now });
     };
   return [
-    register("runStart", (word) => start(word)),
+    register("runStart", (word) => start(word, "Start Run")),
+    register("runStartOn", (word, site) => startOn(word, site)),
     register("runStop", control("stop", ["starting", "running", "paused"], "Stop Run")),
     register(
       "runStopNow",
@@ -62,8 +64,15 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     register("runImport", (word) => openFolder(stores, panels, word)),
   ];
 
-  async function start(word: unknown): Promise<void> {
-    const uri = await pickConfig(word, "Start Run");
+  async function startOn(word: unknown, named: unknown): Promise<void> {
+    const uri = await pickConfig(word, "Start Run on Site");
+    if (uri === undefined) return;
+    const site = typeof named === "string" ? named : await pickSite(uri);
+    if (site !== undefined) await start(uri, "Start Run on Site", site);
+  }
+
+  async function start(word: unknown, title: string, site?: string): Promise<void> {
+    const uri = await pickConfig(word, title);
     if (uri === undefined) return;
     const document = workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
     if (document?.isDirty === true && !(await document.save()))
@@ -73,7 +82,10 @@ export function registerRunCommands({ stores, panels, mayStart }: RunCommandPart
     // One key for one press: asking again after a lost answer must not start a second run.
     const key = randomUUID();
     const { run } = await withBar(views.runs, async () =>
-      (await stores.session(store)).ask(runsStart, { file: uri.fsPath, key, python: pythonPath() }),
+      (await stores.session(store)).ask(runsStart, {
+        ...{ file: uri.fsPath, key, python: pythonPath() },
+        ...(site === undefined ? {} : { site: { name: site } }),
+      }),
     );
     panels.show(run, store?.runs.find(run)?.name ?? run);
   }

@@ -1,6 +1,9 @@
 import * as assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as vscode from "vscode";
 import type { Api } from "../../../extension/extension.ts";
+import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { activated, config, ready, stopEverything, until } from "../support.ts";
 
 describe("a run, from the editor", function () {
@@ -119,5 +122,25 @@ describe("a run, from the editor", function () {
     } finally {
       vscode.window.showErrorMessage = original;
     }
+  });
+
+  it("is started on a site, where another trainer trains it, and is listed under its config", async () => {
+    const folder = vscode.Uri.joinPath(uri, "..").fsPath;
+    const python = standInTrainer(folder);
+    writeFileSync(join(folder, "pace"), "6");
+    mkdirSync(join(folder, "sites"));
+    writeFileSync(
+      join(folder, "sites", "lab.yaml"),
+      `kind: here\nfolder: ${join(folder, "far")}\npython: ${python}\n`,
+    );
+    const far = vscode.Uri.file(join(folder, "far.gradus.yaml"));
+    writeFileSync(far.fsPath, farConfig);
+    await vscode.commands.executeCommand("gradus.run.startOn", far, "lab");
+    const run = await until(
+      () => api.stores.runs.find(({ name, status }) => name === "far" && status === "finished"),
+      "the run on the site",
+      60_000,
+    );
+    assert.deepEqual([run.file, run.origin?.site?.engine, run.step], [far.fsPath, "trl", 6]);
   });
 });
