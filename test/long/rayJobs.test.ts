@@ -5,10 +5,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { isRunning } from "../../shared/daemon/process.ts";
+import { ask } from "../../shared/daemon/request.ts";
+import { metricsSeries, runsResume, runsStart } from "../../shared/protocol/protocol.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import { ray } from "../../server/sites/jobs/ray.ts";
 import type { JobState, Runner } from "../../server/sites/jobs/runner.ts";
+import { Sandbox, kill } from "../rpc/daemon.ts";
 import { installed } from "../support/pythonPackages.ts";
+import { farConfig, standInTrainer } from "../support/standInTrainer.ts";
 import { until } from "../support/until.ts";
 
 const python = installed({ versions: ["3.12", "3.11"], whole: ["ray[default]==2.60.0"], alone: [] });
@@ -32,16 +37,18 @@ function projectOf(name: string, script: string): string {
   return project;
 }
 
-describe("jobs of Ray", { skip }, () => {
+describe("jobs of Ray", { skip, timeout: 420_000 }, () => {
   let head: ChildProcess | undefined;
   let address = "";
   let runner: Runner;
 
-  before(async () => {
+  let dashboard = 0;
+
+  /** A head of its own; what another head knew of jobs is gone. */
+  async function startRay(): Promise<void> {
     assert.ok(python.kind === "python");
-    const [port, dashboard] = [await freePort(), await freePort()];
-    address = `http://127.0.0.1:${dashboard}`;
-    runner = ray({ address });
+    const port = await freePort();
+    rmSync(join(folder, "r"), { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     head = spawn(
       join(dirname(python.path), "ray"),
       [
@@ -52,6 +59,13 @@ describe("jobs of Ray", { skip }, () => {
       { detached: true, stdio: "ignore" },
     );
     await until(() => answers(runner), "Ray to answer", 120_000);
+  }
+
+  before(async () => {
+    dashboard = await freePort();
+    address = `http://127.0.0.1:${dashboard}`;
+    runner = ray({ address });
+    await startRay();
   });
 
   after(() => {
@@ -102,6 +116,41 @@ describe("jobs of Ray", { skip }, () => {
     await runner.stop(job);
     const state = await ended(job.id, project);
     assert.ok(state.kind === "ended" && state.code === null, JSON.stringify(state));
+  });
+
+  it("trains a run, which outlives the daemon, and goes on from its checkpoint when Ray itself was lost", async () => {
+    const box = await Sandbox.make();
+    const project = dirname(box.file);
+    const started = { environment: { GRADUS_IDLE_MS: "60000" } };
+    const pace = (text: string): void => writeFileSync(join(project, "pace"), text);
+    try {
+      writeFileSync(box.file, farConfig);
+      mkdirSync(join(project, "sites"));
+      const site = `kind: ray\naddress: ${address}\nfolder: ${project}/far\npython: ${standInTrainer(project)}\n`;
+      writeFileSync(join(project, "sites", "lab.yaml"), site);
+      let connection = await box.connect(started);
+      pace("2");
+      const { run } = await ask(connection, runsStart, { file: box.file, site: { name: "lab" } });
+      await box.reach(connection, run, ({ step }) => step === 2, 60_000);
+      kill(box.discovery()!.pid, "SIGKILL");
+      pace("3");
+      connection = await box.connect(started);
+      await box.reach(connection, run, ({ step }) => step === 3, 60_000);
+      endTree(head!.pid!);
+      await until(async () => !(await answers(runner)), "Ray to be gone", 60_000);
+      await startRay();
+      const lost = await box.reach(connection, run, ({ status }) => status === "failed", 90_000);
+      assert.match(lost.message ?? "", /lab knows nothing of the job any more.*gradus runs resume/);
+      await until(() => !isRunning(box.workerOf(run)), "the worker to end");
+      pace("6");
+      await ask(connection, runsResume, { run });
+      await box.reach(connection, run, ({ status }) => status === "finished", 60_000);
+      const asked = { run, metrics: ["reward/total"], maxPoints: 100 };
+      const { series } = await ask(connection, metricsSeries, asked);
+      assert.deepEqual([...(series[0]?.steps ?? [])], [1, 2, 3, 4, 5, 6]);
+    } finally {
+      await box.end();
+    }
   });
 
   it("says what Ray refuses, and that Ray is gone", async () => {

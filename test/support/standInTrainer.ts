@@ -20,7 +20,7 @@ callback = trl_callback(); callback.on_train_begin(Arguments(), State, None)
 @log_rollouts
 def right(completions, **kw): return [1.0, 0.0]
 while State.global_step < 6:
-    pace = open(PACE).read().split()
+    pace = open(PACE).read().split() or ["0"]  # it is being written
     if "fail" in pace: raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
     if os.path.exists("out/stop"): break
     if State.global_step >= int(pace[0]): time.sleep(0.02); continue
