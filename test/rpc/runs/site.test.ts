@@ -85,6 +85,7 @@ describe("a run on a site", { timeout: 120_000 }, () => {
     assert.deepEqual((await said(run)).filter((name) => name.startsWith("site-")).toSorted(), [
       "site-resumed",
       "site-started",
+      ...["site-took", "site-took"],
     ]);
     const files = readdirSync(join(box.folder(run), "project"));
     assert.ok(

@@ -144,7 +144,7 @@ test("titles begin with a verb, are in title case and do not repeat the product'
     assert.ok(
       shown
         .split(" ")
-        .every((word) => /^[A-Z]/.test(word) || ["of", "to", "as", "in", "a", "for"].includes(word)),
+        .every((word) => /^[A-Z]/.test(word) || ["of", "to", "as", "in", "on", "a", "for"].includes(word)),
       shown,
     );
   }

@@ -144,8 +144,8 @@ export class TrackioFeed implements Feed {
 
   /** Opened anew each time: nothing of ours holds a lock while trackio writes. */
   private read<Result>(ask: (database: Database) => Result): Result {
-    // SQLite in WebAssembly would turn off the file's WAL to read it: it gets a copy.
-    const folder = sqliteDriver() === "node-sqlite3-wasm" ? copied(this.file) : undefined;
+    // SQLite in WebAssembly would turn off the file's WAL to read it, and libsql takes it into the file: they get a copy.
+    const folder = sqliteDriver() === "better-sqlite3" ? undefined : copied(this.file);
     const path = folder === undefined ? this.file : join(folder, basename(this.file));
     const { database } = openDatabase(path, { anyThread: true, readonly: folder === undefined });
     try {
