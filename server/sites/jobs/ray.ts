@@ -67,6 +67,12 @@ class RayRunner implements Runner {
 
   private checked(answer: RayAnswer): RayAnswer {
     if (answer.status >= 200 && answer.status < 300) return answer;
+    if (answer.status === 401 || answer.status === 403)
+      throw new UserError(`Ray at ${this.asked.address} asks for a token: ${lastLine(answer.text)}`, {
+        code: "site-refused",
+        action:
+          "Set RAY_AUTH_TOKEN to the cluster's where the daemon is started, or keep it in ~/.ray/auth_token.",
+      });
     // Errors are Python's tracebacks: the last line says what it is.
     throw new UserError(`Ray at ${this.asked.address} refused (${answer.status}): ${lastLine(answer.text)}`, {
       code: "site-refused",

@@ -2,8 +2,11 @@
  * One request to Ray's dashboard. Ray refuses a POST that looks like a browser's (405), and Node's `fetch` sends
  * `sec-fetch-mode`: so it is `node:http`.
  */
+import { readFileSync } from "node:fs";
 import { request as plain } from "node:http";
 import { request as secure } from "node:https";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 
 export interface RayAnswer {
@@ -25,7 +28,7 @@ export function rayRequest(
   body?: unknown,
 ): Promise<RayAnswer> {
   const url = new URL(path, base);
-  const token = process.env["RAY_AUTH_TOKEN"];
+  const token = rayToken();
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers = {
     ...(text === undefined
@@ -50,6 +53,18 @@ export function rayRequest(
     asked.on("error", (error) => reject(unreachable(base, error)));
     asked.end(text);
   });
+}
+
+/** Where Ray's own programs look for it; a cluster asks for one where it finds one. */
+function rayToken(): string | undefined {
+  const { RAY_AUTH_TOKEN: token, RAY_AUTH_TOKEN_PATH: named } = process.env;
+  if (token !== undefined && token !== "") return token;
+  const file = named ?? join(homedir(), ".ray", "auth_token");
+  try {
+    return readFileSync(file, "utf8").trim();
+  } catch {
+    return undefined; // a cluster without tokens
+  }
 }
 
 const unreachable = (base: string, cause: unknown): UserError =>

@@ -16,7 +16,7 @@ import { rewardHashes } from "../../store/imported/rewardHashes.ts";
 import { processesOf } from "../check/pairFindings.ts";
 import { tookText } from "../cost.ts";
 import { hasEnded, type JobState } from "../jobs/runner.ts";
-import { Mirror } from "../mirror.ts";
+import { Mirror, type Pulled } from "../mirror.ts";
 import { siteOf, type Site } from "../siteOf.ts";
 import { endOf } from "./ending.ts";
 import { ProjectFeed } from "./projectFeed.ts";
@@ -51,6 +51,13 @@ export async function siteRun(options: SiteRunOptions): Promise<number> {
   }
 }
 
+/** A job that waits in a queue has not made its folder. */
+function nothingYet(error: unknown): Pick<Pulled, "rewritten" | "leftOut"> {
+  if (error instanceof UserError && error.detail.code === "import-missing")
+    return { rewritten: [], leftOut: [] };
+  throw error;
+}
+
 class SiteRun {
   private readonly job: SiteJob;
   private readonly feed: ProjectFeed;
@@ -78,7 +85,8 @@ class SiteRun {
     this.job = new SiteJob(site, place, run.id, folder);
     const mirror = new Mirror(site.shell, `${place.folder}/out`, mirrorPath(folder));
     this.feed = new ProjectFeed(mirror.local, config);
-    this.looks = new RemoteLooks({ name: site.name, pull: (signal) => mirror.pull({ signal }) }, this.signal);
+    const pull = (signal: AbortSignal) => mirror.pull({ signal }).catch(nothingYet);
+    this.looks = new RemoteLooks({ name: site.name, pull }, this.signal);
     this.steering = new Steering(folder, attempt > 0);
   }
 
@@ -176,7 +184,7 @@ class SiteRun {
       stopping: this.stopping,
       log: text ?? "",
     });
-    this.say("info", "site-took", `Took ${this.took(log.seconds)}.`);
+    this.say("info", "site-took", `Took ${this.took(log.seconds(this.feed.about().started))}.`);
     log.end(status, message);
     return status === "failed" ? 1 : 0;
   }
@@ -220,7 +228,11 @@ class SiteRun {
   private sayWaiting(state: JobState): void {
     const why = state.kind === "waiting" ? state.why : undefined;
     if (why !== undefined && why !== this.waitsFor)
-      this.say("info", "site-waiting", `Waiting on ${this.site.name}${why === "" ? "" : `: ${why}`}.`);
+      this.say(
+        "info",
+        "site-waiting",
+        `Waiting on ${this.site.name}${why === "" ? "" : `: ${why.replace(/\.$/, "")}`}.`,
+      );
     this.waitsFor = why;
   }
 

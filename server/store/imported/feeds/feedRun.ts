@@ -202,10 +202,10 @@ export class FeedRun {
     };
   }
 
-  /** From what was written first to what was written last. */
-  get seconds(): number {
-    const began = Number.isFinite(this.began) ? this.began : this.time;
-    return Math.max(0, Math.round((this.time - began) * 1000) / 1000);
+  /** From what was written first to what was written last. @param started when the program began, in seconds since 1970 */
+  seconds(started = Number.POSITIVE_INFINITY): number {
+    const began = Math.min(this.began, started);
+    return Number.isFinite(began) ? Math.max(0, Math.round((this.time - began) * 1000) / 1000) : 0;
   }
 
   /** @param message why, where it did not finish */
@@ -217,7 +217,7 @@ export class FeedRun {
         step: this.last,
         status,
         message,
-        seconds: this.seconds,
+        seconds: this.seconds(),
         ended_at: new Date(this.time > 0 ? this.time * 1000 : Date.now()).toISOString(),
         counted: { rollouts, steps: steps.size },
       },
