@@ -93,7 +93,7 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
     const failed = [
       "Error executing job with overrides: ['actor_rollout_ref.rollout.n=4']",
       "Traceback (most recent call last):",
-      '  File "/work/verl/workers/actor/dp_actor.py", line 501, in update_policy',
+      '  File "/home/me/verl/workers/actor/dp_actor.py", line 501, in update_policy',
       '  File "/env/site-packages/torch/_tensor.py", line 648, in backward',
       "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ];
@@ -115,7 +115,10 @@ describe("a daemon whose store gets a run of verl", { timeout: 60_000 }, () => {
       /the training failed \(failed\/train\.log:5\): The device ran out of memory in the backward pass.*Lower actor_rollout_ref\.actor\.ppo_micro_batch_size_per_gpu/,
     );
     const { failure } = JSON.parse((await gradus([...words, "--json"], dirname(box.file))).stdout);
-    assert.deepEqual([failure.trainer, failure.where], ["verl", "/work/verl/workers/actor/dp_actor.py:501"]);
+    assert.deepEqual(
+      [failure.trainer, failure.where],
+      ["verl", "/home/me/verl/workers/actor/dp_actor.py:501"],
+    );
     for (const name of ["rollouts", "metrics.jsonl"]) rmSync(join(other, name), { recursive: true });
     const nothing = await gradus(words, dirname(box.file));
     assert.equal(nothing.code, 1);

@@ -18,7 +18,7 @@ export const ofRay = (frames: readonly string[], type: string, message: string):
     "Error executing job with overrides: ['data.train_batch_size=64', 'actor_rollout_ref.rollout.name=vllm']",
     traceback(
       [
-        frame("/work/verl/trainer/main_ppo.py", 64, "main"),
+        frame("/home/me/verl/trainer/main_ppo.py", 64, "main"),
         frame(`${packages}/ray/_private/worker.py`, 2755, "get"),
       ],
       `ray.exceptions.RayTaskError(${type.split(".").at(-1)}): ray::TaskRunner.run() (pid=71, ip=10.0.0.2, actor_id=5f, repr=<main_ppo.TaskRunner object at 0x7f>)`,

@@ -78,7 +78,7 @@ describe("sizes that do not divide each other", () => {
         ? `${packages}/trl/trainer/grpo_trainer.py`
         : key === "train.batch_size"
           ? "/x/openrlhf/cli/train_ppo_ray.py"
-          : "/work/verl/trainer/ppo/ray_trainer.py";
+          : "/home/me/verl/trainer/ppo/ray_trainer.py";
       const found = rootCause(
         traceback(
           [frame("/home/me/run.py", 3, "<module>"), frame(trainer, 346, "__init__")],
@@ -104,7 +104,7 @@ describe("configs that are refused", () => {
     const found = rootCause(
       traceback(
         [
-          frame("/work/verl/trainer/main_ppo.py", 90, "run"),
+          frame("/home/me/verl/trainer/main_ppo.py", 90, "run"),
           frame(`${packages}/omegaconf/base.py`, 231, "_format_and_raise"),
         ],
         "omegaconf.errors.ConfigAttributeError: Key 'use_rm' is not in struct\n    full_key: reward_model.use_rm\n    object_type=dict",
@@ -112,7 +112,7 @@ describe("configs that are refused", () => {
     );
     assert.deepEqual(
       [found?.key, found?.where],
-      ["reward_model.use_rm", "/work/verl/trainer/main_ppo.py:90"],
+      ["reward_model.use_rm", "/home/me/verl/trainer/main_ppo.py:90"],
     );
   });
   it("name values that are missing, and arguments of another release", () => {
@@ -157,7 +157,7 @@ describe("what else ends trainings", () => {
     const kernel =
       "/pytorch/aten/src/ATen/native/cuda/Indexing.cu:1290: indexSelectLargeIndex: block: [88,0,0], thread: [64,0,0] Assertion `srcIndex < srcSelectDimSize` failed.";
     const found = rootCause(
-      `${kernel}\n${kernel}\n${ofRay([frame("/work/verl/workers/actor/dp_actor.py", 120, "_forward_micro_batch")], "RuntimeError", "CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported at some other API call.")}`,
+      `${kernel}\n${kernel}\n${ofRay([frame("/home/me/verl/workers/actor/dp_actor.py", 120, "_forward_micro_batch")], "RuntimeError", "CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously reported at some other API call.")}`,
     );
     assert.equal(found?.key, "actor_rollout_ref.model.path");
     assert.match(found?.cause ?? "", /token id beyond the model's vocabulary/);
@@ -178,7 +178,7 @@ describe("what else ends trainings", () => {
   it("ranks that waited count only where nothing else is there", () => {
     const waited = (rank: number): string =>
       `[rank${rank}]:[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank ${rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1580, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600060 milliseconds before timing out.`;
-    const alone = rootCause(`/work/verl/trainer/main_ppo.py\n${waited(0)}\n${waited(4)}`);
+    const alone = rootCause(`/home/me/verl/trainer/main_ppo.py\n${waited(0)}\n${waited(4)}`);
     assert.deepEqual(
       [alone?.key, alone?.cause],
       [
@@ -187,11 +187,11 @@ describe("what else ends trainings", () => {
       ],
     );
     const failed = rootCause(
-      `${worker("WorkerDict pid=3", traceback([frame("/work/verl/utils/reward_score/mine.py", 8, "compute_score")], "ZeroDivisionError: division by zero"))}\n${waited(0)}\n${waited(4)}`,
+      `${worker("WorkerDict pid=3", traceback([frame("/home/me/verl/utils/reward_score/mine.py", 8, "compute_score")], "ZeroDivisionError: division by zero"))}\n${waited(0)}\n${waited(4)}`,
     );
     assert.deepEqual(
       [failed?.cause, failed?.where],
-      ["ZeroDivisionError: division by zero", "/work/verl/utils/reward_score/mine.py:8"],
+      ["ZeroDivisionError: division by zero", "/home/me/verl/utils/reward_score/mine.py:8"],
     );
   });
   it("an exception that the table does not have is the first of its chain", () => {
@@ -222,7 +222,7 @@ describe("what else ends trainings", () => {
       frame(`${packages}/sglang/srt/managers/scheduler.py`, 2005, "run_scheduler_process"),
       "torch.OutOfMemoryError: CUDA out of memory.",
       "2025-05-20T12:00:01.5Z (TaskRunner pid=3) Unhandled error: ray::WorkerDict.x() (pid=3)",
-      frame("/work/verl/workers/rollout/sglang_rollout.py", 12, "resume").replace(
+      frame("/home/me/verl/workers/rollout/sglang_rollout.py", 12, "resume").replace(
         /^/gm,
         "2025-05-20T12:00:01.5Z (TaskRunner pid=3) ",
       ),

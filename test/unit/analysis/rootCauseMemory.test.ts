@@ -9,7 +9,7 @@ describe("device memory that ran out", () => {
     const found = rootCause(
       ofRay(
         [
-          frame("/work/verl/workers/fsdp_workers.py", 640, "generate_sequences"),
+          frame("/home/me/verl/workers/fsdp_workers.py", 640, "generate_sequences"),
           frame(`${packages}/vllm/executor/executor_base.py`, 216, "wake_up"),
           frame(`${packages}/vllm/device_allocator/cumem.py`, 75, "create_and_map"),
         ],
@@ -19,7 +19,11 @@ describe("device memory that ran out", () => {
     );
     assert.deepEqual(
       [found?.trainer, found?.key, found?.where],
-      ["verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "/work/verl/workers/fsdp_workers.py:640"],
+      [
+        "verl",
+        "actor_rollout_ref.rollout.gpu_memory_utilization",
+        "/home/me/verl/workers/fsdp_workers.py:640",
+      ],
     );
     assert.match(found?.action ?? "", /^Lower actor_rollout_ref\.rollout\.gpu_memory_utilization/);
   });
@@ -31,7 +35,7 @@ describe("device memory that ran out", () => {
     ];
     const verl = rootCause(
       ofRay(
-        [frame("/work/verl/workers/actor/dp_actor.py", 501, "update_policy"), ...ending],
+        [frame("/home/me/verl/workers/actor/dp_actor.py", 501, "update_policy"), ...ending],
         "torch.OutOfMemoryError",
         oom,
       ),
@@ -75,7 +79,7 @@ describe("device memory that ran out", () => {
       rootCause(
         ofRay(
           [
-            frame("/work/verl/workers/fsdp_workers.py", 9, "func"),
+            frame("/home/me/verl/workers/fsdp_workers.py", 9, "func"),
             ...names.map(([file, name]) => frame(file, 5, name)),
           ],
           "torch.OutOfMemoryError",
@@ -83,7 +87,7 @@ describe("device memory that ran out", () => {
         ),
       )?.key;
     assert.equal(
-      key(["/work/verl/workers/actor/dp_actor.py", "compute_log_prob"]),
+      key(["/home/me/verl/workers/actor/dp_actor.py", "compute_log_prob"]),
       "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu",
     );
     assert.equal(
@@ -130,7 +134,7 @@ describe("device memory that ran out", () => {
   it("of the machine, which Ray says of a worker that it ended", () => {
     const found = rootCause(
       traceback(
-        [frame("/work/verl/trainer/main_ppo.py", 64, "main")],
+        [frame("/home/me/verl/trainer/main_ppo.py", 64, "main")],
         "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.2) was 498GB / 512GB",
       ),
     );
