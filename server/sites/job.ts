@@ -4,6 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { UserError } from "../../shared/lib/errors.ts";
+import { shellQuoted } from "../lib/texts/shellQuoted.ts";
 import { shellWord, type Shell, type ShellAnswer } from "./shell.ts";
 
 export type JobState =
@@ -121,16 +122,13 @@ echo "$pid log-$n.txt"`;
 const exports = (env: JobStart["env"]): string =>
   Object.entries(env)
     .map(([name, value]) => {
-      if (/^[A-Za-z_]\w*$/.test(name)) return `export ${name}=${quoted(value)}`;
+      if (/^[A-Za-z_]\w*$/.test(name)) return `export ${name}=${shellQuoted(value)}`;
       throw new UserError(`${JSON.stringify(name)} is the name of no environment variable.`, {
         code: "site-env",
         action: "Use letters, digits and underscores, and no digit first.",
       });
     })
     .join("\n");
-
-/** Without the home folder that `~/` of a path means. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function notStarted(shell: Shell, folder: string, answer: ShellAnswer): UserError {
   const place = `${shell.name}:${folder}`;

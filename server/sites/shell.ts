@@ -1,4 +1,5 @@
 /** The one thing that is asked of a site: to run a POSIX shell script. Files, jobs and checks are built on it. */
+import { shellQuoted } from "../lib/texts/shellQuoted.ts";
 
 export interface ShellAsk {
   readonly input?: Buffer | undefined;
@@ -30,5 +31,5 @@ export interface Shell {
 /** A text as one word of a POSIX shell. A leading `~/` stays the user's home. */
 export const shellWord = (text: string): string => {
   const [home, rest] = text === "~" || text.startsWith("~/") ? ['"$HOME"', text.slice(1)] : ["", text];
-  return rest === "" && home !== "" ? home : `${home}'${rest.replaceAll("'", `'\\''`)}'`;
+  return rest === "" && home !== "" ? home : `${home}${shellQuoted(rest)}`;
 };

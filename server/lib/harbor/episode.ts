@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { shellQuoted } from "../texts/shellQuoted.ts";
 import { Namespaces, usualPath, type Finished } from "./namespaces.ts";
 import type { HarborTask } from "./taskFolder.ts";
 
@@ -20,7 +21,6 @@ export class Exceeded extends Error {}
 export class NoReward extends Error {}
 
 const bash = "/usr/bin/bash";
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export class HarborEpisode {
   private constructor(
@@ -44,7 +44,7 @@ export class HarborEpisode {
   private async build(): Promise<void> {
     const { image, folder, workdir } = this.task;
     const place = join(folder, "environment");
-    const folders = [...image.folders, workdir].map((path) => `mkdir -p ${quoted(path)}`);
+    const folders = [...image.folders, workdir].map((path) => `mkdir -p ${shellQuoted(path)}`);
     if (image.copies.length > 0) await this.put(place, "/.context");
     const copies = image.copies.map(({ from, to }) => {
       const isFolder = to.endsWith("/") || from.length > 1;
@@ -52,7 +52,7 @@ export class HarborEpisode {
       // Of a folder, what is in it.
       return sources
         .map((source) => {
-          const [s, t] = [quoted(source), quoted(to)];
+          const [s, t] = [shellQuoted(source), shellQuoted(to)];
           const one = isFolder
             ? `mkdir -p ${t} && cp -a ${s} ${t}`
             : `mkdir -p "$(dirname ${t})" && cp -aT ${s} ${t}`;
@@ -71,7 +71,11 @@ export class HarborEpisode {
     const tar = spawn("tar", ["-C", from, "--owner=0", "--group=0", "-cf", "-", "."], {
       stdio: ["ignore", "pipe", "ignore"],
     });
-    const argv = [bash, "-c", `mkdir -p ${quoted(to)} && tar -C ${quoted(to)} --no-same-owner -xf -`];
+    const argv = [
+      bash,
+      "-c",
+      `mkdir -p ${shellQuoted(to)} && tar -C ${shellQuoted(to)} --no-same-owner -xf -`,
+    ];
     const { code, output } = await this.machine.run({
       argv,
       folder: "/",

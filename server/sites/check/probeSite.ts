@@ -4,6 +4,7 @@ import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { Needs } from "../../frameworks/export/exporter.ts";
 import { hostFile } from "../../lib/own/ownProcess.ts";
+import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
 import { shellWord, type Shell } from "../shell.ts";
 import type { SiteConfig } from "../siteConfig.ts";
 
@@ -45,7 +46,7 @@ export async function probeSite(
   { python, folder, node }: Pick<SiteConfig, "python" | "folder" | "node">,
   needs: Needs,
 ): Promise<SiteProbe | undefined> {
-  const args = [JSON.stringify(needs), folder, node].map((text) => `'${text.replaceAll("'", `'\\''`)}'`);
+  const args = [JSON.stringify(needs), folder, node].map(shellQuoted);
   const answer = await shell.run(`exec ${shellWord(python)} - ${args.join(" ")}`, {
     input: readFileSync(hostFile("siteProbe.py", undefined)),
   });

@@ -1,6 +1,7 @@
 /** Jobs of a Ray cluster, by its Jobs REST interface (Ray 2.60): no Ray is needed here. */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
 import { shellWord } from "../shell.ts";
 import { rayRequest, type RayAnswer } from "./rayRequest.ts";
 import { launchLine, type JobAsk, type JobState, type Runner } from "./runner.ts";
@@ -28,7 +29,8 @@ class RayRunner implements Runner {
     if ((await this.state({ id })).kind !== "absent") return;
     const { cpus, gpus } = this.asked;
     await this.ask("POST", "/api/jobs/", {
-      entrypoint: `sh -c ${quoted(launchLine({ folder, resume }, shellWord))}`,
+      // Not `shellWord`: here the inner shell expands `~/`.
+      entrypoint: `sh -c ${shellQuoted(launchLine({ folder, resume }, shellWord))}`,
       submission_id: id,
       runtime_env: { env_vars: { PYTHONUNBUFFERED: "1", ...env } },
       ...(cpus === undefined ? {} : { entrypoint_num_cpus: cpus }),
@@ -82,6 +84,4 @@ class RayRunner implements Runner {
 }
 
 const jobPath = (id: string): string => `/api/jobs/${encodeURIComponent(id)}`;
-/** Inside another `sh -c`: without `shellWord`, which keeps `~/` outside of quotes. */
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const lastLine = (text: string): string => text.trim().split("\n").at(-1)?.trim() ?? "";

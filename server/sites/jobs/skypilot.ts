@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { UserError } from "../../../shared/lib/errors.ts";
+import { shellQuoted } from "../../lib/texts/shellQuoted.ts";
 import { shellWord, type Shell } from "../shell.ts";
 import { launchLine, type JobAsk, type JobState, type Runner } from "./runner.ts";
 
@@ -70,7 +71,7 @@ class SkyRunner implements Runner {
   }
 
   private async sky(words: readonly string[], seconds = 120): Promise<string> {
-    const { code, stdout, stderr } = await this.asked.local.run(`sky ${words.map(quoted).join(" ")}`, {
+    const { code, stdout, stderr } = await this.asked.local.run(`sky ${words.map(shellQuoted).join(" ")}`, {
       seconds,
     });
     if (code === 0) return stdout.toString("utf8");
@@ -86,8 +87,6 @@ class SkyRunner implements Runner {
     });
   }
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** `sky` may print a line about itself before the JSON. */
 function jsonIn(text: string): unknown {
