@@ -1,4 +1,5 @@
 /** What a run is going to take, by the steps that were measured before it, and what it took. */
+import { quantile } from "../../shared/lib/quantile.ts";
 import type { SiteConfig } from "./siteConfig.ts";
 
 export interface Band {
@@ -75,13 +76,7 @@ const times = ({ low, middle, high }: Band, factor: number): Band => ({
 
 function quantiles(values: readonly number[]): Band {
   const sorted = values.toSorted((a, b) => a - b);
-  const at = (share: number): number => {
-    const place = share * (sorted.length - 1);
-    const below = Math.floor(place);
-    const next = sorted[Math.min(below + 1, sorted.length - 1)]!;
-    return sorted[below]! + (place - below) * (next - sorted[below]!);
-  };
-  return { low: at(0.1), middle: at(0.5), high: at(0.9) };
+  return { low: quantile(sorted, 0.1), middle: quantile(sorted, 0.5), high: quantile(sorted, 0.9) };
 }
 
 /** Two significant digits: no estimate knows more. */

@@ -1,10 +1,12 @@
 /** What a run is going to take, by the last run of the same config on the same site. */
 import { existsSync } from "node:fs";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
+import { meanOrNull } from "../../../shared/lib/mean.ts";
 import { metricsSeries, runsList } from "../../../shared/protocol/protocol.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { processesOf } from "../../sites/check/pairFindings.ts";
 import { estimateCost, type CostEstimate } from "../../sites/cost.ts";
+import { plannedSteps } from "../../sites/run/projectFeed.ts";
 import type { Site } from "../../sites/siteOf.ts";
 import { runsFolder } from "../../store/files.ts";
 import { withDaemon } from "../runs/store.ts";
@@ -19,10 +21,9 @@ export async function expectedCost(config: RunConfig, site: Site, store: string)
   const measured = existsSync(runsFolder(store))
     ? await withDaemon(store, (connection) => lastMeasured(connection, config, site))
     : undefined;
-  const steps = config.stages.reduce((sum, { kind, steps: own }) => sum + (kind === "rl" ? own : 0), 0);
   const { prompts, group, max_tokens } = config.top.rollout;
   return estimateCost({
-    steps,
+    steps: plannedSteps(config),
     measured: measured?.seconds ?? [],
     by: measured?.run,
     gpus: processesOf(site.config.launch) ?? 0,
@@ -54,13 +55,10 @@ async function lastMeasured(
         .filter((one) => one.metric === metric)
         .flatMap(({ values }) => values.flatMap((value) => (typeof value === "number" ? [value] : [])));
     const steps = clocks.map(valuesOf).find(({ length }) => length > 0);
-    const length = mean(valuesOf(lengths));
+    const length = meanOrNull(valuesOf(lengths));
     const { prompts, group } = top.rollout;
     if (steps !== undefined)
-      return { run: id, seconds: steps, tokens: length === undefined ? undefined : length * prompts * group };
+      return { run: id, seconds: steps, tokens: length === null ? undefined : length * prompts * group };
   }
   return undefined;
 }
-
-const mean = (values: readonly number[]): number | undefined =>
-  values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
