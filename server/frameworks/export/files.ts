@@ -1,13 +1,22 @@
 /** Files of a project that several engines have. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { Document } from "yaml";
+import type { JsonObject } from "../../../shared/lib/json.ts";
 import { taskTexts } from "../../algorithm/curriculum/taskTexts.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { openBase, writeInitialModel } from "../../engine/index.ts";
 import { isHubName } from "../../lib/datasets/name.ts";
 import { hostFile } from "../../lib/own/ownProcess.ts";
+import type { ExportRequest } from "./exporter.ts";
 
 export const shipped = (name: string): string => readFileSync(hostFile(name, undefined), "utf8");
+
+/** launch.sh, with the command and the Python that it uses where the environment names none. */
+export const launchText = (name: string, { launch, python }: ExportRequest): string =>
+  shipped(name)
+    .replace("LAUNCH}", `${launch ?? ""}}`)
+    .replace("PYTHON}", `${python}}`);
 
 export function put(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
@@ -36,4 +45,11 @@ export function writeModel(folder: string, { written }: ModelPlace, config: RunC
 }
 
 /** To PyYAML a number with an exponent is one only with a point. */
-export const forPython = (yaml: string): string => yaml.replace(/(: |- )(-?\d+)e([+-]?\d+)$/gm, "$1$2.0e$3");
+const forPython = (yaml: string): string => yaml.replace(/(: |- )(-?\d+)e([+-]?\d+)$/gm, "$1$2.0e$3");
+
+/** Settings as config.yaml, which PyYAML reads. @param comment stands above them */
+export function settingsYaml(settings: JsonObject, comment: string): string {
+  const document = new Document(settings);
+  document.commentBefore = ` ${comment}`;
+  return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
+}

@@ -7,6 +7,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { Task } from "../../core/task.ts";
 import { randomStream } from "../../lib/random.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
+import type { Missing } from "./exporter.ts";
 
 /** Beyond so many, the trainer begins again with the first. */
 const mostRows = 200_000;
@@ -47,4 +48,21 @@ export async function drawnRows(config: RunConfig, stage: StageConfig): Promise<
     wanted: prompts * steps,
     begun: found.some(({ task }) => task.begin !== undefined),
   };
+}
+
+/** What the trainer makes of these rows that the config does not mean. */
+export function missingRows({ drawn, wanted, begun }: Rows, engine: string): Missing[] {
+  const short = {
+    key: "steps",
+    value: `${wanted} prompts`,
+    reason: `train.parquet has ${drawn.length} prompts: after them ${engine} begins again with the first.`,
+    changes: "nothing-trained",
+  } as const;
+  const begin = {
+    key: "tasks",
+    value: "begin",
+    reason: `${engine} cannot begin a response for the policy: it writes what its tasks would have begun with.`,
+    changes: "algorithm",
+  } as const;
+  return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
 }

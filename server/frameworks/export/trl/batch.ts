@@ -2,6 +2,7 @@
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { StageConfig } from "../../../core/config/stageConfig.ts";
 import type { TrlDraft } from "./draft.ts";
+import { divisorUpTo } from "../divisorUpTo.ts";
 
 /** Completions that a device reads at once: it bounds memory and changes no result. */
 const mostOnDevice = 8;
@@ -14,12 +15,6 @@ export interface Batch {
   readonly updates: number;
   readonly steps: number;
 }
-
-/** The largest divisor up to a bound. */
-const divisorUpTo = (whole: number, most: number): number => {
-  for (let part = Math.min(most, whole); part > 1; part--) if (whole % part === 0) return part;
-  return 1;
-};
 
 /** @param most completions that a device reads at once, where the config says so */
 export function batchOf({ body, steps }: StageConfig, most: number | undefined, draft: TrlDraft): Batch {

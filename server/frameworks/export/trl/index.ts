@@ -1,19 +1,16 @@
 /** A config as a project for TRL's GRPOTrainer. */
 import { cpSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Document } from "yaml";
-import type { JsonObject } from "../../../../shared/lib/json.ts";
-import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
-import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
+import type { Exporter, ExportRequest, Needs } from "../exporter.ts";
 import { copyOf } from "../project.ts";
 import { missingText } from "../missingText.ts";
-import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
+import { launchText, modelOf, put, settingsYaml, shipped, writeModel, type ModelPlace } from "../files.ts";
 import { serviceOf } from "./served.ts";
 import { trlPlan, type TrlPlan } from "./plan.ts";
 import { literal } from "../reward/literal.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
-import { drawnRows, type Rows } from "../rows.ts";
+import { drawnRows, missingRows } from "../rows.ts";
 import { rowOf } from "./rows.ts";
 
 const release = "TRL 1.16";
@@ -26,7 +23,7 @@ export const trlExporter: Exporter = {
     const plan = trlPlan(config);
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
-    const without = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const without = [...plan.missing, ...reward.missing, ...missingRows(rows, "TRL")];
     const service = await serviceOf(config, folder, without);
     const missing = service?.missing ?? without;
     const model = modelOf(config);
@@ -61,48 +58,28 @@ export const trlExporter: Exporter = {
 };
 
 function textsOf(
-  { config, text, python, launch }: ExportRequest,
+  request: ExportRequest,
   plan: TrlPlan,
   reward: RewardPlan,
   { model, service }: { readonly model: string; readonly service: boolean },
 ): Readonly<Record<string, string>> {
+  const { config, text } = request;
   const { chat, system } = plan.stage.body.rollout;
   const weights = reward.weights === undefined ? {} : { reward_weights: [...reward.weights] };
   return {
-    "config.yaml": yamlOf({ model_name_or_path: model, ...plan.settings, ...weights }, config),
+    "config.yaml": settingsYaml(
+      { model_name_or_path: model, ...plan.settings, ...weights },
+      `${config.name}: what train.py gives TRL. Batch sizes are those of one process, which several share.`,
+    ),
     "train.py": shipped("trlTrain.py")
       .replace("\nCHAT = None\n", `\nCHAT = ${chat === "auto" ? "None" : literal(chat)}\n`)
       .replace("\nSYSTEM = None\n", `\nSYSTEM = ${literal(system ?? null)}\n`)
       .replace("\nSERVICE = False\n", `\nSERVICE = ${literal(service)}\n`),
     "reward.py": reward.text,
-    "launch.sh": shipped("projectLaunch.sh")
-      .replace("LAUNCH}", `${launch ?? ""}}`)
-      .replace("PYTHON}", `${python}}`),
+    "launch.sh": launchText("projectLaunch.sh", request),
     "gradus_hook.py": shipped("gradus_hook.py"),
     [copyOf(config.file)]: text,
   };
-}
-
-function yamlOf(settings: JsonObject, { name }: RunConfig): string {
-  const document = new Document(settings);
-  document.commentBefore = ` ${name}: what train.py gives TRL. Batch sizes are those of one process, which several share.`;
-  return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
-}
-
-function missingRows({ drawn, wanted, begun }: Rows): Missing[] {
-  const short = {
-    key: "steps",
-    value: `${wanted} prompts`,
-    reason: `train.parquet has ${drawn.length} prompts: after them TRL begins again with the first.`,
-    changes: "nothing-trained",
-  } as const;
-  const begin = {
-    key: "tasks",
-    value: "begin",
-    reason: "TRL cannot begin a response for the policy: it writes what its tasks would have begun with.",
-    changes: "algorithm",
-  } as const;
-  return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
 }
 
 function needsOf(

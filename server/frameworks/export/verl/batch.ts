@@ -2,6 +2,7 @@
 import type { StageConfig } from "../../../core/config/stageConfig.ts";
 import type { VerlDraft } from "./draft.ts";
 import { actor, rollout } from "./keys.ts";
+import { divisorUpTo } from "../divisorUpTo.ts";
 
 export interface Batch {
   readonly prompts: number;
@@ -12,12 +13,6 @@ export interface Batch {
   readonly updates: number;
   readonly steps: number;
 }
-
-/** The largest divisor up to a bound. */
-const divisorUpTo = (whole: number, most: number): number => {
-  for (let part = Math.min(most, whole); part > 1; part--) if (whole % part === 0) return part;
-  return 1;
-};
 
 /** Prompts of an update, in equal parts of a step. @param rows rollouts that are wanted */
 export function promptsOf(

@@ -1,7 +1,6 @@
 /** A config as a project for verl's PPO trainer. */
 import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Document } from "yaml";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import { contextOf } from "../../../algorithm/algorithm.ts";
 import { heldOut } from "../../../algorithm/curriculum/heldOut.ts";
@@ -12,11 +11,11 @@ import { randomStream } from "../../../lib/random.ts";
 import { nested } from "../../convert/settings.ts";
 import { smallText } from "../../readers/fileReader.ts";
 import { flat } from "../../values.ts";
-import type { Exporter, ExportRequest, Missing, Needs } from "../exporter.ts";
-import { forPython, modelOf, put, shipped, writeModel, type ModelPlace } from "../files.ts";
+import type { Exporter, ExportRequest, Needs } from "../exporter.ts";
+import { launchText, modelOf, put, settingsYaml, shipped, writeModel, type ModelPlace } from "../files.ts";
 import { missingText } from "../missingText.ts";
 import { copyOf } from "../project.ts";
-import { drawnRows, type Drawn, type Rows } from "../rows.ts";
+import { drawnRows, missingRows, type Drawn, type Rows } from "../rows.ts";
 import { criticModel, policyModel } from "./critic.ts";
 import { actor, model as modelSection, rollout as rolloutSection } from "./keys.ts";
 import { verlPlan, type VerlPlan } from "./plan.ts";
@@ -33,7 +32,7 @@ export const verlExporter: Exporter = {
     const plan = verlPlan(config);
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
-    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows)];
+    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows, "verl")];
     const model = modelOf(config);
     writeModel(join(folder, "model"), model, config);
     const chats = chatsIn(plan, model, folder);
@@ -164,17 +163,19 @@ const tokens = (longest: number, estimator: string): JsonObject => ({
 });
 
 function textsOf(
-  { config, text, python, launch }: ExportRequest,
+  request: ExportRequest,
   settings: JsonObject,
   reward: RewardPlan,
 ): Readonly<Record<string, string>> {
+  const { config, text } = request;
   return {
-    "config.yaml": yamlOf(settings, config),
+    "config.yaml": settingsYaml(
+      { ...hydra, ...nested(Object.entries(settings)) },
+      `${config.name} for ${release}: launch.sh starts it, and says where \`project\` is. Batch sizes count prompts.`,
+    ),
     "reward.py": reward.text,
     "manager.py": shipped("verlManager.py"),
-    "launch.sh": shipped("verlLaunch.sh")
-      .replace("LAUNCH}", `${launch ?? ""}}`)
-      .replace("PYTHON}", `${python}}`),
+    "launch.sh": launchText("verlLaunch.sh", request),
     "gradus_hook.py": shipped("gradus_hook.py"),
     [copyOf(config.file)]: text,
   };
@@ -190,28 +191,6 @@ const hydra: JsonObject = {
   defaults: ["ppo_trainer", "_self_"],
   project: ".",
 };
-
-function yamlOf(settings: JsonObject, { name }: RunConfig): string {
-  const document = new Document({ ...hydra, ...nested(Object.entries(settings)) });
-  document.commentBefore = ` ${name} for ${release}: launch.sh starts it, and says where \`project\` is. Batch sizes count prompts.`;
-  return forPython(document.toString({ lineWidth: 0, flowCollectionPadding: true }));
-}
-
-function missingRows({ drawn, wanted, begun }: Rows): Missing[] {
-  const short = {
-    key: "steps",
-    value: `${wanted} prompts`,
-    reason: `train.parquet has ${drawn.length} prompts: after them verl begins again with the first.`,
-    changes: "nothing-trained",
-  } as const;
-  const begin = {
-    key: "tasks",
-    value: "begin",
-    reason: "verl cannot begin a response for the policy: it writes what its tasks would have begun with.",
-    changes: "algorithm",
-  } as const;
-  return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
-}
 
 function needsOf(
   settings: JsonObject,
