@@ -112,6 +112,14 @@ export function blocks(
     if (!except.has(`models.${name}`))
       draft.miss(`models.${name}`, name, `${engine} has the policy and its reference, and no other model.`);
   stages(config, stage, draft);
+  const { best } = config.checkpoint;
+  if (best !== undefined)
+    draft.miss(
+      "checkpoint.best",
+      best,
+      "The latest checkpoints are kept, and none by an evaluation.",
+      "nothing-trained",
+    );
 }
 
 function stages(config: RunConfig, { name, until }: Omit<StageConfig, "body">, draft: SettingsDraft): void {

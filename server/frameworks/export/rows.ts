@@ -1,6 +1,7 @@
-/** train.parquet: the prompts in the order in which the run would draw them. */
+/** Rows of the prompts: those that train in the order in which the run would draw them, and those of its evaluations. */
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
+import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { noModels } from "../../analysis/rescore/noModels.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -65,4 +66,28 @@ export function missingRows({ drawn, wanted, begun }: Rows, engine: string): Mis
     changes: "algorithm",
   } as const;
   return [...(drawn.length < wanted ? [short] : []), ...(begun ? [begin] : [])];
+}
+
+/** For a trainer that asks for held-out prompts: where no task is held out, those of the first step. */
+export function evaluated({ top, seed, evaluation }: RunConfig, { drawn }: Rows): readonly Drawn[] {
+  const context = contextOf(top, { random: randomStream(seed, "methods"), models: noModels });
+  const found = heldOut(top, context, evaluation.prompts);
+  return found.length > 0
+    ? found.map(({ task }) => ({ task, arm: "" }))
+    : drawn.slice(0, top.rollout.prompts);
+}
+
+/** The markers that a chat template puts around messages. */
+const template = 256;
+
+/** No prompt has more tokens than bytes. @param room tokens that the model has for it, where that is known */
+export function longestPrompt(
+  drawn: readonly Drawn[],
+  { rollout }: StageConfig["body"],
+  room: number | undefined,
+): number {
+  const own = Buffer.byteLength(rollout.system ?? "") + template;
+  const bytes = drawn.reduce((most, { task }) => Math.max(most, Buffer.byteLength(task.prompt)), 0) + own;
+  const rounded = Math.ceil(bytes / 64) * 64;
+  return room === undefined ? rounded : Math.max(1, Math.min(rounded, room));
 }

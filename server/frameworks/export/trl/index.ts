@@ -1,12 +1,17 @@
 /** A config as a project for TRL's GRPOTrainer. */
-import { cpSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
+import { join } from "node:path";
 import type { Exporter, ExportRequest, Needs } from "../exporter.ts";
 import { copyOf } from "../project.ts";
-import { missingText } from "../missingText.ts";
-import { launchText, modelOf, put, settingsYaml, shipped, writeModel, type ModelPlace } from "../files.ts";
-import { serviceOf } from "./served.ts";
+import {
+  launchText,
+  modelOf,
+  settingsYaml,
+  shipped,
+  writeModel,
+  writeParts,
+  type ModelPlace,
+} from "../files.ts";
+import { serviceOf } from "../service/served.ts";
 import { trlPlan, type TrlPlan } from "./plan.ts";
 import { literal } from "../reward/literal.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
@@ -14,6 +19,12 @@ import { drawnRows, missingRows } from "../rows.ts";
 import { rowOf } from "./rows.ts";
 
 const release = "TRL 1.16";
+
+/** Choices that TRL alone has no counterpart for, and the service has. */
+const draws: ReadonlySet<string> = new Set(["curriculum.admission", "curriculum.sampler"]);
+
+const serviceLine = (keys: string): string =>
+  `train.py starts service/, which does ${keys}. Without Node, GRADUS_SERVICE=off trains on train.parquet: prompts in the order of the first probabilities, no group rejected, and no reward that it would score.`;
 
 export const trlExporter: Exporter = {
   engine: "trl",
@@ -24,36 +35,21 @@ export const trlExporter: Exporter = {
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
     const without = [...plan.missing, ...reward.missing, ...missingRows(rows, "TRL")];
-    const service = await serviceOf(config, folder, without);
+    const service = await serviceOf(config, folder, { without, draws, line: serviceLine });
     const missing = service?.missing ?? without;
     const model = modelOf(config);
     const needs = { ...needsOf(plan, reward, model), node: service !== undefined };
     const texts = textsOf(request, plan, reward, { model: model.path, service: service !== undefined });
-    const files: Readonly<Record<string, string>> = {
-      ...texts,
-      "check.json": `${JSON.stringify(needs, null, 2)}\n`,
-      "MISSING.md": missingText(release, missing),
-    };
-    for (const [name, text] of Object.entries(files)) put(join(folder, name), text);
-    for (const { from, to } of reward.copies) {
-      mkdirSync(dirname(join(folder, to)), { recursive: true });
-      cpSync(from, join(folder, to));
-    }
-    await writeParquet(join(folder, "train.parquet"), async function* () {
-      yield* rows.drawn.map(rowOf);
-    });
     writeModel(join(folder, "model"), model, config);
-    return {
-      files: [
-        ...Object.keys(files),
-        ...new Set(reward.copies.map(({ to }) => to)),
-        "train.parquet",
-        ...(service?.files ?? []),
-        ...(model.written ? ["model"] : []),
-      ],
+    return writeParts(folder, {
+      release,
+      texts,
+      tables: { "train.parquet": rows.drawn.map(rowOf) },
+      reward,
+      others: [...(service?.files ?? []), ...(model.written ? ["model"] : [])],
       missing,
       needs,
-    };
+    });
   },
 };
 

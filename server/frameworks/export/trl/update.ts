@@ -109,13 +109,6 @@ export function saving(
   draft.set("report_to", "none");
   // Rows are in the order in which they were drawn.
   draft.set("shuffle_dataset", false);
-  if (checkpoint.best !== undefined)
-    draft.miss(
-      "checkpoint.best",
-      checkpoint.best,
-      "The latest checkpoints are kept, and none by an evaluation.",
-      "nothing-trained",
-    );
   draft.miss(
     "evaluation",
     `every ${evaluation.every} steps`,

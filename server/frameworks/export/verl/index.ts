@@ -1,26 +1,28 @@
 /** A config as a project for verl's PPO trainer. */
-import { cpSync, existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import { contextOf } from "../../../algorithm/algorithm.ts";
-import { heldOut } from "../../../algorithm/curriculum/heldOut.ts";
-import { noModels } from "../../../analysis/rescore/noModels.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { writeParquet } from "../../../lib/datasets/parquetWriter.ts";
-import { randomStream } from "../../../lib/random.ts";
 import { nested } from "../../convert/settings.ts";
-import { smallText } from "../../readers/fileReader.ts";
 import { flat } from "../../values.ts";
 import type { Exporter, ExportRequest, Needs } from "../exporter.ts";
-import { launchText, modelOf, put, settingsYaml, shipped, writeModel, type ModelPlace } from "../files.ts";
-import { missingText } from "../missingText.ts";
+import {
+  isChat,
+  launchText,
+  modelOf,
+  plainTemplate,
+  settingsYaml,
+  shipped,
+  writeModel,
+  writeParts,
+  type ModelPlace,
+} from "../files.ts";
 import { copyOf } from "../project.ts";
-import { drawnRows, missingRows, type Drawn, type Rows } from "../rows.ts";
+import { drawnRows, evaluated, longestPrompt, missingRows, type Drawn, type Rows } from "../rows.ts";
 import { criticModel, policyModel } from "./critic.ts";
 import { actor, model as modelSection, rollout as rolloutSection } from "./keys.ts";
 import { verlPlan, type VerlPlan } from "./plan.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
-import { longestPrompt, rowOf, type Split } from "./rows.ts";
+import { rowOf, type Split } from "./rows.ts";
 
 const release = "verl 0.9.1";
 
@@ -35,31 +37,21 @@ export const verlExporter: Exporter = {
     const missing = [...plan.missing, ...reward.missing, ...missingRows(rows, "verl")];
     const model = modelOf(config);
     writeModel(join(folder, "model"), model, config);
-    const chats = chatsIn(plan, model, folder);
+    const chats = isChat(plan.stage.body.rollout.chat, model, folder);
     const settings = settingsOf({ config, plan, reward, rows, model, chats });
     const needs = needsOf(settings, plan, reward, model);
-    const files: Readonly<Record<string, string>> = {
-      ...textsOf(request, settings, reward),
-      "check.json": `${JSON.stringify(needs, null, 2)}\n`,
-      "MISSING.md": missingText(release, missing),
-    };
-    for (const [name, text] of Object.entries(files)) put(join(folder, name), text);
-    for (const { from, to } of reward.copies) {
-      mkdirSync(dirname(join(folder, to)), { recursive: true });
-      cpSync(from, join(folder, to));
-    }
-    await writeRows(join(folder, "train.parquet"), rows.drawn, { plan, chats, split: "train" });
-    await writeRows(join(folder, "val.parquet"), evaluated(config, rows), { plan, chats, split: "val" });
-    return {
-      files: [
-        ...Object.keys(files),
-        ...new Set(reward.copies.map(({ to }) => to)),
-        ...["train.parquet", "val.parquet"],
-        ...(model.written ? ["model"] : []),
-      ],
+    return writeParts(folder, {
+      release,
+      texts: textsOf(request, settings, reward),
+      tables: {
+        "train.parquet": tableOf(rows.drawn, { plan, chats, split: "train" }),
+        "val.parquet": tableOf(evaluated(config, rows), { plan, chats, split: "val" }),
+      },
+      reward,
+      others: model.written ? ["model"] : [],
       missing,
       needs,
-    };
+    });
   },
 };
 
@@ -69,39 +61,9 @@ interface RowsAsked {
   readonly split: Split;
 }
 
-async function writeRows(
-  file: string,
-  drawn: readonly Drawn[],
-  { plan, chats, split }: RowsAsked,
-): Promise<void> {
+function tableOf(drawn: readonly Drawn[], { plan, chats, split }: RowsAsked): readonly JsonObject[] {
   const system = chats ? plan.stage.body.rollout.system : undefined;
-  await writeParquet(file, async function* () {
-    yield* drawn.map((one, index) => rowOf(one, { system, split, index }));
-  });
-}
-
-/** Whether prompts are messages of a chat; `auto`: where the model has a template, as far as it is on this machine. */
-function chatsIn({ stage }: VerlPlan, model: ModelPlace, project: string): boolean {
-  const { chat } = stage.body.rollout;
-  if (chat !== "auto") return chat;
-  const folder = model.written ? join(project, "model") : model.path;
-  if (!existsSync(folder)) return true;
-  return (
-    existsSync(join(folder, "chat_template.jinja")) ||
-    (smallText(join(folder, "tokenizer_config.json")) ?? "").includes('"chat_template"')
-  );
-}
-
-/** verl renders every prompt: without a chat it is its text alone. */
-const plainTemplate = "{% for message in messages %}{{ message['content'] }}{% endfor %}";
-
-/** verl asks for a file of them: where no task is held out, it is asked those of the first step. */
-function evaluated({ top, seed, evaluation }: RunConfig, { drawn }: Rows): readonly Drawn[] {
-  const context = contextOf(top, { random: randomStream(seed, "methods"), models: noModels });
-  const found = heldOut(top, context, evaluation.prompts);
-  return found.length > 0
-    ? found.map(({ task }) => ({ task, arm: "" }))
-    : drawn.slice(0, top.rollout.prompts);
+  return drawn.map((one, index) => rowOf(one, { system, split, index }));
 }
 
 /** Of the folder that launch.sh is in. */

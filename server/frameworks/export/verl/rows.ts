@@ -1,6 +1,5 @@
 /** train.parquet and val.parquet: rows in the form that verl's RLHFDataset reads. */
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import type { StageBody } from "../../../core/config/resolved.ts";
 import type { Drawn } from "../rows.ts";
 
 export type Split = "train" | "val";
@@ -24,19 +23,4 @@ export function rowOf({ task, arm }: Drawn, { system, split, index }: RowAsked):
     reward_model: { style: "rule", ground_truth: answer ?? "" },
     extra_info: { split, index, gradus: JSON.stringify({ prompt, answer, source, arm, data }) },
   };
-}
-
-/** The markers that a chat template puts around messages. */
-const template = 256;
-
-/** No prompt has more tokens than bytes. @param room tokens that the model has for it, where that is known */
-export function longestPrompt(
-  drawn: readonly Drawn[],
-  { rollout }: StageBody,
-  room: number | undefined,
-): number {
-  const own = Buffer.byteLength(rollout.system ?? "") + template;
-  const bytes = drawn.reduce((most, { task }) => Math.max(most, Buffer.byteLength(task.prompt)), 0) + own;
-  const rounded = Math.ceil(bytes / 64) * 64;
-  return room === undefined ? rounded : Math.max(1, Math.min(rounded, room));
 }

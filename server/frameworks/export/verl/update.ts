@@ -91,13 +91,6 @@ export function saving({ checkpoint, evaluation, name, engine }: RunConfig, draf
   draft.set(`${rollout}.val_kwargs.n`, samples);
   draft.set(`${rollout}.val_kwargs.do_sample`, true);
   draft.set(`${rollout}.val_kwargs.temperature`, evaluation.temperature);
-  if (checkpoint.best !== undefined)
-    draft.miss(
-      "checkpoint.best",
-      checkpoint.best,
-      "The latest checkpoints are kept, and none by an evaluation.",
-      "nothing-trained",
-    );
   if (engine.args?.["trainer.test_freq"] === undefined)
     draft.miss(
       "evaluation.pass_at",
