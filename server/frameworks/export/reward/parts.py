@@ -83,15 +83,14 @@ def failed(name, error):
         print("reward %s: %s: %s" % (name, type(error).__name__, error), file=sys.stderr)
 
 
-# part: verl_row
-def row_of(solution_str, extra_info):
+# part: lone_row
+def row_of(own, response, tokens):
     """What was asked and answered, its tokens, the task's answer and fields, and where it is from."""
-    own = json.loads(extra_info["gradus"])
     return {
         "prompt": own["prompt"],
-        "response": solution_str,
+        "response": response,
         # Of its tokens only their number is read.
-        "ids": range(extra_info.get("gradus_tokens", 0)),
+        "ids": range(tokens),
         "answer": own["answer"],
         "source": own["source"],
         "data": own["data"],
@@ -108,27 +107,29 @@ def term(name, score, weight=1.0):
     return name, weight, reward
 
 
-def recorded(row, extra_info):
-    """The fields of a task as they are recorded next to its rewards."""
-    return {**row["data"], "prompt": row["prompt"], "split": extra_info.get("split"), "index": extra_info.get("index")}
-
-
 def summed(weights, values):
     """The weighted sum of the terms that apply."""
     return sum((weight * value for weight, value in zip(weights, values) if value is not None), 0.0)
 
 
-def scores(terms, combine, solution_str, extra_info):
-    """The reward, and each term by its name. verl sums no nulls: a term that does not apply is 0."""
-    if "gradus_step" in extra_info:
-        set_step(extra_info["gradus_step"])
-    row = row_of(solution_str, extra_info)
-    asked = {"data_source": row["source"], "solution_str": solution_str, "ground_truth": row["answer"]}
-    extra = recorded(row, extra_info)
+def valued(terms, combine, row, known):
+    """The reward, and each term by its name, of one response. A sum of no nulls: a term that does not apply is 0."""
+    asked = {"data_source": row["source"], "solution_str": row["response"], "ground_truth": row["answer"]}
+    # The fields of a task as they are recorded next to its rewards.
+    extra = {**row["data"], "prompt": row["prompt"], **known}
     values = [reward(**asked, extra_info=extra, row=row) for _, _, reward in terms]
     total = combine([weight for _, weight, _ in terms], values)
     named = {name: 0.0 if value is None else value for (name, _, _), value in zip(terms, values)}
     return {**named, "score": 0.0 if total is None else total}
+
+
+# part: verl_row
+def scores(terms, combine, solution_str, extra_info):
+    """What verl is told of a response."""
+    if "gradus_step" in extra_info:
+        set_step(extra_info["gradus_step"])
+    row = row_of(json.loads(extra_info["gradus"]), solution_str, extra_info.get("gradus_tokens", 0))
+    return valued(terms, combine, row, {name: extra_info.get(name) for name in ("split", "index")})
 
 
 # part: exact_match

@@ -44,7 +44,7 @@ export function rewardPlan(
       says: `The reward of ${config.name} as verl calls it. Gradus ${version} wrote it.`,
       terms,
       combine,
-      parts: ["scored", "verl_row"],
+      parts: ["lone_row", "scored", "verl_row"],
       imports: ["json", "os", "sys"],
       hook: "sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\nfrom gradus_hook import log_rollouts, set_step",
       functions: `${list(terms.map(termText), combine)}\n\n\n${computeScore(combine)}`,
