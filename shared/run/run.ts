@@ -59,7 +59,7 @@ export interface WorkerFile {
 /** A line of `runs/<id>/control.jsonl`. The log acknowledges each id. */
 export type ControlLine =
   /** `now`: at once, whatever the step in flight. */
-  | { readonly id: string; readonly action: "stop"; readonly now?: boolean }
+  | { readonly id: string; readonly action: "stop"; readonly now?: boolean | undefined }
   | { readonly id: string; readonly action: "pause" | "continue" | "checkpoint" }
   | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: Json };
 

@@ -1,7 +1,7 @@
 /** What is done about the lines of `control.jsonl`, and how each is answered. */
 import { setTimeout as wait } from "node:timers/promises";
+import { unreadableAction, unreadableText, type Control } from "../../../shared/run/control.ts";
 import type { ControlLine } from "../../../shared/run/run.ts";
-import type { Control } from "./control.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 import { Interrupted } from "./session.ts";
 
@@ -28,13 +28,10 @@ export class Commands {
   private read(): void {
     const { lines, unreadable } = this.control.read();
     this.waiting.push(...lines);
-    for (const { id, text } of unreadable) {
-      const message = `This line of control.jsonl cannot be read: ${text.slice(0, 200)}`;
-      this.recorder.event("warning", "control-unreadable", message, {
-        action:
-          "Write one JSON object a line: id and action (stop, pause, continue, checkpoint, or set with path and value).",
-      });
-      if (id !== null) this.recorder.acknowledge(id, false, message);
+    for (const line of unreadable) {
+      const message = unreadableText(line);
+      this.recorder.event("warning", "control-unreadable", message, { action: unreadableAction });
+      if (line.id !== null) this.recorder.acknowledge(line.id, false, message);
     }
   }
 

@@ -1,6 +1,7 @@
 /** A run's process: opens what the run needs, works through it, and leaves an `end` record whatever happens. */
 import { join } from "node:path";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { openControl } from "../../../shared/run/control.ts";
 import { takeLease, type Lease } from "../../../shared/run/lease.ts";
 import type { EndRecord, StartRecord } from "../../../shared/log/records.ts";
 import { openAttempt, type LogWriter } from "../../../shared/log/writer.ts";
@@ -11,7 +12,6 @@ import { isOutOfMemory, keepMemoryNote, memoryAdvice } from "../../analysis/memo
 import { openModels } from "../models/models.ts";
 import { checkpointFolder, checkpointSteps, readState, type RunState } from "../checkpoint/checkpoint.ts";
 import { Commands } from "./commands.ts";
-import { openControl } from "./control.ts";
 import { readRunFile, storedConfig, type StoredConfig } from "./files.ts";
 import { gitState } from "./git.ts";
 import { keepSources } from "./keepSources.ts";

@@ -6,8 +6,9 @@ import { dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { engineNames, type ExternalEngine } from "../../../shared/run/engines.ts";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
+import { openControl, unreadableText, type Control } from "../../../shared/run/control.ts";
 import { takeLease } from "../../../shared/run/lease.ts";
-import type { RunFile, SiteFolder } from "../../../shared/run/run.ts";
+import type { ControlLine, RunFile, SiteFolder } from "../../../shared/run/run.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { mirrorPath } from "../../store/files.ts";
 import { FeedRun } from "../../store/imported/feeds/feedRun.ts";
@@ -22,7 +23,6 @@ import { endOf } from "./ending.ts";
 import { ProjectFeed } from "./projectFeed.ts";
 import { projectOf, runConfig } from "./runConfig.ts";
 import { SiteJob } from "./siteJob.ts";
-import { Steering, type Asked } from "./steering.ts";
 
 export interface SiteRunOptions {
   /** The run's folder. */
@@ -62,11 +62,11 @@ class SiteRun {
   private readonly job: SiteJob;
   private readonly feed: ProjectFeed;
   private readonly looks: RemoteLooks;
-  private readonly steering: Steering;
+  private readonly control: Control;
   private log: FeedRun | undefined;
   private stopping = false;
   private waitsFor: string | undefined;
-  private readonly asked: Asked[] = [];
+  private readonly asked: ControlLine[] = [];
   /** It is to end at once. */
   private readonly now = new AbortController();
   private wake = new AbortController();
@@ -87,7 +87,7 @@ class SiteRun {
     this.feed = new ProjectFeed(mirror.local, config);
     const pull = (signal: AbortSignal) => mirror.pull({ signal }).catch(nothingYet);
     this.looks = new RemoteLooks({ name: site.name, pull }, this.signal);
-    this.steering = new Steering(folder, attempt > 0);
+    this.control = openControl(folder, attempt > 0);
   }
 
   async toItsEnd(): Promise<number> {
@@ -195,10 +195,14 @@ class SiteRun {
   }
 
   private hear(): void {
-    const found = this.steering.next();
-    if (found.length === 0) return;
-    this.asked.push(...found);
-    const stops = found.filter(({ action }) => action === "stop");
+    const { lines, unreadable } = this.control.read();
+    for (const line of unreadable) {
+      this.say("warning", "control-unreadable", unreadableText(line));
+      if (line.id !== null) this.log?.acknowledge(line.id, false, unreadableText(line));
+    }
+    if (lines.length === 0) return;
+    this.asked.push(...lines);
+    const stops = lines.filter((line) => line.action === "stop");
     if (stops.some(({ now = false }) => now) || (this.stopping && stops.length > 0)) this.now.abort();
     this.wake.abort();
     this.wake = new AbortController();
@@ -208,7 +212,7 @@ class SiteRun {
     for (const asked of this.asked.splice(0)) await this.answer(asked);
   }
 
-  private async answer({ id, action }: Asked): Promise<void> {
+  private async answer({ id, action }: ControlLine): Promise<void> {
     const { name } = this.site;
     if (action !== "stop") {
       const engine = engineNames[this.options.place.engine];

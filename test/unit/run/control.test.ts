@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Commands } from "../../../server/run/loop/commands.ts";
-import { openControl } from "../../../server/run/loop/control.ts";
+import { openControl } from "../../../shared/run/control.ts";
 import { Interrupted } from "../../../server/run/loop/session.ts";
 import { Recorder, type Appended } from "../../../server/run/step/log/recorder.ts";
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { appendControl, readControl } from "../../../shared/run/controlFile.ts";
-import { openControl } from "../../../server/run/loop/control.ts";
+import { openControl } from "../../../shared/run/control.ts";
 import { controlAction } from "../../../server/store/files.ts";
 
 const base = mkdtempSync(join(tmpdir(), "gradus-control-"));

@@ -1,10 +1,11 @@
-/** `control.jsonl`: what the daemon or a command line asks of a run that lives. Read at step boundaries and between decode runs. */
+/** `control.jsonl`: what the daemon or a command line asks of a run that lives, as its worker reads it. */
 import { z } from "zod";
-import { readControl } from "../../../shared/run/controlFile.ts";
-import type { ControlLine } from "../../../shared/run/run.ts";
+import { readControl } from "./controlFile.ts";
+import type { ControlLine } from "./run.ts";
 
 const schema: z.ZodType<ControlLine> = z.union([
-  z.object({ id: z.string(), action: z.enum(["stop", "pause", "continue", "checkpoint"]) }),
+  z.object({ id: z.string(), action: z.literal("stop"), now: z.boolean().optional() }),
+  z.object({ id: z.string(), action: z.enum(["pause", "continue", "checkpoint"]) }),
   z.object({ id: z.string(), action: z.literal("set"), path: z.string(), value: z.json() }),
 ]);
 
@@ -55,3 +56,9 @@ export function openControl(runFolder: string, skip: boolean): Control {
     },
   };
 }
+
+/** What is recorded of such a line. */
+export const unreadableText = ({ text }: UnreadableLine): string =>
+  `This line of control.jsonl cannot be read: ${text.slice(0, 200)}`;
+export const unreadableAction =
+  "Write one JSON object a line: id and action (stop, pause, continue, checkpoint, or set with path and value).";
