@@ -1,4 +1,5 @@
 /** How a run on a site ended, by its job and what the trainer printed last. */
+import { causeText } from "../../analysis/failure/causeText.ts";
 import { rootCause } from "../../analysis/failure/rootCause.ts";
 import type { JobState } from "../jobs/runner.ts";
 
@@ -37,15 +38,8 @@ const goOn = "Go on from its last checkpoint: gradus runs resume.";
 /** The first cause and what to do about it, where the log shows one that is known; else what was said last. */
 function whyOf(log: string): string {
   const found = rootCause(log);
-  if (found === undefined) return `It said last: ${lastSaid(log)}`;
-  const { cause, where, action, gradus } = found;
-  const key = gradus === null ? "" : `In this config the key is \`${gradus}\`.`;
-  return [sentence(cause), where === null ? "" : `It was thrown at ${where}.`, sentence(action), key]
-    .filter((text) => text !== "")
-    .join(" ");
+  return found === undefined ? `It said last: ${lastSaid(log)}` : causeText(found);
 }
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /** The last line that says something. */
 function lastSaid(log: string): string {

@@ -1,6 +1,7 @@
 /** Why a training ended, where a log of it lies in the folder that is imported. */
 import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { causeText } from "../../analysis/failure/causeText.ts";
 import { rootCause, type RootCause } from "../../analysis/failure/rootCause.ts";
 
 export interface Failure extends Omit<RootCause, "line"> {
@@ -51,14 +52,6 @@ function endOf(file: string, size: number): string {
   }
 }
 
-/** "the training failed: … (train.py:12). Lower … (in Gradus `update.micro_tokens`); train.log:40 says so". */
-export function failureText(
-  { cause, where, gradus, action, log, line }: Failure,
-  shown: (path: string) => string,
-): string {
-  const place = where === null ? "" : ` It was thrown at ${where}.`;
-  const own = gradus === null ? "" : ` In a config of Gradus the key is \`${gradus}\`.`;
-  return `the training failed (${shown(log)}${line === null ? "" : `:${line}`}): ${sentence(cause)}${place} ${sentence(action)}${own}`;
-}
-
-const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
+/** "the training failed (train.log:40): …" */
+export const failureText = (failure: Failure, shown: (path: string) => string): string =>
+  `the training failed (${shown(failure.log)}${failure.line === null ? "" : `:${failure.line}`}): ${causeText(failure)}`;
