@@ -4,7 +4,7 @@ import type { Exporter } from "./exporter.ts";
 import { trlExporter } from "./trl/index.ts";
 import { verlExporter } from "./verl/index.ts";
 
-export { writeProject } from "./project.ts";
+export { isProject, writeProject } from "./project.ts";
 export type { Exported, Exporter, ExportRequest, Missing, Needs } from "./exporter.ts";
 
 /** Those that there are. */

@@ -73,6 +73,9 @@ function listOf(folder: string): z.output<typeof listSchema> | undefined {
 
 const ownFiles = (folder: string): readonly string[] => listOf(folder)?.files ?? [];
 
+/** Whether a whole project of ours is there: the list of its files is written last. */
+export const isProject = (folder: string): boolean => existsSync(join(folder, list));
+
 /** Where a project has the config itself. Another trainer's script may have the name of a file of the project. */
 export const copyOf = (file: string): string =>
   isConfigName(file) ? basename(file) : `source/${basename(file)}`;

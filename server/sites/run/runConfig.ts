@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunFile } from "../../../shared/run/run.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+import { isProject } from "../../frameworks/export/index.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { loadConfig } from "../../rules/load.ts";
 import { authoredPath } from "../../store/files.ts";
@@ -31,7 +32,6 @@ export function runConfig(
 /** The project, which is written once: what trained is kept with the run. */
 export async function projectOf(runFolder: string, ask: Omit<ProjectAsk, "folder">): Promise<string> {
   const folder = join(runFolder, "project");
-  // The list of its files is written last.
-  if (!existsSync(join(folder, ".gradus-export.json"))) await projectFor({ ...ask, folder });
+  if (!isProject(folder)) await projectFor({ ...ask, folder });
   return folder;
 }

@@ -5,17 +5,19 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import type { EventRecord } from "../../../../shared/log/records.ts";
 import type { FeedSlice } from "./feed.ts";
 
+interface Brought {
+  /** Files that grew before and were written again since. */
+  readonly rewritten: readonly string[];
+  /** Files that are left out because of their size. */
+  readonly leftOut: readonly { readonly path: string; readonly bytes: number }[];
+}
+
 /** What brings the folder here. */
 export interface RemoteFolder {
   /** The machine, as messages have it. */
   readonly name: string;
   /** @throws UserError with the code `site-unreachable` where asking again later may help */
-  pull(signal: AbortSignal): Promise<{
-    /** Files that grew before and were written again since. */
-    readonly rewritten: readonly string[];
-    /** Files that are left out because of their size. */
-    readonly leftOut: readonly { readonly path: string; readonly bytes: number }[];
-  }>;
+  pull(signal: AbortSignal): Promise<Brought>;
 }
 
 export type FollowEvent = Omit<EventRecord, "kind" | "step" | "time">;
@@ -48,7 +50,17 @@ export class RemoteLooks {
 
   /** Returns when all that is new is here, or following was stopped. @throws what asking again does not help against */
   async look(): Promise<void> {
-    await this.ask(() => this.pull());
+    const pulled = await this.ask(() => this.pull());
+    if (pulled === undefined) return;
+    for (const path of pulled.rewritten) this.caught?.rewritten.add(path);
+    const { leftOut } = pulled;
+    if (leftOut.length === 0) return;
+    const files = leftOut.slice(0, 5).map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`);
+    this.say({
+      severity: "warning",
+      name: "site-left-out",
+      message: `Left out because of their size: ${files.join(", ")}${leftOut.length > 5 ? ", …" : ""}.`,
+    });
   }
 
   /**
@@ -89,19 +101,11 @@ export class RemoteLooks {
     });
   }
 
-  private async pull(): Promise<void> {
+  private async pull(): Promise<Brought> {
     const began = performance.now();
-    const { rewritten, leftOut } = await this.remote.pull(this.signal);
+    const brought = await this.remote.pull(this.signal);
     this.every = Math.min(mostBetween, Math.max(leastBetween, lookShare * (performance.now() - began)));
-    if (this.lost) this.regain();
-    for (const path of rewritten) this.caught?.rewritten.add(path);
-    if (leftOut.length === 0) return;
-    const files = leftOut.slice(0, 5).map(({ path, bytes }) => `${path} (${formatBytes(bytes)})`);
-    this.say({
-      severity: "warning",
-      name: "site-left-out",
-      message: `Left out because of their size: ${files.join(", ")}${leftOut.length > 5 ? ", …" : ""}.`,
-    });
+    return brought;
   }
 
   /** It answers again: what it has done meanwhile is counted. */
