@@ -2,33 +2,20 @@
  * prime-rl's file monitor: `metrics.jsonl`, an object a line with `step`, `time` and the metrics of one producer, of which trainer
  * and orchestrator each write their own for a step; and episodes (primeRollouts.ts).
  */
-import { isObject } from "../../../../shared/lib/json.ts";
-import { closeSync, openSync, readSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { parseJson, type WireNumber } from "../../../../shared/rollouts/rollouts.ts";
-import { LineTail } from "../../../lib/growing/lineTail.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import type { WireNumber } from "../../../../shared/rollouts/rollouts.ts";
 import { named } from "../metricNames.ts";
-import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+import type { Feed, FeedAbout, FeedPart, FeedSlice } from "./feed.ts";
+import { firstRow, MetricLines } from "./metricLines.ts";
 import { PrimeRollouts } from "./primeRollouts.ts";
-import { StepParts } from "./stepParts.ts";
 
 export const primeMetrics = "metrics.jsonl";
 
 /** verl's file logger has its metrics in `data`. */
 export function isPrime(file: string): boolean {
-  const descriptor = openSync(file, "r");
-  try {
-    const bytes = Buffer.alloc(256 * 1024);
-    const [line = ""] = bytes
-      .toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, 0))
-      .split("\n");
-    const value: unknown = parseJson(line);
-    return isObject(value) && "step" in value && typeof value["time"] === "number" && !("data" in value);
-  } catch {
-    return false; // another program's
-  } finally {
-    closeSync(descriptor);
-  }
+  const row = firstRow(file);
+  return row !== undefined && "step" in row && typeof row["time"] === "number" && !("data" in row);
 }
 
 /** `train/<env>/effective/<agent>/reward/mean` and the like hold names of environments: of one alone, they are the run's. */
@@ -44,14 +31,12 @@ const perEnvironment: readonly (readonly [RegExp, string])[] = [
 
 export class PrimeFeed implements Feed {
   readonly trainer = "prime_rl";
-  private readonly tail: LineTail;
+  private readonly metrics: MetricLines;
   private readonly rollouts: PrimeRollouts;
   private readonly run: string;
-  private unread = 0;
-  private logged = -1;
 
   constructor(folder: string) {
-    this.tail = new LineTail(join(folder, primeMetrics));
+    this.metrics = new MetricLines(join(folder, primeMetrics), partOf);
     // `RUN/metrics.jsonl` or `RUN/monitors/file/metrics.jsonl`: releases differ.
     this.run = basename(folder) === "file" ? dirname(dirname(folder)) : folder;
     this.rollouts = new PrimeRollouts(join(this.run, "rollouts"));
@@ -66,45 +51,29 @@ export class PrimeFeed implements Feed {
       copies: recorded,
       name: basename(this.run),
       notes: [
-        ...(this.unread === 0 ? [] : [`${this.unread} lines are no metrics and were left out`]),
+        ...this.metrics.notes(),
         ...(unread === 0 ? [] : [`${unread} lines are no episodes and were left out`]),
       ],
     };
   }
 
   next(last: boolean): FeedSlice {
-    const { lines, bytes, more } = this.tail.next(sliceBytes);
-    const parts = new StepParts();
-    const rest = last && !more ? this.tail.rest() : "";
-    for (const line of rest.trimEnd().endsWith("}") ? [...lines, rest] : lines) this.take(line, parts);
-    const metrics = parts.all();
-    this.logged = Math.max(this.logged, ...metrics.map(({ step }) => step));
-    // Metrics come first: what the trainer has logged of a step is not computed again from its rollouts.
-    if (more) return { parts: metrics, bytes, more };
-    const episodes = this.rollouts.next(this.logged, last);
-    return { parts: [...metrics, ...episodes.parts], bytes: bytes + episodes.bytes, more: episodes.more };
+    return this.metrics.next(last, (logged) => this.rollouts.next(logged, last));
   }
 
   written(): number {
-    return Math.max(newestWrite([this.tail.file]), this.rollouts.written());
+    return Math.max(this.metrics.written(), this.rollouts.written());
   }
 
   close(): void {
-    this.unread = 0;
+    this.metrics.close();
   }
+}
 
-  private take(line: string, parts: StepParts): void {
-    if (line.trim() === "") return;
-    const row = objectIn(line);
-    if (row === undefined) {
-      this.unread++;
-      return;
-    }
-    const { step, time, producer: _, ...data } = row;
-    // Some rows are of no step: what an engine says of itself.
-    if (!Number.isInteger(step)) return;
-    parts.add(Number(step), Number(time ?? 0), withOwn(data));
-  }
+/** Some rows are of no step: what an engine says of itself. */
+function partOf({ step, time, producer: _, ...data }: JsonObject): FeedPart | undefined {
+  if (!Number.isInteger(step)) return undefined;
+  return { step: Number(step), time: Number(time ?? 0), values: withOwn(data) };
 }
 
 function withOwn(data: Readonly<Record<string, unknown>>): Record<string, WireNumber> {
@@ -123,13 +92,4 @@ function withOwn(data: Readonly<Record<string, unknown>>): Record<string, WireNu
     }
   }
   return values;
-}
-
-function objectIn(line: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = parseJson(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined; // half a line
-  }
 }
