@@ -26,7 +26,7 @@ while State.global_step < 6:
     if State.global_step >= int(pace[0]): time.sleep(0.02); continue
     right(prompts=["a", "a"], completions=["x", "y"], trainer_state=State)
     State.global_step += 1
-    callback.on_log(Arguments(), State, None, logs={"reward": 0.5, "step_time": 0.1})
+    callback.on_log(Arguments(), State, None, logs={"reward": 0.5, "step_time": 0.1, "completions/mean_length": 4.0})
     open(saved, "w").write(str(State.global_step))
 callback.on_train_end(Arguments(), State, None)
 `;

@@ -17,6 +17,7 @@ import {
   type RunDetail,
 } from "../../../shared/protocol/protocol.ts";
 import { isRunning } from "../../../shared/daemon/process.ts";
+import { lastMeasured } from "../../../server/cli/sites/expectedCost.ts";
 import { farConfig, standInTrainer } from "../../support/standInTrainer.ts";
 import { Sandbox, kill, until } from "../daemon.ts";
 
@@ -92,6 +93,14 @@ describe("a run on a site", { timeout: 120_000 }, () => {
       ["launch.sh", "train.py", "MISSING.md"].every((name) => files.includes(name)),
       files.join(" "),
     );
+    const measured = { run, seconds: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1] };
+    assert.deepEqual(await lastMeasured(connection, box, { reference: "lab" }), {
+      steps: measured,
+      length: 4,
+    });
+    // To another site it is a rehearsal: responses will be as long, and steps may take any time.
+    const elsewhere = await lastMeasured(connection, box, { reference: "cluster" });
+    assert.deepEqual(elsewhere, { steps: undefined, length: 4 });
   });
 
   it("goes on while nobody watches, and is followed again without a gap", async () => {
