@@ -54,11 +54,15 @@ interface Trained {
   readonly said: string;
 }
 
-/** @param from the step whose answers come first */
-function train(project: string, groups: readonly (readonly RunGroup[])[], from: number, crash = ""): Trained {
+/** Each prompt's answers, in the order of the steps. */
+function answersOf(groups: readonly (readonly RunGroup[])[]): Record<string, string[]> {
   const answers: Record<string, string[]> = {};
-  for (const { rows } of groups.slice(from).flat())
+  for (const { rows } of groups.flat())
     for (const { row } of rows) (answers[row.prompt ?? ""] ??= []).push(row.response ?? "");
+  return answers;
+}
+
+function train(project: string, answers: Record<string, string[]>, crash = ""): Trained {
   const place = temporary();
   const [script, out] = [join(place, "script.json"), join(place, "updates.jsonl")];
   writeFileSync(script, JSON.stringify(answers));
@@ -82,6 +86,12 @@ function train(project: string, groups: readonly (readonly RunGroup[])[], from: 
   );
   const lines = existsSync(out) ? readFileSync(out, "utf8").trim().split("\n") : [];
   return { status, updates: lines.map((line): Update => JSON.parse(line)), said: stderr.slice(-4000) };
+}
+
+/** Ray kills what its workers have started, which leaves the file. */
+async function ended(project: string): Promise<void> {
+  const ready = join(project, "out", "curriculum", "service.json");
+  await until(() => !existsSync(ready) || isGone(ready), "the service's end");
 }
 
 function isGone(ready: string): boolean {
@@ -118,14 +128,14 @@ describe("verl trains on an exported curriculum", options, () => {
       const exported = await gradus(["export", file, "--to", "verl", "--out", project], folder);
       assert.equal(exported.code, 0, exported.stderr);
 
-      const first = train(project, groups, 0, String(killed));
+      const first = train(project, answersOf(groups), String(killed));
       assert.notEqual(first.status, 0);
       assert.deepEqual(
         first.updates.map(({ step }) => step),
         [1, 2, 3, 4, 5],
         first.said,
       );
-      const second = train(project, groups, saved);
+      const second = train(project, answersOf(groups.slice(saved)));
       assert.equal(second.status, 0, second.said);
       assert.deepEqual(
         second.updates.map(({ step }) => step),
@@ -147,10 +157,33 @@ describe("verl trains on an exported curriculum", options, () => {
         // An update of nothing is one group without an advantage.
         else assert.ok(update.rows.length > 0 && update.rows.every(([, , , advantage]) => advantage === 0));
       }
-      // Ray kills what its workers have started, and leaves the file.
-      const ready = join(project, "out", "curriculum", "service.json");
-      await until(() => !existsSync(ready) || isGone(ready), "the service's end");
+      await ended(project);
     });
+
+  it("is told of the groups that verl's own filter throws away, and draws others in their place", async () => {
+    const folder = temporary();
+    const file = join(folder, "a.gradus.yaml");
+    const text = curricula["success band"]!.replace(
+      /\{ use: success_band[^}]*\}/,
+      "{ use: nonzero_variance, refill: adaptive }",
+    );
+    writeFileSync(file, text.replace(`steps: ${steps}`, "steps: 2"));
+    const project = join(folder, "the project");
+    assert.equal((await gradus(["export", file, "--to", "verl", "--out", project], folder)).code, 0);
+    // Of seven answers in turn one is right: most groups of four have it, some do not.
+    const { status, updates, said } = train(project, { "*": ["a", ..."zzzzzz"] });
+    assert.equal(status, 0, said);
+    const decisions = decisionsOf(project);
+    assert.equal(decisions.length, 2);
+    for (const [step, decision] of decisions.entries()) {
+      const admitted = (decision["admitted"] as string[]).map((id) => `${step} ${id}`);
+      assert.ok(trainedIn(updates[step]!).every((name) => admitted.includes(name)));
+      assert.equal(trainedIn(updates[step]!).length, 3);
+      assert.deepEqual(decision["missing"], []);
+    }
+    assert.ok(decisions.some(({ rejected }) => (rejected as unknown[]).length > 0));
+    await ended(project);
+  });
 });
 
 function checkDecision(

@@ -27,15 +27,19 @@ project, script, out, words = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:
 
 
 class Answers:
-    """Each prompt's answers, in the order of the steps."""
+    """Each prompt's answers, in the order of the steps; those of `*` in turn where a prompt has none."""
 
     def __init__(self, file):
         with open(file) as lines:
             self.known = json.load(lines)
 
     def next(self, prompt):
-        answers = self.known.get(prompt) or []
-        return answers.pop(0) if answers else "a"
+        answers = self.known.get(prompt)
+        if answers:
+            return answers.pop(0)
+        others = self.known.setdefault("*", ["a"])
+        others.append(others.pop(0))
+        return others[-1]
 
 
 class Server:
