@@ -37,8 +37,7 @@ export const verlExporter: Exporter = {
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
     const without = [...plan.missing, ...reward.missing, ...missingRows(rows, "verl")];
-    const filters = plan.settings["algorithm.filter_groups.enable"] === true;
-    const served = await verlService(config, folder, without, filters);
+    const served = await verlService(config, folder, without, plan.settings);
     const model = modelOf(config);
     writeModel(join(folder, "model"), model, config);
     const chats = isChat(plan.stage.body.rollout.chat, model, folder);

@@ -11,7 +11,7 @@ import { flat } from "../../values.ts";
 import { shown } from "../draft.ts";
 import type { Missing } from "../exporter.ts";
 import { serviceOf, type ProjectService } from "../service/served.ts";
-import { inProject } from "./keys.ts";
+import { actor, inProject } from "./keys.ts";
 
 /** Choices that verl alone has no counterpart for, and the service has. */
 const draws: ReadonlySet<string> = new Set(["curriculum.admission", "curriculum.sampler"]);
@@ -58,7 +58,7 @@ export async function verlService(
   config: RunConfig,
   folder: string,
   without: readonly Missing[],
-  filters: boolean,
+  settings: JsonObject,
 ): Promise<VerlService> {
   const args = flat(config.engine.args ?? {});
   const [odd] = [...args].filter(([key, value]) => against[key]?.(value) === true);
@@ -67,6 +67,9 @@ export async function verlService(
     return { service: undefined, missing: [...without, ...(isWanted ? [leftOut(odd)] : [])], scores: false };
   const service = await serviceOf(config, folder, { without, draws, line });
   if (service === undefined) return { service, missing: without, scores: false };
+  const filters = settings["algorithm.filter_groups.enable"] === true;
+  const rejected = filters ? undefined : without.find(({ key }) => key === "curriculum.admission");
+  const means = String(settings[`${actor}.loss_agg_mode`]).startsWith("seq-mean");
   const left = new Set(service.missing.map(({ key }) => key));
   const scores = without.some(({ key }) => key.startsWith("reward.") && !left.has(key));
   const nodes = new Map(args).get("trainer.nnodes") ?? 1;
@@ -75,11 +78,15 @@ export async function verlService(
     // verl replaces the groups that its own filter rejects.
     missing: [
       ...service.missing.filter(({ key }) => !filters || key !== "curriculum.admission.refill"),
+      ...(rejected !== undefined && means ? [{ ...rejected, reason: emptyPlaces }] : []),
       ...(scores && nodes !== 1 ? [farAway(nodes)] : []),
     ],
     scores,
   };
 }
+
+const emptyPlaces =
+  "verl divides a mean over sequences by all places of an update: where rejected groups leave some empty, the others count less than in the config's own mean.";
 
 const leftOut = ([key, value]: readonly [string, Json]): Missing => ({
   key: `engine.args.${key}`,

@@ -15,6 +15,7 @@ model: { base: tiny, width: 16, layers: 1, heads: 2, hidden: 32, context: 96 }
 rollout: { prompts: 3, group: 4, max_tokens: 3 }
 advantage: { scale: { use: group_std, epsilon: 1.0e-6 } }
 reward: { terms: { right: { use: format, pattern: "[a-m].*" } } }
+objective: { use: clipped, aggregate: token_mean }
 steps: 6
 `;
 const sampler = "{ use: boltzmann, temperature: 0.05 }";
@@ -64,6 +65,14 @@ describe("a curriculum that observes, for verl", () => {
       checkFrameworkDocument(document).map(({ message }) => message),
       [],
     );
+  });
+
+  it("says that a mean over sequences counts the places of rejected groups", async () => {
+    const mean = await project(follows.replace("token_mean", "sequence_mean"));
+    assert.deepEqual(keys(mean), ["curriculum.admission"]);
+    assert.match(read(mean.out, "MISSING.md"), /success_band \| verl divides a mean over sequences/);
+    const filtered = follows.replace(band, "{ use: nonzero_variance, refill: adaptive }");
+    assert.deepEqual(keys(await project(filtered.replace("token_mean", "sequence_mean"))), []);
   });
 
   it("leaves room for whatever its tasks may come to ask, not for the first draws alone", async () => {
