@@ -78,6 +78,7 @@ export const entries = [
       gradus_curriculum: "server/frameworks/export/service/gradus_curriculum.py",
       verlLaunch: "server/frameworks/export/verl/launch.sh",
       verlManager: "server/frameworks/export/verl/manager.py",
+      verlCurriculum: "server/frameworks/export/verl/curriculum.py",
     },
     outdir: dist,
     loader: { ".py": "copy", ".sh": "copy" },

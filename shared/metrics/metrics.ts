@@ -2,6 +2,7 @@
 import { fraction, metric, type Metric } from "./metric.ts";
 import { episodeMetrics } from "./episodeMetrics.ts";
 import { evaluationMetrics } from "./evaluationMetrics.ts";
+import { timeMetrics } from "./timeMetrics.ts";
 import { updateMetrics } from "./updateMetrics.ts";
 
 export const metrics: readonly Metric[] = [
@@ -126,11 +127,7 @@ export const metrics: readonly Metric[] = [
     unit: "fraction",
     better: "lower",
   }),
-  metric(
-    "time/<phase>",
-    "Wall time of one phase of the step: choose (the curriculum draws and learns), generate, reward, score, update, evaluate, log, total.",
-    { unit: "seconds", better: "lower", aliases: { verl: ["timing_s/*"], trl: ["step_time"] } },
-  ),
+  ...timeMetrics,
   metric("tokens/generated", "Tokens generated in the step.", { unit: "tokens" }),
   metric("tokens/trained", "Tokens that entered the step's gradient.", { unit: "tokens" }),
   metric("memory/rss", "Resident memory of the run's process at the end of the step.", {
@@ -226,5 +223,6 @@ export function expandedMetrics(
   };
   const own = metrics.filter(({ imported }) => imported !== true);
   const found = own.flatMap(({ name, summary }) => expand(name).map((full) => ({ name: full, summary })));
-  return found.filter(({ name }) => !/<\w+>/.test(name));
+  const once = new Map(found.toReversed().map((one) => [one.name, one]));
+  return found.filter((one) => !/<\w+>/.test(one.name) && once.get(one.name) === one);
 }

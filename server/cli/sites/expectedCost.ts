@@ -36,8 +36,8 @@ export async function expectedCost(config: RunConfig, site: Site, store: string)
 
 /** Runs that are looked through for one that measured its steps. */
 const looked = 20;
-/** Seconds of a step, as trainers log them. */
-const clocks = ["time/step", "step_time", "timing_s/step"];
+/** Seconds of a step; the others are of runs that were imported when the list of metrics had no name for them. */
+const clocks = ["time/total", "step_time", "timing_s/step"];
 const lengths = "rollout/length";
 
 export async function lastMeasured(

@@ -80,14 +80,19 @@ export function evaluated({ top, seed, evaluation }: RunConfig, { drawn }: Rows)
 /** The markers that a chat template puts around messages. */
 const template = 256;
 
-/** No prompt has more tokens than bytes. @param room tokens that the model has for it, where that is known */
+/**
+ * No prompt has more tokens than bytes.
+ * @param room tokens that the model has for it, where that is known
+ * @param other bytes of the longest prompt that may be asked besides
+ */
 export function longestPrompt(
   drawn: readonly Drawn[],
   { rollout }: StageConfig["body"],
   room: number | undefined,
+  other = 0,
 ): number {
   const own = Buffer.byteLength(rollout.system ?? "") + template;
-  const bytes = drawn.reduce((most, { task }) => Math.max(most, Buffer.byteLength(task.prompt)), 0) + own;
+  const bytes = drawn.reduce((most, { task }) => Math.max(most, Buffer.byteLength(task.prompt)), other) + own;
   const rounded = Math.ceil(bytes / 64) * 64;
   return room === undefined ? rounded : Math.max(1, Math.min(rounded, room));
 }

@@ -124,9 +124,10 @@ test("names are TRL's, or those of the trainer that made the run, and come back 
     ["train/reward", "train/rewards/correct/mean", "reward/correct/errors", "train/loss", "train/kl"],
   );
   // Of several models only the reference comes back.
-  assert.deepEqual(["policy/kl/teacher", "time/total", "groups/mixed"].map(trl), [
+  assert.deepEqual(["policy/kl/teacher", "time/total", "time/update", "groups/mixed"].map(trl), [
     "policy/kl/teacher",
-    "time/total",
+    "train/step_time",
+    "time/update",
     "groups/mixed",
   ]);
   assert.equal(theirName(namerOf("verl"), "reward/total"), "critic/score/mean");

@@ -341,11 +341,17 @@ test("scores that are NaN are found across buffers, in the last line, and not in
 });
 
 test("metrics have our names where they are on the list", () => {
-  const names = ["critic/score/mean", "actor/kl_loss", "timing_s/gen", "actor/grad_norm"];
+  const names = ["critic/score/mean", "actor/kl_loss", "timing_s/gen", "timing_s/adv", "actor/grad_norm"];
   assert.deepEqual(
     names.map((name) => ownName("verl", name)),
-    ["reward/total", "policy/kl/reference", "timing_s/gen", "update/grad_norm"],
+    ["reward/total", "policy/kl/reference", "time/generate", "timing_s/adv", "update/grad_norm"],
   );
+  const phases = ["step", "gen", "reward", "update_actor", "testing"];
+  assert.deepEqual(
+    phases.map((name) => ownName("verl", `timing_s/${name}`)),
+    ["time/total", "time/generate", "time/reward", "time/update", "time/evaluate"],
+  );
+  assert.equal(ownName("trl", "step_time"), "time/total");
   assert.equal(ownName("trl", "rewards/accuracy/mean"), "reward/accuracy");
   const { steps, heldOut } = readMetrics("verl", "test/fixtures/imported/verl/metrics.jsonl");
   assert.deepEqual([steps.length, heldOut, steps[1]!.values["policy/entropy"]], [5, false, 0.5]);

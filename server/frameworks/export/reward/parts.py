@@ -112,13 +112,18 @@ def summed(weights, values):
     return sum((weight * value for weight, value in zip(weights, values) if value is not None), 0.0)
 
 
-def valued(terms, combine, row, known):
-    """The reward, and each term by its name, of one response. A sum of no nulls: a term that does not apply is 0."""
+def valued(terms, combine, row, known, said=None):
+    """The reward, and each term by its name, of one response. A sum of no nulls: a term that does not apply is 0.
+
+    said: is told the terms as they are, and the response.
+    """
     asked = {"data_source": row["source"], "solution_str": row["response"], "ground_truth": row["answer"]}
     # The fields of a task as they are recorded next to its rewards.
     extra = {**row["data"], "prompt": row["prompt"], **known}
     values = [reward(**asked, extra_info=extra, row=row) for _, _, reward in terms]
     total = combine([weight for _, weight, _ in terms], values)
+    if said is not None:
+        said.update(terms={name: value for (name, _, _), value in zip(terms, values)}, response=row["response"])
     named = {name: 0.0 if value is None else value for (name, _, _), value in zip(terms, values)}
     return {**named, "score": 0.0 if total is None else total}
 
@@ -129,7 +134,8 @@ def scores(terms, combine, solution_str, extra_info):
     if "gradus_step" in extra_info:
         set_step(extra_info["gradus_step"])
     row = row_of(json.loads(extra_info["gradus"]), solution_str, extra_info.get("gradus_tokens", 0))
-    return valued(terms, combine, row, {name: extra_info.get(name) for name in ("split", "index")})
+    known = {name: extra_info.get(name) for name in ("split", "index")}
+    return valued(terms, combine, row, known, extra_info.get("gradus_said"))
 
 
 # part: exact_match

@@ -49,8 +49,11 @@ class CurriculumError(RuntimeError):
 class Curriculum:
     """Draws tasks and takes outcomes. Every question may be asked again: the same one has the same answer."""
 
-    def __init__(self, project=None, state=None, node=None):
-        """project: the exported folder, by default the one that this file's folder is in. state: by default out/curriculum in it."""
+    def __init__(self, project=None, state=None, node=None, starts=True):
+        """project: the exported folder, by default the one that this file's folder is in. state: by default out/curriculum in it.
+
+        starts: whether it may start the service; else it waits for the one that another process starts.
+        """
         here = os.path.dirname(os.path.abspath(__file__))
         self.project = os.path.abspath(project or (os.path.dirname(here) if os.path.exists(os.path.join(here, "service.mjs")) else here))
         self.folder = os.path.abspath(state or os.path.join(self.project, "out", "curriculum"))
@@ -59,7 +62,7 @@ class Curriculum:
         named = os.environ.get("GRADUS_SERVICE")
         self.ready = named or os.path.join(self.folder, "service.json")
         # Of several processes the first starts it; the others wait for it.
-        self._starts = not named and int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0) == 0
+        self._starts = starts and not named and int(os.environ.get("RANK") or os.environ.get("LOCAL_RANK") or 0) == 0
         self._lock = threading.RLock()
         self._process = None
         self._about = None
@@ -398,6 +401,74 @@ def trl_trainer(base, curriculum):
 
     CurriculumTrainer.__name__ = base.__name__
     return CurriculumTrainer
+
+
+# ---- verl -------------------------------------------------------------------------------------------------------------
+#
+# verl's dataset and its replay buffer are in the process that runs the training loop. It fetches the rows of a step one after the other,
+# waits for all their rollouts, and only then fetches the next. So rows are drawn in the order in which they are fetched, and every
+# outcome is known before the next step draws. curriculum.py has verl's classes.
+
+
+class VerlSteps:
+    """The tasks of a training, one after the other, and what became of them."""
+
+    def __init__(self, curriculum, prompts):
+        self.curriculum = curriculum
+        self.prompts = prompts
+        # Who will say what became of the tasks; none is drawn for nobody.
+        self.observer = None
+        # The step that draws, and how many tasks it has drawn.
+        self.step, self.taken = 0, 0
+        self._begun = False
+
+    def next(self):
+        """The next task, with its `step` and `place`. After a step's own prompts they are further rounds, a task each."""
+        if self.observer is None:
+            raise CurriculumError(
+                "nothing would tell the curriculum what becomes of its tasks: train with trainer.use_v1=true and the "
+                "trainer.v1.sampler of config.yaml, or without a curriculum: GRADUS_SERVICE=off"
+            )
+        if not self._begun:
+            # The trainer begins, or goes on from a checkpoint.
+            self.curriculum.restore(self.step - 1)
+            self._begun = True
+        place = self.taken
+        if place < self.prompts:
+            found = self.curriculum.tasks(self.step, self.prompts)[place:]
+        else:
+            found = self.curriculum.draw(self.step, 1, round=place - self.prompts + 1)
+        if not found:
+            raise CurriculumError("step %d has only %d tasks: every source is used up" % (self.step, place))
+        self.taken += 1
+        return dict(found[0], step=self.step, place=place)
+
+    def observe(self, groups, trainer_step):
+        """What became of all groups of the step, each as `Curriculum.observe` takes it, with its `step`. The next one may draw."""
+        for group in groups:
+            if group["step"] != self.step:
+                raise CurriculumError("task %s is of step %s, but step %d is trained" % (group["task"], group["step"], self.step))
+        plain = [{name: value for name, value in group.items() if name != "step"} for group in groups]
+        decision = self.curriculum.observe(self.step, plain, trainer_step=trainer_step)
+        self.step, self.taken = self.step + 1, 0
+        return decision
+
+    def state(self):
+        """Of a checkpoint."""
+        return {"step": self.step}
+
+    def load(self, state):
+        self.step, self.taken, self._begun = int(state["step"]), 0, False
+
+
+_verl = []
+
+
+def verl_steps(prompts):
+    """Those of this process: verl loads the file that asks for them more than once."""
+    if not _verl:
+        _verl.append(VerlSteps(Curriculum(), prompts))
+    return _verl[0]
 
 
 if __name__ == "__main__":

@@ -210,7 +210,7 @@ export class ServedCurriculum {
   }
   private curriculumOf(body: StageBody): Curriculum {
     const { tasks, curriculum } = body;
-    return this.curricula.get(`curriculum/${fingerprint([tasks, curriculum])}`, () => {
+    return this.curricula.get(`curriculum/${placeless([tasks, curriculum])}`, () => {
       const context = this.context(body);
       return new Curriculum(curriculum, openSources(tasks, context), context);
     });
@@ -219,7 +219,7 @@ export class ServedCurriculum {
   private algorithmOf(index: number): Algorithm {
     // Of rewards alone: what reads tokens or log-probs has nothing to read.
     const body = { ...this.config.stages[index]!.body, kl: [], mask: [] };
-    const key = `algorithm/${fingerprint([body.advantage])}`;
+    const key = `algorithm/${placeless([body.advantage])}`;
     const make = (): Algorithm => new Algorithm(body, this.context(body));
     const isSame = this.present === index;
     this.present = index;
@@ -266,6 +266,16 @@ export class ServedCurriculum {
       if (/^(curriculum|algorithm)\//.test(name)) this.restored.set(name, partOf(saved, name));
   }
 }
+
+/** A project may be moved, and started from any folder: a choice is the same wherever its files lie. */
+const placeless = (choices: readonly unknown[]): string =>
+  fingerprint(
+    JSON.stringify(choices, (key, part: unknown) => {
+      if (key === "declaration") return undefined;
+      const isChoice = typeof part === "object" && part !== null && "use" in part && "folder" in part;
+      return isChoice ? { ...part, folder: undefined } : part;
+    }),
+  );
 
 function judged(
   tasks: readonly NamedTask[],

@@ -19,10 +19,12 @@ import {
 import { copyOf } from "../project.ts";
 import { drawnRows, evaluated, longestPrompt, missingRows, type Drawn, type Rows } from "../rows.ts";
 import { criticModel, policyModel } from "./critic.ts";
-import { actor, model as modelSection, rollout as rolloutSection } from "./keys.ts";
+import { literal } from "../reward/literal.ts";
+import { actor, inProject, model as modelSection, rollout as rolloutSection } from "./keys.ts";
 import { verlPlan, type VerlPlan } from "./plan.ts";
 import { rewardPlan, type RewardPlan } from "./rewardFile.ts";
 import { rowOf, type Split } from "./rows.ts";
+import { longestDrawn, managerText, serviceSettings, verlService, type VerlService } from "./service.ts";
 
 const release = "verl 0.9.1";
 
@@ -34,22 +36,23 @@ export const verlExporter: Exporter = {
     const plan = verlPlan(config);
     const rows = await drawnRows(config, plan.stage);
     const reward = rewardPlan(config, plan, rows.messages, version);
-    const missing = [...plan.missing, ...reward.missing, ...missingRows(rows, "verl")];
+    const without = [...plan.missing, ...reward.missing, ...missingRows(rows, "verl")];
+    const served = await verlService(config, folder, without, plan.settings);
     const model = modelOf(config);
     writeModel(join(folder, "model"), model, config);
     const chats = isChat(plan.stage.body.rollout.chat, model, folder);
-    const settings = settingsOf({ config, plan, reward, rows, model, chats });
-    const needs = needsOf(settings, plan, reward, model);
+    const settings = settingsOf({ config, plan, reward, rows, model, chats, served });
+    const needs = { ...needsOf(settings, plan, reward, model), node: served.service !== undefined };
     return writeParts(folder, {
       release,
-      texts: textsOf(request, settings, reward),
+      texts: { ...textsOf(request, settings, reward), ...servedTexts(request, plan, chats, served) },
       tables: {
         "train.parquet": tableOf(rows.drawn, { plan, chats, split: "train" }),
         "val.parquet": tableOf(evaluated(config, rows), { plan, chats, split: "val" }),
       },
       reward,
-      others: model.written ? ["model"] : [],
-      missing,
+      others: [...(served.service?.files ?? []), ...(model.written ? ["model"] : [])],
+      missing: served.missing,
       needs,
     });
   },
@@ -66,9 +69,6 @@ function tableOf(drawn: readonly Drawn[], { plan, chats, split }: RowsAsked): re
   return drawn.map((one, index) => rowOf(one, { system, split, index }));
 }
 
-/** Of the folder that launch.sh is in. */
-const inProject = (name: string): string => `\${project}/${name}`;
-
 interface Known {
   readonly config: RunConfig;
   readonly plan: VerlPlan;
@@ -76,14 +76,16 @@ interface Known {
   readonly rows: Rows;
   readonly model: ModelPlace;
   readonly chats: boolean;
+  readonly served: VerlService;
 }
 
 /** With what is known once the tasks are drawn. What `engine.args` says comes last. */
-function settingsOf({ config, plan, reward, rows, model, chats }: Known): JsonObject {
+function settingsOf({ config, plan, reward, rows, model, chats, served }: Known): JsonObject {
   const { body } = plan.stage;
+  const draws = served.service !== undefined;
   const { max_tokens: response } = body.rollout;
   const room = config.model.base === "tiny" ? config.model.size.context - response : undefined;
-  const prompt = longestPrompt(rows.drawn, body, room);
+  const prompt = longestPrompt(rows.drawn, body, room, draws ? longestDrawn(config) : 0);
   const path = model.written ? inProject("model") : model.path;
   const perEpoch = Math.max(1, Math.floor(rows.drawn.length / plan.batch.prompts));
   const args = flat(config.engine.args ?? {});
@@ -97,6 +99,7 @@ function settingsOf({ config, plan, reward, rows, model, chats }: Known): JsonOb
     "data.shuffle": false,
     "data.max_prompt_length": prompt,
     "data.truncation": "left",
+    ...(draws ? serviceSettings : {}),
     ...plan.settings,
     ...tokens(prompt + response, plan.estimator),
     ...(plan.estimator === "gdpo"
@@ -136,10 +139,29 @@ function textsOf(
       `${config.name} for ${release}: launch.sh starts it, and says where \`project\` is. Batch sizes count prompts.`,
     ),
     "reward.py": reward.text,
-    "manager.py": shipped("verlManager.py"),
-    "launch.sh": launchText("verlLaunch.sh", request),
     "gradus_hook.py": shipped("gradus_hook.py"),
     [copyOf(config.file)]: text,
+  };
+}
+
+/** What the service has of these texts. */
+function servedTexts(
+  request: ExportRequest,
+  plan: VerlPlan,
+  chats: boolean,
+  served: VerlService,
+): Readonly<Record<string, string>> {
+  const manager = managerText(shipped("verlManager.py"), served);
+  const launch = launchText("verlLaunch.sh", request);
+  if (served.service === undefined) return { "manager.py": manager, "launch.sh": launch };
+  const system = chats ? (plan.stage.body.rollout.system ?? null) : null;
+  return {
+    "curriculum.py": shipped("verlCurriculum.py").replace(
+      "\nSYSTEM = None\n",
+      `\nSYSTEM = ${literal(system)}\n`,
+    ),
+    "manager.py": manager,
+    "launch.sh": launch.replace("\nservice=no\n", "\nservice=yes\n"),
   };
 }
 
@@ -159,7 +181,7 @@ function needsOf(
   { batch, estimator }: VerlPlan,
   reward: RewardPlan,
   model: ModelPlace,
-): Needs {
+): Omit<Needs, "node"> {
   const number = (key: string, usual: number): number => Number(settings[key] ?? usual);
   const gpus = number("trainer.n_gpus_per_node", 1) * number("trainer.nnodes", 1);
   const sizes = {
@@ -178,7 +200,6 @@ function needsOf(
     packages: { verl: ">=0.9.1,<0.10", vllm: ">=0.18", ...reward.packages },
     model: model.written ? null : model.path,
     gpus,
-    node: false,
     divides: [
       { whole: "data.train_batch_size * rollout.n", part: "GPUs", of: prompts * group, by: gpus },
       ...minis.flatMap((name) => [

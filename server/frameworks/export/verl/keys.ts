@@ -4,3 +4,6 @@ export const rollout = "actor_rollout_ref.rollout";
 export const model = "actor_rollout_ref.model";
 export const policyLoss = `${actor}.policy_loss`;
 export const correction = "algorithm.rollout_correction";
+
+/** A file of the project, whose folder launch.sh names. */
+export const inProject = (name: string): string => `\${project}/${name}`;

@@ -6,6 +6,7 @@ import {
   existsSync,
   readFileSync,
   readdirSync,
+  renameSync,
   rmSync,
   statSync,
   truncateSync,
@@ -214,6 +215,21 @@ test("killed at any moment, no observed step is lost and every draw is the same"
   }
   await service.end("SIGKILL");
   assert.deepEqual(decisionsOf(folder), whole);
+});
+
+test("moved to another folder, it goes on as it would have", async () => {
+  const whole = await undisturbed(4);
+  const folder = project();
+  const service = await startService(folder);
+  for (const at of [0, 1]) await step(service, at);
+  await service.end();
+  const other = `${folder}-moved`;
+  made.push(other);
+  renameSync(folder, other);
+  const again = await startService(other);
+  for (const at of [2, 3]) await step(again, at);
+  assert.deepEqual(decisionsOf(other), whole);
+  await again.end();
 });
 
 test("half a line and a lost line are put right at the next start", async () => {

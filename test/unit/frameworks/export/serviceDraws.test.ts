@@ -4,7 +4,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { LogRecord } from "../../../../shared/log/records.ts";
+import {
+  admittedOf,
+  curriculumMetrics,
+  groupsOf,
+  rounded,
+  type RunGroup,
+} from "../../../support/embeddedGroups.ts";
 import { tinyRun } from "../../../support/replayedRun.ts";
 import { ofKind, testRun } from "../../../support/runFolder.ts";
 import { decisionsOf, projectOf, startService, type Reply } from "../../../support/service.ts";
@@ -24,27 +30,6 @@ const curricula: Readonly<Record<string, string>> = {
   uniform: `${two}steps: 6\ncurriculum: { sampler: uniform }\n`,
   "moving average": `${lengths}steps: 6\nadvantage: { baseline: moving_average, scale: none }\ncurriculum: { sampler: { use: boltzmann, temperature: 0.1 } }\n`,
 };
-
-interface RunGroup {
-  readonly id: string;
-  readonly task: string;
-  readonly rows: ReturnType<typeof rolloutsIn>;
-}
-const rolloutsIn = (records: readonly LogRecord[]) =>
-  ofKind(records, "rollout").filter(({ row }) => (row.use ?? "train") === "train");
-
-/** By step, the run's groups as they were drawn. */
-function groupsOf(records: readonly LogRecord[]): RunGroup[][] {
-  const rows = rolloutsIn(records);
-  const steps = [...new Set(rows.map(({ step }) => step))];
-  return steps.map((step) => {
-    const own = rows.filter((one) => one.step === step);
-    return [...new Set(own.map(({ row }) => row.group))].map((id) => {
-      const members = own.filter(({ row }) => row.group === id);
-      return { id, task: members[0]!.row.task?.id ?? "", rows: members };
-    });
-  });
-}
 
 const reported = ({ id, rows }: RunGroup, terms: readonly string[]): object => ({
   task: id,
@@ -69,7 +54,6 @@ for (const [name, text] of Object.entries(curricula))
       const steps = groupsOf(records);
       assert.ok(steps.length >= 5, `${steps.length} steps`);
       const stages = ofKind(records, "stage");
-      const metrics = ofKind(records, "metrics");
       for (const [step, groups] of steps.entries()) {
         const [status, drawn] = await service.ask("/draw", { step });
         assert.equal(status, 200, JSON.stringify(drawn));
@@ -83,15 +67,9 @@ for (const [name, text] of Object.entries(curricula))
         const body = { step, groups: groups.map((group) => reported(group, ["right"])) };
         const [, decision] = await service.ask("/observe", body);
         assert.equal(decision["stage"], stage, JSON.stringify(decision));
-        const values = metrics.find((one) => one.step === step)!.values;
-        const logged = Object.entries(values).filter(([metric]) => metric.startsWith("curriculum/"));
-        assert.deepEqual(
-          rounded(decision["metrics"] as object),
-          rounded(Object.fromEntries(logged)),
-          `step ${step}`,
-        );
-        const admitted = groups.filter(({ rows }) => rows[0]!.row.admitted !== false).map(({ id }) => id);
-        assert.deepEqual(decision["admitted"], admitted, `step ${step}`);
+        const logged = curriculumMetrics(records, step);
+        assert.deepEqual(rounded(decision["metrics"] as object), rounded(logged), `step ${step}`);
+        assert.deepEqual(decision["admitted"], admittedOf(groups), `step ${step}`);
       }
       assert.deepEqual(
         decisionsOf(project).map(({ step }) => step),
@@ -103,11 +81,3 @@ for (const [name, text] of Object.entries(curricula))
       for (const one of [folder, project]) rmSync(one, { recursive: true, force: true });
     }
   });
-
-/** The run's advantages are of float32 rewards where a float column keeps them: the rest of the digits is rounding. */
-const rounded = (values: object): object =>
-  Object.fromEntries(
-    Object.entries(values)
-      .map(([key, value]) => [key, Number(Number(value).toPrecision(9))] as const)
-      .sort(([a], [b]) => (a < b ? -1 : 1)),
-  );

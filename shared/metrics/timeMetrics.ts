@@ -1,0 +1,20 @@
+/** Seconds of a step and of its phases. Of verl's timings those are listed that time what a phase of ours does; the others keep their names. */
+import { metric, type Metric } from "./metric.ts";
+
+const seconds = (name: string, summary: string, aliases: Metric["aliases"] = {}): Metric =>
+  metric(name, summary, { unit: "seconds", better: "lower", aliases });
+
+export const timeMetrics: readonly Metric[] = [
+  seconds("time/total", "Wall time of the step.", { verl: ["timing_s/step"], trl: ["step_time"] }),
+  seconds("time/generate", "Wall time of generation.", { verl: ["timing_s/gen"] }),
+  seconds("time/reward", "Wall time of scoring the responses.", { verl: ["timing_s/reward"] }),
+  seconds("time/update", "Wall time of the updates; of verl the actor's alone.", {
+    verl: ["timing_s/update_actor"],
+  }),
+  seconds("time/evaluate", "Wall time of the evaluation.", { verl: ["timing_s/testing"] }),
+  seconds(
+    "time/<phase>",
+    "Wall time of one phase of the step: choose (the curriculum draws and learns), generate, reward, score, update, evaluate, log, total.",
+    { verl: ["timing_s/*"], trl: ["step_time"] },
+  ),
+];
