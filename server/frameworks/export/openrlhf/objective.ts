@@ -20,8 +20,10 @@ export function objective(body: StageBody, batch: Batch, byToken: boolean, draft
   const { objective: block, mask } = body;
   const name = nameOf(block.loss);
   const { params } = block.loss;
-  if (name === "clipped") clipped(params, draft);
-  else if (name !== "reinforce")
+  if (name === "clipped") {
+    clipped(params, draft);
+    clamp(params["clamp_log_ratio"] ?? null, (params["ratio"] ?? "token") !== "token", draft);
+  } else if (name !== "reinforce")
     draft.miss("objective", name, "OpenRLHF has no such loss: the clipped one trains instead.");
   else if (batch.updates > 1)
     // In the single update of a step the ratio is 1: the clipped loss has the policy gradient.
@@ -73,7 +75,6 @@ function ratio(params: Params, byToken: boolean, draft: OpenRlhfDraft): boolean 
       anchor,
       "OpenRLHF's ratio is to the policy before the updates of the step.",
     );
-  clamp(params["clamp_log_ratio"] ?? null, isSequence, draft);
   return isSequence;
 }
 

@@ -66,7 +66,12 @@ describe("launch.sh's flags for OpenRLHF", () => {
     const { out, exported } = await project(openRlhfConfigs["rloo"]!);
     const flags = read(out, "launch.sh");
     for (const flag of [
-      ...["--actor.num_gpus_per_node 2", "--ref.num_gpus_per_node 2", "--vllm.num_engines 2", "--ref.offload"],
+      ...[
+        "--actor.num_gpus_per_node 2",
+        "--ref.num_gpus_per_node 2",
+        "--vllm.num_engines 2",
+        "--ref.offload",
+      ],
       ...["--vllm.gpu_memory_utilization 0.4", "--train.colocate_all", "--vllm.enable_sleep"],
     ])
       assert.ok(flags.includes(`\n  ${flag} \\\n`), flag);
@@ -111,7 +116,10 @@ describe("rows for OpenRLHF", () => {
   });
 
   it("are the messages of a chat, the system's first", async () => {
-    const text = openRlhfConfigs["grpo"]!.replace("max_tokens: 20", "max_tokens: 20, chat: true, system: Think.");
+    const text = openRlhfConfigs["grpo"]!.replace(
+      "max_tokens: 20",
+      "max_tokens: 20, chat: true, system: Think.",
+    );
     const { out } = await project(text);
     const [first] = [...tableRows(join(out, "train.parquet"))];
     const [system, user] = Object(first)["prompt"];
@@ -131,7 +139,7 @@ describe("launch.sh for OpenRLHF", () => {
   async function started(): Promise<Started> {
     const { out } = await project(
       openRlhfConfigs["grpo"]! +
-        "engine: { use: openrlhf, args: { logger.wandb.group: \"it's `a` $group\" } }\n",
+        'engine: { use: openrlhf, args: { logger.wandb.group: "it\'s `a` $group" } }\n',
     );
     const python = join(out, "..", "python");
     writeFileSync(python, `#!/bin/sh\nprintf '%s\\n' "$@" "GRADUS_ROLLOUTS=$GRADUS_ROLLOUTS"\nexit 3\n`);

@@ -78,7 +78,11 @@ const trainers: readonly Trainer[] = [
     text: (settings) =>
       [
         "python -m openrlhf.cli.train_ppo_ray",
-        ...flagLines({ "actor.model_name_or_path": "model", "data.prompt_dataset": "data.jsonl", ...settings }),
+        ...flagLines({
+          "actor.model_name_or_path": "model",
+          "data.prompt_dataset": "data.jsonl",
+          ...settings,
+        }),
       ].join(" \\\n  "),
     alike: alikeInOpenRlhf,
   },
