@@ -13,6 +13,7 @@ export const openRlhfConfigs: Readonly<Record<string, string>> = {
   grpo: `name: grpo\n${rollout}\nadvantage: { scale: { use: group_std, epsilon: 1.0e-9 } }\nupdate: { mini_batch: 16, epochs: 2 }${rest}`,
   dapo: `name: dapo
 rollout: { prompts: 8, group: 4, max_tokens: 20, temperature: 0.7, top_p: 0.9 }
+advantage: { scale: { use: group_std, epsilon: 1.0e-9 } }
 curriculum: { admission: { use: success_band, low: 0, high: 1, inclusive: false, refill: adaptive } }
 objective: { use: clipped, low: 0.2, high: 0.28, aggregate: token_mean, dual: 3, entropy: 0.001, clamp_log_ratio: 20 }
 kl: [{ model: reference, estimator: { use: k3, clamp: 10, clamp_log_ratio: { low: -10 } }, coefficient: 0.001 }]${rest}`,
@@ -28,6 +29,7 @@ kl: [{ model: reference, estimator: { use: k1, clamp: 10 }, place: reward, coeff
   reinforce: `name: reinforce\n${rollout}\nadvantage: { baseline: group_mean, scale: none, whiten: ${whiten} }\nobjective: { use: clipped, correction: [{ use: mask, level: sequence_mean, weight: token, low: 0.5, high: 2 }] }${rest}`,
   gspo: `name: gspo
 ${rollout}
+advantage: { scale: { use: group_std, epsilon: 1.0e-9 } }
 objective: { use: clipped, low: 3.0e-4, high: 4.0e-4, ratio: sequence, anchor: sampled, aggregate: { use: sequence_mean, empty_rows: skip } }
 update: { optimizer: { use: adamw, lr: 1.0e-6, warmup: 1, schedule: { shape: cosine, floor: 0.1 } } }${rest}`,
   rloo: `name: rloo\n${rollout}\nadvantage: { baseline: leave_one_out, scale: none }\nobjective: { use: clipped, correction: [{ use: truncate, low: 0, high: 2 }] }${rest}engine: { use: openrlhf, args: { actor.num_gpus_per_node: 2, vllm: { gpu_memory_utilization: 0.4 }, ref.offload: true } }\n`,

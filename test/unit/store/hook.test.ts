@@ -4,6 +4,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   copyFileSync,
+  cpSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -364,6 +365,26 @@ test("OpenRLHF's event files are the metrics of the rollouts next to them, up to
   // A second process goes on from a checkpoint of step 3.
   write([4, 5], 900);
   assert.deepEqual(steps(), [1, 2, 3]);
+});
+
+test("event files that are there before the first rollouts are of the run that follows", async () => {
+  const out = folder();
+  const rollouts = join(out, "gradus-rollouts");
+  const events = join("test", "fixtures", "trackers", "openrlhf", "sums");
+  cpSync(events, rollouts, { recursive: true });
+  const source = findSource(out);
+  assert.ok(source.kind === "feed");
+  assert.equal(source.feed.trainer, "hook");
+  const feed = source.feed.open({ config: undefined });
+  const losses = feed.next(false).parts.filter(({ values: found }) => found?.["update/loss"] !== undefined);
+  assert.equal(losses.length, 6);
+  const code = "set_step(7)\n@log_rollouts\ndef right(prompt, response): return 1\nright('p', 'r')";
+  assert.equal(python(code, rollouts).status, 0);
+  const rows = feed.next(true).parts.flatMap(({ rows: found = [] }) => found);
+  assert.deepEqual(
+    rows.map(({ step, rewards }) => [step, rewards]),
+    [[7, { right: 1 }]],
+  );
 });
 
 test("metrics of verl's file logger are those of the rollouts next to them, under Gradus's names", () => {
