@@ -95,6 +95,7 @@ const foundSchema = z.record(
 /** More of what a config may say, beside those that are exported elsewhere. */
 const whiten = "{ over: tokens, population: true, epsilon: 1.0e-8, inside: floor }";
 const more: Readonly<Record<string, string>> = {
+  responses: `advantage: { baseline: none, scale: none, whiten: ${whiten} }`,
   tokens: `advantage: { baseline: none, scale: none, level: token, gamma: 0.9, whiten: ${whiten} }
 kl: [{ model: reference, estimator: { use: k2, clamp: 10 }, place: reward, coefficient: 0.2 }]`,
   centred:

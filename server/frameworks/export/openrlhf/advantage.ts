@@ -44,7 +44,7 @@ export function advantage(body: StageBody, draft: OpenRlhfDraft): string {
   levels(body, chosen, draft);
   bounds(block, chosen, draft);
   if (chosen.name === "gae") lambda(block.baseline.params, draft);
-  others(body, chosen, draft);
+  others(block, draft);
   return chosen.name;
 }
 
@@ -121,18 +121,44 @@ function whitening(whiten: AdvantageBlock["whiten"], chosen: Estimator, draft: O
 
 const chargesReward = ({ kl }: StageBody): boolean => kl.some(({ place }) => place === "reward");
 
+/** A critic works on tokens where the level is `auto`. */
+const levelOf = ({ level, baseline }: AdvantageBlock): string =>
+  level !== "auto" ? level : nameOf(baseline) === "critic" ? "token" : "response";
+
 function levels(body: StageBody, chosen: Estimator, draft: OpenRlhfDraft): void {
-  const { level, gamma, baseline } = body.advantage;
-  const own = level === "auto" ? (nameOf(baseline) === "critic" ? "token" : "response") : level;
-  if (chosen.token !== true) {
-    if (own !== "response")
-      draft.miss("advantage.level", level, `OpenRLHF's ${chosen.name} works on whole responses.`);
-    return;
-  }
-  if (own === "token") return draft.set("algo.advantage.gamma", draft.constant("advantage.gamma", gamma));
+  const { level, gamma } = body.advantage;
+  const own = levelOf(body.advantage);
   // Undiscounted, all tokens of a response have its reward.
-  if (chosen.name === "gae" || own !== "response")
-    draft.miss("advantage.level", level, `OpenRLHF's ${chosen.name} works on tokens.`);
+  const fitting = { gae: ["token"], reinforce: ["token", "response"] }[chosen.name] ?? ["response"];
+  if (!fitting.includes(own))
+    draft.miss(
+      "advantage.level",
+      level,
+      `OpenRLHF's ${chosen.name} works on ${chosen.token === true ? "tokens" : "whole responses"}.`,
+    );
+  if (chosen.token === true && own === "token")
+    draft.set("algo.advantage.gamma", draft.constant("advantage.gamma", gamma));
+  else if (chargesReward(body) && gamma !== 1)
+    draft.miss(
+      "advantage.gamma",
+      gamma,
+      `OpenRLHF's ${chosen.name} sums a response's penalties undiscounted.`,
+    );
+  penalties(body, chosen, draft);
+}
+
+/** What is taken off for a divergence, token by token. */
+function penalties(body: StageBody, chosen: Estimator, draft: OpenRlhfDraft): void {
+  if (!chargesReward(body)) return;
+  const { penalty, clip } = body.advantage;
+  const miss = (reason: string): void => draft.miss("advantage.penalty", penalty, reason);
+  const byToken = chosen.token === true && levelOf(body.advantage) === "token";
+  if (chosen.name === "gae") {
+    if (penalty !== "in_reward") miss("OpenRLHF's gae subtracts the penalty from each token's reward.");
+  } else if (penalty === "in_reward" && !byToken)
+    miss("OpenRLHF subtracts the penalty from each token, after the baseline.");
+  else if (penalty === "in_reward" && clip !== "none")
+    miss("OpenRLHF subtracts the penalty after the bounds.");
 }
 
 /** The range bounds a reward after the baseline, and in `gae` before it. */
@@ -157,18 +183,14 @@ function lambda(params: Chosen["params"], draft: OpenRlhfDraft): void {
 }
 
 /** What follows in Gradus, and does not in OpenRLHF. */
-function others(body: StageBody, chosen: Estimator, draft: OpenRlhfDraft): void {
-  const { per_source, filter, sign, token_weights: weights, penalty } = body.advantage;
+function others(block: AdvantageBlock, draft: OpenRlhfDraft): void {
+  const { per_source, filter, sign, token_weights: weights } = block;
   const miss = (key: string, value: unknown, reason: string): void =>
     draft.miss(`advantage.${key}`, value, reason);
   if (per_source) miss("per_source", true, "OpenRLHF sums the weighted terms first.");
   if (filter !== "none") miss("filter", filter, "OpenRLHF trains on all responses.");
   if (sign.positive !== 1 || sign.negative !== 1)
     miss("sign", sign, "OpenRLHF weights advantages of both signs alike.");
-  if (chargesReward(body) && chosen.token !== true && penalty === "in_reward")
-    miss("penalty", penalty, "OpenRLHF subtracts the penalty from each token, after the baseline.");
-  if (chargesReward(body) && chosen.name === "gae" && penalty !== "in_reward")
-    miss("penalty", penalty, "OpenRLHF's gae subtracts the penalty from each token's reward.");
   for (const one of weights)
     miss("token_weights", one.declaration.name, "OpenRLHF weights all tokens of a response alike.");
 }
