@@ -31,13 +31,13 @@ export const kindOf = (path: string): FileKind | undefined =>
   kinds.find(([pattern]) => pattern.test(path))?.[1];
 
 const scripts = ["*.yaml", "*.yml", "*.sh", "*.bash", "*.slurm", "*.sbatch", "*.py"];
-/** What `find` looks for: at least all that has a kind. */
+/** What `find` looks for besides: with `firstNames` at least all that has a kind. */
 const names = [
-  ...["*.jsonl", "completions_*.parquet", "events.out.tfevents.*", "run-*.wandb", "*.db", "*.db-wal"],
+  ...["*.jsonl", "completions_*.parquet", "run-*.wandb", "*.db", "*.db-wal"],
   ...["*.toml", "*.log", "log-*.txt", ...scripts],
 ];
 /** Written after the rollouts of the same step: looked at first, they never say more than the rollouts that come with them. */
-const firstNames = ["metrics*.jsonl", "trainer_state.json", "training.json"];
+const firstNames = ["metrics*.jsonl", "trainer_state.json", "training.json", "events.out.tfevents.*"];
 /** Next to a folder of rollouts. */
 const nextToNames = ["*.jsonl", "trainer_state.json", ...scripts];
 
@@ -76,5 +76,6 @@ export const otherOf = (path: string): string =>
 /** What is brought first: scripts, which are small and say whose run it is, then rollouts, then what is written after them. */
 export function orderOf(path: string): number {
   if (script.test(path)) return 0;
-  return /(^|\/)(metrics[^/]*\.jsonl|trainer_state\.json|training\.json)$/.test(path) ? 2 : 1;
+  const last = /(^|\/)(metrics[^/]*\.jsonl|trainer_state\.json|training\.json|events\.out\.tfevents\.[^/]+)$/;
+  return last.test(path) ? 2 : 1;
 }

@@ -6,6 +6,7 @@ import { ConfigDraft, fields } from "./draft.ts";
 import { dataNamed, modelName, named, otherSplit, pythonUse, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
+import { samplesOf } from "./openrlhfSamples.ts";
 
 const chosen = "algo.advantage";
 
@@ -53,13 +54,13 @@ function run(settings: Settings, draft: ConfigDraft): void {
     ...(base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base }),
     ...(rank > 0 ? { adapter: { use: "lora", rank, alpha, dropout } } : {}),
   });
-  const [samples, episodes] = [settings.number("data.max_samples"), settings.need("train.num_episodes")];
+  const [{ samples, from }, episodes] = [samplesOf(settings), settings.need("train.num_episodes")];
   const prompts = settings.need("rollout.batch_size");
   if (samples !== undefined) {
     draft.set("steps", Math.max(1, Math.floor((samples * episodes) / prompts)));
     draft.say(
       "steps",
-      `At most: max_samples ${samples} × ${plural(episodes, "episode")} / ${plural(prompts, "prompt")} a step.`,
+      `${from === "rows" ? "Rows" : "At most: max_samples"} ${samples} × ${plural(episodes, "episode")} / ${plural(prompts, "prompt")} a step.`,
     );
   } else
     draft.say(
@@ -106,6 +107,8 @@ function sampling(settings: Settings, draft: ConfigDraft): void {
     prompts: settings.need("rollout.batch_size"),
     group: settings.need("rollout.n_samples_per_prompt"),
     max_tokens: length,
+    // vLLM is asked for one at least.
+    min_tokens: 1,
     temperature: settings.need("rollout.temperature"),
     ...(settings.need("rollout.top_p") === 1 ? {} : { top_p: settings.need("rollout.top_p") }),
     ...(settings.flag("data.apply_chat_template") ? { chat: true } : { chat: false }),
@@ -118,7 +121,13 @@ function sampling(settings: Settings, draft: ConfigDraft): void {
   const range = settings.list("algo.dynamic_filtering_range")?.map(Number) ?? [0, 1];
   if (!settings.flag("algo.dynamic_filtering_enable")) return;
   draft.set("curriculum", {
-    admission: { use: "success_band", low: range[0]!, high: range[1]!, refill: "adaptive" },
+    admission: {
+      use: "success_band",
+      low: range[0]!,
+      high: range[1]!,
+      inclusive: false,
+      refill: "adaptive",
+    },
   });
   draft.say(
     "curriculum",
@@ -169,18 +178,7 @@ function update(settings: Settings, draft: ConfigDraft): void {
     "update",
     `rollout.batch_size ${prompts} prompts × ${group} = ${prompts * group} rollouts a step; train.batch_size ${mini} rollouts an optimiser step.`,
   );
-  const ratio = settings.need("actor.lr_warmup_ratio");
-  const samples = settings.number("data.max_samples");
-  const updates =
-    ((samples ?? 0) * settings.need("train.num_episodes") * group * settings.need("train.max_epochs")) / mini;
-  // Transformers' `constant` has no warm-up.
-  const warms = settings.peek("actor.lr_scheduler") !== "constant";
-  const warmup = warms ? Math.ceil(ratio * Math.floor(updates)) : 0;
-  if (ratio > 0 && samples === undefined && warms)
-    settings.refuse(
-      "actor.lr_warmup_ratio",
-      "needs the number of optimiser steps: write `update.optimizer.warmup`",
-    );
+  const warmup = warmupOf(settings, "actor", "update.optimizer.warmup");
   const schedule = course(settings);
   draft.set("update", {
     optimizer: {
@@ -198,6 +196,22 @@ function update(settings: Settings, draft: ConfigDraft): void {
   });
   if (settings.peek(`${chosen}.estimator`) === "gae")
     critic(settings, draft, Math.min(mini, prompts * group));
+}
+
+/** Updates of the warm-up: a share of all that OpenRLHF counts. @param key of ours */
+function warmupOf(settings: Settings, section: "actor" | "critic", key: string): number {
+  const ratio = settings.need(`${section}.lr_warmup_ratio`);
+  // Transformers' `constant` has no warm-up.
+  if (ratio <= 0 || settings.peek(`${section}.lr_scheduler`) === "constant") return 0;
+  const { samples } = samplesOf(settings);
+  if (samples === undefined) {
+    settings.refuse(`${section}.lr_warmup_ratio`, `needs the number of optimiser steps: write \`${key}\``);
+    return 0;
+  }
+  const group = settings.need("rollout.n_samples_per_prompt");
+  const rounds = settings.need("train.num_episodes") * settings.need("train.max_epochs");
+  const updates = Math.floor((samples * group) / settings.need("train.batch_size")) * rounds;
+  return Math.ceil(updates * ratio);
 }
 
 /** By the names of Transformers; the least rate counts for the two that have one. */
@@ -218,6 +232,13 @@ function course(settings: Settings): Json | undefined {
 function critic(settings: Settings, draft: ConfigDraft, rows: number): void {
   const named = ["critic.model_name_or_path", "reward.model_name_or_path"].find((key) => settings.has(key));
   const base = modelName(settings, named ?? "actor.model_name_or_path");
+  const warmup = warmupOf(settings, "critic", "models.critic.optimizer.warmup");
+  if (!/^constant/.test(settings.text("critic.lr_scheduler") ?? ""))
+    settings.refuse(
+      "critic.lr_scheduler",
+      "in Gradus the learning rate of a critic with an optimiser of its own stays constant",
+    );
+  settings.get("critic.min_lr_ratio");
   setCritic(draft, {
     model: base === undefined ? stoodIn(512, settings.need("data.max_len")) : { base },
     optimizer: {
@@ -225,6 +246,7 @@ function critic(settings: Settings, draft: ConfigDraft, rows: number): void {
       betas: [...(settings.list("critic.adam.betas") ?? [0.9, 0.95])],
       epsilon: settings.need("critic.adam.eps"),
       weight_decay: settings.need("critic.adam.weight_decay"),
+      ...(warmup > 0 ? { warmup } : {}),
       clip_norm: settings.need("critic.max_norm"),
     },
     clip: settings.need("critic.value_clip"),

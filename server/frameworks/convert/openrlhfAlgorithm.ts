@@ -24,7 +24,7 @@ export function advantage(settings: Settings, draft: ConfigDraft): void {
     penalty: "apart",
     clip: { low: Math.min(0, low!), high: Math.max(0, high!) },
   };
-  if (name === "gae" && (low !== -10 || high !== 10))
+  if (name === "gae" && (low! > -10 || high! < 10))
     settings.refuse("reward.clip_range", "with a critic Gradus does not bound the reward itself");
   const table: Readonly<Record<string, () => JsonObject>> = {
     gae: () => ({

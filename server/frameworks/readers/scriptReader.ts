@@ -245,13 +245,19 @@ class LaunchReader {
       const values: LaunchWord[] = [];
       while (values.length < most && at + 1 < words.length && !/^-{1,2}[A-Za-z]/.test(words[at + 1]!.text))
         values.push(words[++at]!);
-      const reading = this.values(values, keyRange);
+      // The script's own arguments, at the end of its last command, are no value of its last flag.
+      const own = values.filter((word) => !this.isArguments(word));
+      const reading = this.values(own.length > 0 ? own : values, keyRange);
       // `"$@"` may be none or many.
       const known = reading.value !== undefined && !values.some((word) => this.maySpread(word));
       const counted = known ? { words: values.length } : {};
       found.push({ key, keyRange, sign: "", ...counted, ...reading });
     }
     return found;
+  }
+
+  private isArguments({ span }: LaunchWord): boolean {
+    return /^"?\$(?:[@*]|\{[@*]\})"?$/.test(this.text.slice(span.start, span.end));
   }
 
   private maySpread({ text, span }: LaunchWord): boolean {

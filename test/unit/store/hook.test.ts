@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
@@ -332,6 +341,50 @@ test("of several trainings in one folder the last is read; what was resumed goes
   );
   assert.deepEqual(logged, rewards);
   assert.match(feed.about().notes[0] ?? "", /1 earlier training, which was left out/);
+});
+
+test("OpenRLHF's event files are the metrics of the rollouts next to them, up to what was trained again", () => {
+  const events = join("test", "fixtures", "trackers", "openrlhf", "sums");
+  const [name = ""] = readdirSync(events);
+  const out = folder();
+  copyFileSync(join(events, name), join(out, name));
+  const seconds = Number(/\d+/.exec(name)?.[0]);
+  const row = (step: number, time: number): string =>
+    `${JSON.stringify({ step, time, use: "train", group: "g", index: 0, rewards: { right: 1 }, task: { env: "hook", arm: "a", id: "g", data: {} }, response: "x", call: 1, ms: 1, batch: 1 })}\n`;
+  const write = (steps: readonly number[], after: number): void =>
+    writeFileSync(
+      join(out, `rollouts-host-${steps[0]}-${seconds + after}000.jsonl`),
+      steps.map((step) => row(step, seconds + after + step)).join(""),
+    );
+  write([1, 2, 3, 4, 5, 6], 60);
+  const steps = () =>
+    new HookFeed(out, { config: undefined })
+      .next(true)
+      .parts.flatMap(({ step, values: found }) => (found?.["update/loss"] === undefined ? [] : [step]));
+  assert.deepEqual(steps(), [1, 2, 3, 4, 5, 6]);
+  // A second process goes on from a checkpoint of step 3.
+  write([4, 5], 900);
+  assert.deepEqual(steps(), [1, 2, 3]);
+});
+
+test("event files that are there before the first rollouts are of the run that follows", async () => {
+  const out = folder();
+  const rollouts = join(out, "gradus-rollouts");
+  const events = join("test", "fixtures", "trackers", "openrlhf", "sums");
+  cpSync(events, rollouts, { recursive: true });
+  const source = findSource(out);
+  assert.ok(source.kind === "feed");
+  assert.equal(source.feed.trainer, "hook");
+  const feed = source.feed.open({ config: undefined });
+  const losses = feed.next(false).parts.filter(({ values: found }) => found?.["update/loss"] !== undefined);
+  assert.equal(losses.length, 6);
+  const code = "set_step(7)\n@log_rollouts\ndef right(prompt, response): return 1\nright('p', 'r')";
+  assert.equal(python(code, rollouts).status, 0);
+  const rows = feed.next(true).parts.flatMap(({ rows: found = [] }) => found);
+  assert.deepEqual(
+    rows.map(({ step, rewards }) => [step, rewards]),
+    [[7, { right: 1 }]],
+  );
 });
 
 test("metrics of verl's file logger are those of the rollouts next to them, under Gradus's names", () => {

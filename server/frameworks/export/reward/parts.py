@@ -101,7 +101,7 @@ def term(name, score, weight=1.0):
     """A term of the reward. Every call is recorded in out/gradus-rollouts."""
 
     @log_rollouts(name=name, weight=weight)
-    def reward(data_source, solution_str, ground_truth, extra_info, row):
+    def reward(data_source, solution_str, ground_truth, extra_info, row, **_):
         return score([row])[0]
 
     return name, weight, reward
@@ -112,15 +112,20 @@ def summed(weights, values):
     return sum((weight * value for weight, value in zip(weights, values) if value is not None), 0.0)
 
 
+def given(terms, row, known, **told):
+    """What each term gives; None where it does not apply, or fails."""
+    asked = {"data_source": row["source"], "solution_str": row["response"], "ground_truth": row["answer"]}
+    # The fields of a task as they are recorded next to its rewards.
+    extra = {**row["data"], "prompt": row["prompt"], **known}
+    return [reward(**asked, extra_info=extra, row=row, **told) for _, _, reward in terms]
+
+
 def valued(terms, combine, row, known, said=None):
     """The reward, and each term by its name, of one response. A sum of no nulls: a term that does not apply is 0.
 
     said: is told the terms as they are, and the response.
     """
-    asked = {"data_source": row["source"], "solution_str": row["response"], "ground_truth": row["answer"]}
-    # The fields of a task as they are recorded next to its rewards.
-    extra = {**row["data"], "prompt": row["prompt"], **known}
-    values = [reward(**asked, extra_info=extra, row=row) for _, _, reward in terms]
+    values = given(terms, row, known)
     total = combine([weight for _, weight, _ in terms], values)
     if said is not None:
         said.update(terms={name: value for (name, _, _), value in zip(terms, values)}, response=row["response"])
@@ -136,6 +141,35 @@ def scores(terms, combine, solution_str, extra_info):
     row = row_of(json.loads(extra_info["gradus"]), solution_str, extra_info.get("gradus_tokens", 0))
     known = {name: extra_info.get(name) for name in ("split", "index")}
     return valued(terms, combine, row, known, extra_info.get("gradus_said"))
+
+
+# part: openrlhf_row
+SEEN = {"step": 1}
+
+
+def step_of(own):
+    """Rows are in the order of the steps. An evaluation is of the step that was generated before it."""
+    if own["split"] == "train":
+        SEEN["step"] = own["index"] // PROMPTS + 1
+    return SEEN["step"]
+
+
+def outcome(terms, combine, label, response, tokens):
+    """What OpenRLHF is told of a response: `reward` trains, and the mean of `scores` says whether its group does."""
+    own = json.loads(label)
+    known = {name: own[name] for name in ("split", "index")}
+    # The hook counts steps as TRL's state does.
+    state = SimpleNamespace(global_step=step_of(own) - 1)
+    values = given(terms, row_of(own, response, tokens), known, trainer_state=state)
+    total = combine([weight for _, weight, _ in terms], values)
+    total = 0.0 if total is None else float(total)
+    named = {name: value for (name, _, _), value in zip(terms, values) if value is not None}
+    found = next((named[name] for name in DECIDING if name in named), None)
+    success = (0.0 if found is None or found < LEAST else 1.0) if DECIDING else total
+    # The mean over answers to a held-out task is then its pass@1.
+    reward = total if own["split"] == "train" else success
+    logs = {"reward/" + name: float(named.get(name, 0.0)) for name, _, _ in terms}
+    return {"reward": reward, "scores": success, "extra_logs": logs}
 
 
 # part: exact_match

@@ -1,6 +1,6 @@
 /** What a folder is, that is not a dump of verl or TRL: whose files they are, and what reads them. */
 import { readdirSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { Trainer } from "../../../../shared/run/origin.ts";
 import type { Feed, FeedOptions } from "./feed.ts";
@@ -30,10 +30,15 @@ interface Kind {
   readonly open: (folder: string, options: FeedOptions, file: string) => Feed;
 }
 
+/** Where `gradus_hook.py` writes, if nothing else is said. */
+const isHooks = (folder: string): boolean => basename(resolve(folder)) === "gradus-rollouts";
+
 const kinds: readonly Kind[] = [
   {
     trainer: "hook",
-    files: (names) => names.filter((name) => hookFile.test(name)),
+    // Of an exported project a trainer's event files may be there before the first rollouts.
+    files: (names, folder) =>
+      names.filter((name) => hookFile.test(name) || (isHooks(folder) && eventFile.test(name))),
     open: (folder, options) => new HookFeed(folder, options),
   },
   {

@@ -1,7 +1,8 @@
 /**
  * A folder that `gradus_hook.py` writes to: `rollouts-<machine>-<process>-<start>.jsonl` of each process that scores, and from
- * TRL's callback `metrics-….jsonl` and `training.json`, or from verl's file logger `metrics-verl-<start>.jsonl`; next to it what a
- * curriculum's service decided (`decisions.ts`). A step is taken in when every process has gone on to a later one.
+ * TRL's callback `metrics-….jsonl` and `training.json`, from verl's file logger `metrics-verl-<start>.jsonl`, or from OpenRLHF
+ * TensorBoard's event files; next to it what a curriculum's service decided (`decisions.ts`). A step is taken in when every
+ * process has gone on to a later one.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +14,7 @@ import { limits, readText } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { Decisions } from "./decisions.ts";
+import { eventFileBegan, EventMetrics } from "./eventMetrics.ts";
 import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { newestLines } from "./newestLines.ts";
@@ -85,6 +87,7 @@ export class HookFeed implements Feed {
   private logged = Number.NEGATIVE_INFINITY;
 
   private readonly decisions: Decisions;
+  private readonly events: EventMetrics;
   /** Of steps whose metrics are still to come. */
   private decided: FeedPart[] = [];
 
@@ -95,6 +98,7 @@ export class HookFeed implements Feed {
     private readonly only?: string,
   ) {
     this.decisions = new Decisions(folder);
+    this.events = new EventMetrics(folder);
     this.begin();
     this.look();
   }
@@ -152,6 +156,7 @@ export class HookFeed implements Feed {
         .concat(
           [...this.metrics.values()].map(({ tail }) => tail.file),
           this.decisions.files,
+          this.events.files,
         ),
     );
   }
@@ -202,6 +207,8 @@ export class HookFeed implements Feed {
     for (const name of readdirSync(this.folder)) {
       if (this.writers.has(name) || this.metrics.has(name) || this.others.has(name)) continue;
       const path = join(this.folder, name);
+      const began = this.events.has(name) ? undefined : eventFileBegan(name);
+      if (began !== undefined) this.events.add(name, this.sessionAt(began, "verl")?.before ?? 0);
       if (metricsFile.test(name)) {
         const namer = verlFile.test(name) ? "verl" : "trl";
         const of = this.sessionAt(Number(metricsFile.exec(name)?.[1]), namer);
@@ -276,7 +283,8 @@ export class HookFeed implements Feed {
   }
 
   private loggedParts(): FeedPart[] {
-    const parts: FeedPart[] = [];
+    const parts: FeedPart[] = this.events.next();
+    for (const { step } of parts) this.logged = Math.max(this.logged, step);
     for (const { tail, before, namer } of this.metrics.values())
       for (const line of tail.next(sliceBytes).lines) {
         const entry = valueOf(line);

@@ -25,7 +25,11 @@ export class TensorboardFeed implements Feed {
   private started: number | undefined;
   private unread = 0;
 
-  constructor(private readonly folder: string) {}
+  /** @param isOurs which of the folder's event files are read */
+  constructor(
+    private readonly folder: string,
+    private readonly isOurs: (name: string) => boolean = () => true,
+  ) {}
 
   about(): FeedAbout {
     const damage = [...this.tails.values()].flatMap(({ tail }) => tail.damage ?? []);
@@ -45,7 +49,7 @@ export class TensorboardFeed implements Feed {
 
   next(): FeedSlice {
     for (const name of readdirSync(this.folder).sort())
-      if (eventFile.test(name) && !this.tails.has(name))
+      if (eventFile.test(name) && this.isOurs(name) && !this.tails.has(name))
         this.tails.set(name, { tail: new RecordTail(join(this.folder, name), tfRecord), plugins: new Map() });
     const parts = new StepParts();
     let bytes = 0;

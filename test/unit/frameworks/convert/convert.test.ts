@@ -126,6 +126,13 @@ describe("converted configurations", () => {
     assert.equal(openrlhf["seed"], 3);
   });
 
+  it("takes the script's own arguments for no value of the last flag", () => {
+    const { update, seed } = tree(
+      of('python3 -m openrlhf.cli.train_ppo_ray --train.seed 3 --actor.adam.lr 2e-6 "$@"\n'),
+    );
+    assert.equal(seed, 3);
+    assert.equal((update!["optimizer"] as Record<string, unknown>)["lr"], 2e-6);
+  });
   it("takes flags of OpenRLHF by their old names and by the new ones alike", () => {
     const old =
       "--advantage_estimator group_norm --init_kl_coef 1e-3 --use_kl_loss --eps_clip 0.1 --max_len 99";
@@ -282,6 +289,29 @@ describe("PPO's critic", () => {
     assert.equal((models!["critic"] as Record<string, unknown>)["base"], "/m/judge");
     const objective = { use: "value_clipped", clip: 0.5 };
     assert.deepEqual(auxiliary, [{ ...learner, objective, rows: 16, updates: 1 }]);
+  });
+  it("of OpenRLHF warms up by its own ratio of all updates; a rate that falls is lost", () => {
+    const flags =
+      "--actor.model_name_or_path /m/actor --train.agent_func_path agent.py --data.max_samples 100 --rollout.n_samples_per_prompt 3 --train.batch_size 16 --train.max_epochs 2";
+    const critic = (more: string) =>
+      of(`python3 -m openrlhf.cli.train_ppo_ray ${flags} --algo.advantage.estimator gae ${more}\n`);
+    // ⌊100 · 3 / 16⌋ updates in each of 2 rounds.
+    const steady = critic("--critic.lr_scheduler constant_with_warmup --critic.lr_warmup_ratio 0.1");
+    const { optimizer } = tree(steady).models!["critic"] as { optimizer: Record<string, unknown> };
+    assert.equal(optimizer["warmup"], 4);
+    assert.equal(reason(steady, "critic.lr_scheduler"), undefined);
+    assert.match(reason(critic(""), "critic.lr_scheduler") ?? "", /stays constant/);
+  });
+  it("of OpenRLHF learns from rewards that no range bounds, unless it is a narrower one than the usual", () => {
+    const range = (words: string) =>
+      reason(
+        of(
+          `python3 -m openrlhf.cli.train_ppo_ray --algo.advantage.estimator gae --reward.clip_range ${words}\n`,
+        ),
+        "reward.clip_range",
+      );
+    assert.equal(range("-1000000000 1000000000"), undefined);
+    assert.match(range("-1 1") ?? "", /does not bound the reward/);
   });
 });
 

@@ -14,6 +14,8 @@ import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
 import { nested } from "../../../../server/frameworks/convert/settings.ts";
 import type { Missing } from "../../../../server/frameworks/export/index.ts";
+import { flagLines } from "../../../../server/frameworks/export/openrlhf/launchText.ts";
+import { openRlhfPlan } from "../../../../server/frameworks/export/openrlhf/plan.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
 import type { Framework } from "../../../../server/frameworks/document.ts";
@@ -67,6 +69,23 @@ const trainers: readonly Trainer[] = [
       }),
     alike: alikeInVerl,
   },
+  {
+    name: "OpenRLHF",
+    engine: "openrlhf",
+    list: "notInOpenRlhf.txt",
+    set: ["engine.use=openrlhf"],
+    plan: openRlhfPlan,
+    text: (settings) =>
+      [
+        "python -m openrlhf.cli.train_ppo_ray",
+        ...flagLines({
+          "actor.model_name_or_path": "model",
+          "data.prompt_dataset": "data.jsonl",
+          ...settings,
+        }),
+      ].join(" \\\n  "),
+    alike: alikeInOpenRlhf,
+  },
 ];
 
 const listOf = (name: string): ReadonlyMap<string, string> =>
@@ -100,7 +119,7 @@ function read(name: string, text: string, set: readonly string[]): RunConfig | s
 
 /** What Gradus would train of the settings that a trainer is given. */
 function back(name: string, { engine, text, set }: Trainer, { settings }: Plan): StageBody | string {
-  const file = join(folder, `${name}.yaml`);
+  const file = join(folder, `${name}.${engine === "openrlhf" ? "sh" : "yaml"}`);
   const { config } = convert(file, text(settings), engine);
   const found = read(name, `${config}\n`, set);
   return typeof found === "string" ? found : found.stages[0]!.body;
@@ -170,6 +189,35 @@ function alikeInVerl(whole: JsonObject, { rollout: { group } }: StageBody): Json
     if (key === "single" && group > 1) return undefined;
     if ((key === "dual" || key === "clip_norm" || key === "high") && value === 1e9) return null;
     if (key === "ratio" && value === "sequence_token") return "sequence";
+    return value;
+  });
+  const read: JsonObject = JSON.parse(text);
+  return read;
+}
+
+/** Without the constants that keep numbers finite, which are OpenRLHF's own; with one name for what is equal. */
+function alikeInOpenRlhf(whole: JsonObject, body: StageBody): JsonObject {
+  const { kl, rollout, advantage } = body;
+  const charged = kl.some(({ place }) => place === "reward");
+  const whitens = typeof advantage.whiten === "object";
+  const byToken = advantage.baseline.declaration.name === "critic";
+  const text = JSON.stringify(whole, (key, value: unknown) => {
+    if (key === "clamp_log_ratio" || key === "clamp") return undefined;
+    if (key === "scale" && isObject(value)) return { ...value, epsilon: null };
+    if (key === "single" && rollout.group > 1) return undefined;
+    // There are no observations in responses of one turn.
+    if (key === "observations") return undefined;
+    // Charged apart or not, there is nothing to charge; a token's own reward is charged as it is.
+    if (key === "penalty" && (!charged || byToken)) return undefined;
+    if (key === "clip" && isObject(value) && value["high"] === 1e9) return "none";
+    if (key === "clip_norm" && value === 0) return null;
+    if ((key === "dual" || key === "clip") && value === 1e9) return null;
+    if (key === "ratio" && value === "sequence_token") return "sequence";
+    if (key === "level" && value === "auto") return byToken ? "token" : "response";
+    // Of one token both weights are the same, and no ratio is below 0.
+    if (key === "weight" && value === "statistic") return "token";
+    if (key === "low" && value === 0) return null;
+    if (key === "whiten" && whitens && isObject(value)) return { ...value, epsilon: null, inside: null };
     return value;
   });
   const read: JsonObject = JSON.parse(text);
