@@ -83,6 +83,39 @@ def failed(name, error):
         print("reward %s: %s: %s" % (name, type(error).__name__, error), file=sys.stderr)
 
 
+# part: prime_row
+def term(name, score, weight=1.0):
+    """A term of the reward."""
+    return name, weight, lambda row: score([row])[0]
+
+
+def failed(name, error):
+    """What fails is no reward of 0: verifiers makes it the error of the rollout, which then leaves its group."""
+    raise RuntimeError("reward %s: %s: %s" % (name, type(error).__name__, error)) from error
+
+
+def given(terms, combine, task, response, tokens):
+    """(name, value, weight) of each term; of a combination the terms weigh nothing, and what it makes of them 1."""
+    # Of its tokens only their number is read.
+    row = {**task, "response": response, "ids": range(tokens)}
+    values = [value_of(reward, weight, row) for _, weight, reward in terms]
+    if combine is None:
+        return [(name, value, weight) for (name, weight, _), value in zip(terms, values)]
+    total = combine([weight for _, weight, _ in terms], values)
+    return [(name, value, 0.0) for (name, _, _), value in zip(terms, values)] + [("combined", total, 1.0)]
+
+
+def value_of(reward, weight, row):
+    """A term that weighs nothing fails for itself alone."""
+    try:
+        return reward(row)
+    except Exception as error:
+        if weight:
+            raise
+        print(error, file=sys.stderr)
+        return None
+
+
 # part: lone_row
 def row_of(own, response, tokens):
     """What was asked and answered, its tokens, the task's answer and fields, and where it is from."""
