@@ -124,7 +124,7 @@ describe("a curriculum that observes, under prime-rl's dispatcher", withPrime, (
           byStep(found),
           steps.map((groups) => groups.map(({ id }) => id)),
         );
-        assert.ok(Object.keys(found.metrics[1]!).some((metric) => /sampler\/.+\/share$/.test(metric)));
+        assert.ok(Object.keys(found.metrics[1]!).some((metric) => /^curriculum\/.+\/share$/.test(metric)));
         const decisions = readFileSync(join(out, "out", "curriculum", "decisions.jsonl"), "utf8");
         assert.deepEqual(
           decisions

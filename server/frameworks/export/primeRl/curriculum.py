@@ -145,6 +145,8 @@ class Steps(TaskSampler):
         self.restored = dict(state)
 
     def metrics(self):
+        # Asked for when the batch has been sent.
+        self.report()
         return {name.removeprefix("curriculum/"): float(value) for name, value in self.said.items()}
 
 
@@ -175,6 +177,12 @@ class InStep(TrainSource):
         if admitted:
             self.steps.admitted(group)
         return admitted
+
+    def metrics(self):
+        """Arms have the names of Gradus's charts."""
+        (env,) = self.envs
+        before = "curriculum/%s/sampler/" % env.name
+        return {name.replace(before, "curriculum/", 1): value for name, value in super().metrics().items()}
 
 
 def install(taskset):

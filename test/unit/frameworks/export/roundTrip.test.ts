@@ -12,8 +12,11 @@ import { isObject, type Json, type JsonObject } from "../../../../shared/lib/jso
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
+import { convertOther, type OtherTrainer } from "../../../../server/frameworks/convert/others.ts";
 import { nested } from "../../../../server/frameworks/convert/settings.ts";
 import type { Missing } from "../../../../server/frameworks/export/index.ts";
+import { primeRlPlan } from "../../../../server/frameworks/export/primeRl/plan.ts";
+import { tomlText, treeOf } from "../../../../server/frameworks/export/primeRl/toml.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
 import type { Framework } from "../../../../server/frameworks/document.ts";
@@ -33,7 +36,7 @@ interface Plan {
 
 interface Trainer {
   readonly name: string;
-  readonly engine: Framework;
+  readonly engine: Framework | OtherTrainer;
   readonly list: string;
   readonly set: readonly string[];
   readonly plan: (config: RunConfig) => Plan;
@@ -66,6 +69,15 @@ const trainers: readonly Trainer[] = [
         ...nested(Object.entries({ ...settings, "data.train_files": "train.parquet" })),
       }),
     alike: alikeInVerl,
+  },
+  {
+    name: "prime-rl",
+    engine: "prime-rl",
+    list: "notInPrimeRl.txt",
+    set: ["engine.use=prime-rl"],
+    plan: primeRlPlan,
+    text: (settings) => tomlText(treeOf({ "model.name": "model", ...settings }), "there"),
+    alike: alikeInPrimeRl,
   },
 ];
 
@@ -101,7 +113,10 @@ function read(name: string, text: string, set: readonly string[]): RunConfig | s
 /** What Gradus would train of the settings that a trainer is given. */
 function back(name: string, { engine, text, set }: Trainer, { settings }: Plan): StageBody | string {
   const file = join(folder, `${name}.yaml`);
-  const { config } = convert(file, text(settings), engine);
+  const { config } =
+    engine === "prime-rl"
+      ? convertOther(file, text(settings), engine)!
+      : convert(file, text(settings), engine);
   const found = read(name, `${config}\n`, set);
   return typeof found === "string" ? found : found.stages[0]!.body;
 }
@@ -170,6 +185,18 @@ function alikeInVerl(whole: JsonObject, { rollout: { group } }: StageBody): Json
     if (key === "single" && group > 1) return undefined;
     if ((key === "dual" || key === "clip_norm" || key === "high") && value === 1e9) return null;
     if (key === "ratio" && value === "sequence_token") return "sequence";
+    return value;
+  });
+  const read: JsonObject = JSON.parse(text);
+  return read;
+}
+
+/** Without the constants that keep numbers finite; the one update of a step begins with the policy that generated. */
+function alikeInPrimeRl(whole: JsonObject): JsonObject {
+  const text = JSON.stringify(whole, (key, value: unknown) => {
+    if (key === "clamp_log_ratio" || key === "single") return undefined;
+    if (key === "cap" && Number(value) >= 1000) return null;
+    if (key === "anchor" && (value === "behaviour" || value === "proximal")) return "sampled";
     return value;
   });
   const read: JsonObject = JSON.parse(text);
