@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, it } from "node:test";
+import { before, describe, it } from "node:test";
 import { z } from "zod";
 import { rateAt } from "../../server/core/blocks/learningRate.ts";
 import { primeRlPlan } from "../../server/frameworks/export/primeRl/plan.ts";
@@ -13,7 +13,7 @@ import { tomlText, treeOf } from "../../server/frameworks/export/primeRl/toml.ts
 import { randomStream } from "../../server/lib/random.ts";
 import { gradus } from "../support/cli.ts";
 import { primeConfigs } from "../support/primeConfigs.ts";
-import { drawnIn, primeProject, said, withPrime } from "../support/primePeer.ts";
+import { drawnIn, primeProject, said, saidAll, withPrime } from "../support/primePeer.ts";
 import { tinyRun } from "../support/replayedRun.ts";
 import { ofKind, testRun } from "../support/runFolder.ts";
 import { configOf, temporary } from "../unit/support.ts";
@@ -102,43 +102,62 @@ const curricula: Readonly<Record<string, string>> = {
   "prioritized prompts": `${lengths}steps: 6\ncurriculum: { arms: { use: prompt, pool: 12 }, signal: failure_ratio, estimator: last, sampler: { use: proportional } }\n`,
 };
 
+interface Embedded {
+  readonly out: string;
+  readonly steps: readonly (readonly { readonly id: string; readonly rollouts: readonly Rollout[] }[])[];
+}
+
+/** A run of the engine of Gradus, and the same config as a project. */
+async function embedded(text: string): Promise<Embedded> {
+  const folder = temporary();
+  const config = `${tinyRun}${text}`;
+  const file = join(folder, "a.gradus.yaml");
+  writeFileSync(file, config);
+  const run = testRun([], file);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    return { steps: groupsOf(run), out: await primeProject(config, folder) };
+  } finally {
+    run.remove();
+  }
+}
+
 describe("a curriculum that observes, under prime-rl's dispatcher", withPrime, () => {
-  for (const [name, text] of Object.entries(curricula))
-    it(`${name}: the same outcomes, the same draws as an embedded run`, async () => {
-      const folder = temporary();
-      const config = `${tinyRun}${text}`;
-      const file = join(folder, "a.gradus.yaml");
-      writeFileSync(file, config);
-      const run = testRun([], file);
-      try {
-        assert.equal(await run.work(), 0, run.ending());
-        const steps = groupsOf(run);
-        const out = await primeProject(config, folder);
-        const asked = {
-          folder: out,
-          batches: steps.length,
-          steps: steps.map((groups) => groups.map(({ rollouts }) => rollouts)),
-        };
-        const found = said("drives", asked, drivesSchema);
-        assert.deepEqual(
-          byStep(found),
-          steps.map((groups) => groups.map(({ id }) => id)),
-        );
-        assert.ok(Object.keys(found.metrics[1]!).some((metric) => /^curriculum\/.+\/share$/.test(metric)));
-        const decisions = readFileSync(join(out, "out", "curriculum", "decisions.jsonl"), "utf8");
-        assert.deepEqual(
-          decisions
-            .trim()
-            .split("\n")
-            .map((line) => {
-              const { trainer_step, drawn_after, missing } = JSON.parse(line);
-              return [trainer_step, drawn_after, missing];
-            }),
-          steps.map((_, at) => [at + 1, at - 1, []]),
-        );
-      } finally {
-        run.remove();
-      }
+  const runs = new Map<string, Embedded & { readonly found: Drives }>();
+  before(async () => {
+    const all: Embedded[] = [];
+    for (const text of Object.values(curricula)) all.push(await embedded(text));
+    const found = saidAll(
+      "drives",
+      all.map(({ out, steps }) => ({
+        folder: out,
+        batches: steps.length,
+        steps: steps.map((groups) => groups.map(({ rollouts }) => rollouts)),
+      })),
+      drivesSchema,
+    );
+    Object.keys(curricula).forEach((name, at) => runs.set(name, { ...all[at]!, found: found[at]! }));
+  });
+
+  for (const name of Object.keys(curricula))
+    it(`${name}: the same outcomes, the same draws as an embedded run`, () => {
+      const { out, steps, found } = runs.get(name)!;
+      assert.deepEqual(
+        byStep(found),
+        steps.map((groups) => groups.map(({ id }) => id)),
+      );
+      assert.ok(Object.keys(found.metrics[1]!).some((metric) => /^curriculum\/.+\/share$/.test(metric)));
+      const decisions = readFileSync(join(out, "out", "curriculum", "decisions.jsonl"), "utf8");
+      assert.deepEqual(
+        decisions
+          .trim()
+          .split("\n")
+          .map((line) => {
+            const { trainer_step, drawn_after, missing } = JSON.parse(line);
+            return [trainer_step, drawn_after, missing];
+          }),
+        steps.map((_, at) => [at + 1, at - 1, []]),
+      );
     });
 });
 
@@ -161,62 +180,79 @@ function groupsOf(run: ReturnType<typeof testRun>): { id: string; rollouts: Roll
   });
 }
 
-describe("what prime-rl trains of a project", withPrime, () => {
-  for (const name of Object.keys(primeConfigs).filter((one) => one !== "lora"))
-    it(`${name}: the advantages, the loss and its gradients are those of the config`, async () => {
-      const text = primeConfigs[name]!;
-      const folder = temporary();
-      writeFileSync(join(folder, "a.gradus.yaml"), text);
-      const out = await primeProject(text, folder);
-      const random = randomStream(3, name);
-      const between = (from: number, to: number): number => from + (to - from) * random.next();
-      const groups = Array.from({ length: 4 }, () =>
-        Array.from({ length: 4 }, (_, at) => {
-          const length = 1 + Math.floor(between(0, 9));
-          const logp = Array.from({ length }, () => float(between(-3, -0.01)));
-          return {
-            response: "a",
-            // Of both kinds in each group.
-            rewards: {
-              correct: at === 0 ? 1 : at === 1 ? 0 : Math.round(between(0, 1)),
-              short: float(between(0, 1)),
-            },
-            weights: { correct: 1, short: float(0.1) },
-            logp,
-            now: logp.map((one) => float(Math.min(-0.005, one + between(-0.4, 0.4)))),
-          };
-        }),
-      );
-      const rows = groups.flatMap((members, at) =>
-        members.map(({ response, rewards, logp, now }, index) => ({
-          ...{ step: 0, group: `g${at}`, index, prompt: "", response, rewards, tokens: logp.map(() => 1) },
-          ...{ logp_old: logp, logp_sampled: logp, logp_new: now },
-          task: { env: "countdown", arm: "countdown/3", data: {} },
-        })),
-      );
-      writeFileSync(join(folder, "rollouts.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
-      const { code, stdout, stderr } = await gradus(
-        ["explain", "a.gradus.yaml", "--rollouts", "rollouts.jsonl", "--json"],
-        folder,
-      );
-      assert.equal(code, 0, stderr);
-      const explained = stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const asked = {
-        folder: out,
-        batches: 1,
-        steps: [groups],
-        now: groups.flat().map(({ logp, now }) => ({ logp, now })),
+interface Trained {
+  readonly ask: object;
+  readonly rows: readonly { readonly logp_old: readonly number[] }[];
+  /** Gradients by each token's log-prob, as Gradus explains them. */
+  readonly wanted: readonly (readonly number[])[];
+}
+
+/** A batch of a config, with what Gradus makes of it. */
+async function trained(name: string): Promise<Trained> {
+  const text = primeConfigs[name]!;
+  const folder = temporary();
+  writeFileSync(join(folder, "a.gradus.yaml"), text);
+  const out = await primeProject(text, folder);
+  const groups = batchOf(name);
+  const rows = groups.flatMap((members, at) =>
+    members.map(({ response, rewards, logp, now }, index) => ({
+      ...{ step: 0, group: `g${at}`, index, prompt: "", response, rewards, tokens: logp.map(() => 1) },
+      ...{ logp_old: logp, logp_sampled: logp, logp_new: now },
+      task: { env: "countdown", arm: "countdown/3", data: {} },
+    })),
+  );
+  writeFileSync(join(folder, "rollouts.jsonl"), rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const words = ["explain", "a.gradus.yaml", "--rollouts", "rollouts.jsonl", "--json"];
+  const { code, stdout, stderr } = await gradus(words, folder);
+  assert.equal(code, 0, stderr);
+  const explained = stdout.trim().split("\n");
+  const now = groups.flat().map((one) => ({ logp: one.logp, now: one.now }));
+  return {
+    ask: { folder: out, batches: 1, steps: [groups], now },
+    rows,
+    wanted: rows.map((_, at) => z.array(z.number()).parse(JSON.parse(explained[at]!).grad_logp)),
+  };
+}
+
+/** Four groups of four rollouts of several lengths, in each of which some are right and some are not. */
+function batchOf(name: string) {
+  const random = randomStream(3, name);
+  const between = (from: number, to: number): number => from + (to - from) * random.next();
+  return Array.from({ length: 4 }, () =>
+    Array.from({ length: 4 }, (_, at) => {
+      const logp = Array.from({ length: 1 + Math.floor(between(0, 9)) }, () => float(between(-3, -0.01)));
+      const correct = at === 0 ? 1 : at === 1 ? 0 : Math.round(between(0, 1));
+      return {
+        response: "a",
+        rewards: { correct, short: float(between(0, 1)) },
+        weights: { correct: 1, short: float(0.1) },
+        logp,
+        now: logp.map((one) => float(Math.min(-0.005, one + between(-0.4, 0.4)))),
       };
-      const found = said("drives", asked, drivesSchema);
+    }),
+  );
+}
+
+describe("what prime-rl trains of a project", withPrime, () => {
+  const names = Object.keys(primeConfigs).filter((one) => one !== "lora");
+  const batches = new Map<string, Trained & { readonly found: Drives }>();
+  before(async () => {
+    const all = await Promise.all(names.map(trained));
+    const found = saidAll(
+      "drives",
+      all.map(({ ask }) => ask),
+      drivesSchema,
+    );
+    names.forEach((name, at) => batches.set(name, { ...all[at]!, found: found[at]! }));
+  });
+
+  for (const name of names)
+    it(`${name}: the advantages, the loss and its gradients are those of the config`, () => {
+      const { rows, wanted, found } = batches.get(name)!;
       const gradients = new Map(found.loss!.gradients.map(([row, own]) => [rounded(row), own]));
-      for (const [at, row] of rows.entries()) {
-        const wanted: number[] = explained[at].grad_logp;
-        near(gradients.get(rounded(row.logp_old)) ?? row.logp_old.map(() => 0), wanted, `${name} ${at}`);
-      }
-      assert.ok(explained.some(({ grad_logp: own }) => own?.some((one: number) => one !== 0)));
+      for (const [at, { logp_old: logp }] of rows.entries())
+        near(gradients.get(rounded(logp)) ?? logp.map(() => 0), wanted[at]!, `${name} ${at}`);
+      assert.ok(wanted.flat().some((one) => one !== 0));
     });
 
   it("has the learning rates of the config", () => {

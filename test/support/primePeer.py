@@ -1,4 +1,5 @@
-"""prime-rl's own code on exported projects: `python primePeer.py COMMAND`, with what is asked as JSON on stdin, answers with JSON.
+"""prime-rl's own code on exported projects: `python primePeer.py COMMAND`, with a list of what is asked as JSON on stdin, answers with
+a list.
 
 accepts: its configuration of each folder. scores: its tasks and rewards. drives: its dispatcher, curriculum, train sink and loss.
 rates: its learning rates.
@@ -12,7 +13,9 @@ import json
 import os
 import random
 import sys
+import tempfile
 import tomllib
+import traceback
 import types
 
 
@@ -309,4 +312,35 @@ def seams(_):
     return {"called": sorted(called & {"TrainSource", "TrainSink"}), "read": sorted(read & {"TARGET_LAG"})}
 
 
-print("found " + json.dumps({one.__name__: one for one in (accepts, scores, drives, rates, seams)}[sys.argv[1]](json.load(sys.stdin))))
+commands = {one.__name__: one for one in (accepts, scores, drives, rates, seams)}
+
+
+def apart(command, asked):
+    """In a process of its own: projects have modules of the same names."""
+    with tempfile.TemporaryFile("w+") as answer:
+        child = os.fork()
+        if child == 0:
+            try:
+                json.dump({"said": commands[command](asked)}, answer)
+            except BaseException:
+                answer.seek(0)
+                answer.truncate()
+                json.dump({"failed": traceback.format_exc()}, answer)
+            answer.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        answer.seek(0)
+        found = json.load(answer)
+    if "failed" in found:
+        sys.exit(found["failed"])
+    return found["said"]
+
+
+if sys.argv[1] == "drives":
+    # What takes long is loaded once for all.
+    import prime_rl.configs.rl
+    import prime_rl.orchestrator.dispatcher
+    import prime_rl.orchestrator.envs
+    import prime_rl.orchestrator.train_sink
+    import prime_rl.trainer.rl.loss
+print("found " + json.dumps([apart(sys.argv[1], one) for one in json.load(sys.stdin)]))

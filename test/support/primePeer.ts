@@ -17,8 +17,12 @@ export const withPrime = {
 
 const peer = resolve("test/support/primePeer.py");
 
-/** @param asked as JSON */
-export function said<Answer>(command: string, asked: object, schema: z.ZodType<Answer>): Answer {
+/** What it says to each of several things that it is asked. */
+export function saidAll<Answer>(
+  command: string,
+  asked: readonly object[],
+  schema: z.ZodType<Answer>,
+): Answer[] {
   const { status, stdout, stderr } = spawnSync(python, [peer, command], {
     encoding: "utf8",
     input: JSON.stringify(asked),
@@ -26,8 +30,11 @@ export function said<Answer>(command: string, asked: object, schema: z.ZodType<A
     env: { ...process.env, GRADUS_NODE: process.execPath, HF_HUB_OFFLINE: "1" },
   });
   assert.equal(status, 0, stderr.slice(-3000));
-  return schema.parse(JSON.parse(/^found (.+)$/m.exec(stdout)?.[1] ?? ""));
+  return schema.array().parse(JSON.parse(/^found (.+)$/m.exec(stdout)?.[1] ?? ""));
 }
+
+export const said = <Answer>(command: string, asked: object, schema: z.ZodType<Answer>): Answer =>
+  saidAll(command, [asked], schema)[0]!;
 
 /** The folder of an exported config. */
 export async function primeProject(text: string, folder = temporary()): Promise<string> {

@@ -8,7 +8,7 @@ import { algorithm, loss as section } from "./keys.ts";
 type ObjectiveBlock = StageBody["objective"];
 type Params = Chosen["params"];
 
-/** prime-rl's own loss caps no ratio; beyond these a cap only keeps numbers finite. */
+/** No loss here caps the ratio so; beyond these a cap only keeps numbers finite. */
 const [finiteRatio, finiteLog] = [1000, 10];
 
 interface Loss {
@@ -108,12 +108,13 @@ function anchor(params: Params, draft: PrimeDraft): void {
   if (to !== "behaviour" && to !== "proximal" && to !== "sampled")
     draft.miss("objective.anchor", to, "prime-rl's ratio is to the policy that generated.");
   if (clamp === null) return;
-  const high = typeof clamp === "number" ? clamp : Number(Object(clamp)["high"] ?? finiteLog);
+  const { low, high } = typeof clamp === "number" ? { low: -clamp, high: clamp } : Object(clamp);
+  const only = Math.min(-Number(low ?? -finiteLog), Number(high ?? finiteLog));
   draft.miss(
     "objective.clamp_log_ratio",
     clamp,
     "prime-rl does not bound the log-ratio.",
-    high >= finiteLog ? "guard" : "algorithm",
+    only >= finiteLog ? "guard" : "algorithm",
   );
 }
 

@@ -33,7 +33,7 @@ export function rewardPlan(
       terms,
       combine,
       parts: ["scored", "prime_row"],
-      imports: ["sys"],
+      imports: ["os", "sys"],
       hook: "",
       functions: `${listText("TERMS", calls)}\n\n\n${rewards(combine.kind === "python" ? combine.expression : "None")}`,
     }),

@@ -90,7 +90,10 @@ def term(name, score, weight=1.0):
 
 
 def failed(name, error):
-    """What fails is no reward of 0: verifiers makes it the error of the rollout, which then leaves its group."""
+    """What fails is no reward of 0: verifiers makes it the error of the rollout, which then leaves its group. Without the service what
+    it would score is left out."""
+    if type(error).__name__ == "NoServer" and os.environ.get("GRADUS_SERVICE") == "off":
+        return
     raise RuntimeError("reward %s: %s: %s" % (name, type(error).__name__, error)) from error
 
 
@@ -457,10 +460,14 @@ def by_reasoning_gym(function, args, row):
 
 
 # part: served
+class NoServer(RuntimeError):
+    """Nobody was named who scores."""
+
+
 def asked_of(name, url, asked, log):
     """What a reward server in OpenRLHF's protocol gives; Gradus's own is also asked for one term of its reward."""
     if not url:
-        raise RuntimeError("GRADUS_REWARD_URL names no reward server: MISSING.md says how to start one")
+        raise NoServer("GRADUS_REWARD_URL names no reward server: MISSING.md says how to start one")
     body = {
         "query": [row["prompt"] + row["response"] for row in asked],
         "prompts": [row["prompt"] for row in asked],

@@ -45,6 +45,7 @@ async function inPython(
   folder: string,
   asked: readonly Answer[],
   url = "",
+  service = "",
 ): Promise<z.output<typeof schema>> {
   const { text, copies } = rewardPlan(config, primeRlPlan(config), false, "0.0.0");
   const out = join(folder, "project");
@@ -62,7 +63,7 @@ async function inPython(
   writeFileSync(script, caller);
   const running = run("python3", [script, out], {
     cwd: folder,
-    env: { ...process.env, GRADUS_REWARD_URL: url },
+    env: { ...process.env, GRADUS_REWARD_URL: url, GRADUS_SERVICE: service },
   });
   running.child.stdin?.end(JSON.stringify(given));
   const { stdout } = await running;
@@ -179,6 +180,20 @@ describe("reward.py for prime-rl", () => {
         ["shown", null, 0],
       ],
     });
+  });
+
+  it("leaves out what the service would score, where it is turned off", async () => {
+    const reward = "{ terms: { right: numeric, script: ./rewards/script.ts } }";
+    const asked = answers("data").slice(0, 1);
+    const [on, off] = [rewardProject(configText(reward)), rewardProject(configText(reward))];
+    const failed = await inPython(on.config, on.folder, asked);
+    assert.match(failed[0]?.error ?? "", /names no reward server/);
+    const [left] = await inPython(off.config, off.folder, asked, "", "off");
+    assert.equal(left?.error, null);
+    assert.deepEqual(left?.terms, [
+      ["right", 1, 1],
+      ["script", null, 1],
+    ]);
   });
 
   it("leaves out what compares a group, which prime-rl does not show", () => {
