@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
 import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
+import { convertOther, isOther, others, type OtherTrainer } from "../frameworks/convert/others.ts";
 import type { Framework } from "../frameworks/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { pathText } from "./text/diagnostics.ts";
 
 interface Options {
-  readonly from?: Framework;
+  readonly from?: Framework | OtherTrainer;
   readonly json?: boolean;
 }
 
@@ -32,7 +33,9 @@ const line = ({ key, value, reason }: Unmapped): string => {
 
 function run(file: string, { from, json }: Options): void {
   const path = resolve(file);
-  const { config, unmapped } = convert(path, read(path), from);
+  const text = read(path);
+  const { config, unmapped } =
+    convertOther(path, text, from) ?? convert(path, text, isOther(from) ? undefined : from);
   if (json === true) {
     printJson({ config, unmapped });
     return;
@@ -49,13 +52,13 @@ export const command: Command = {
     program
       .argument(
         "<file>",
-        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, or an OpenRLHF command line",
+        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, an OpenRLHF command line, or prime-rl's rl.toml",
       )
       .addOption(
         new Option(
           "--from <framework>",
           "the framework of the configuration; default: recognised by its keys",
-        ).choices(frameworks),
+        ).choices([...frameworks, ...others]),
       )
       .option("--json", 'one JSON value: {"config", "unmapped"}')
       .action((file: string, options: Options) => run(file, options));

@@ -2,6 +2,7 @@
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Exporter } from "./exporter.ts";
 import { openRlhfExporter } from "./openrlhf/index.ts";
+import { primeRlExporter } from "./primeRl/index.ts";
 import { trlExporter } from "./trl/index.ts";
 import { verlExporter } from "./verl/index.ts";
 
@@ -13,4 +14,5 @@ export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = {
   trl: trlExporter,
   verl: verlExporter,
   openrlhf: openRlhfExporter,
+  "prime-rl": primeRlExporter,
 };

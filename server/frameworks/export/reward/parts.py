@@ -83,6 +83,42 @@ def failed(name, error):
         print("reward %s: %s: %s" % (name, type(error).__name__, error), file=sys.stderr)
 
 
+# part: prime_row
+def term(name, score, weight=1.0):
+    """A term of the reward."""
+    return name, weight, lambda row: score([row])[0]
+
+
+def failed(name, error):
+    """What fails is no reward of 0: verifiers makes it the error of the rollout, which then leaves its group. Without the service what
+    it would score is left out."""
+    if type(error).__name__ == "NoServer" and os.environ.get("GRADUS_SERVICE") == "off":
+        return
+    raise RuntimeError("reward %s: %s: %s" % (name, type(error).__name__, error)) from error
+
+
+def given(terms, combine, task, response, tokens):
+    """(name, value, weight) of each term; of a combination the terms weigh nothing, and what it makes of them 1."""
+    # Of its tokens only their number is read.
+    row = {**task, "response": response, "ids": range(tokens)}
+    values = [value_of(reward, weight, row) for _, weight, reward in terms]
+    if combine is None:
+        return [(name, value, weight) for (name, weight, _), value in zip(terms, values)]
+    total = combine([weight for _, weight, _ in terms], values)
+    return [(name, value, 0.0) for (name, _, _), value in zip(terms, values)] + [("combined", total, 1.0)]
+
+
+def value_of(reward, weight, row):
+    """A term that weighs nothing fails for itself alone."""
+    try:
+        return reward(row)
+    except Exception as error:
+        if weight:
+            raise
+        print(error, file=sys.stderr)
+        return None
+
+
 # part: lone_row
 def row_of(own, response, tokens):
     """What was asked and answered, its tokens, the task's answer and fields, and where it is from."""
@@ -464,10 +500,14 @@ def by_reasoning_gym(function, args, row):
 
 
 # part: served
+class NoServer(RuntimeError):
+    """Nobody was named who scores."""
+
+
 def asked_of(name, url, asked, log):
     """What a reward server in OpenRLHF's protocol gives; Gradus's own is also asked for one term of its reward."""
     if not url:
-        raise RuntimeError("GRADUS_REWARD_URL names no reward server: MISSING.md says how to start one")
+        raise NoServer("GRADUS_REWARD_URL names no reward server: MISSING.md says how to start one")
     body = {
         "query": [row["prompt"] + row["response"] for row in asked],
         "prompts": [row["prompt"] for row in asked],

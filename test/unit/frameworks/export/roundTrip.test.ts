@@ -12,10 +12,13 @@ import { isObject, type Json, type JsonObject } from "../../../../shared/lib/jso
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
 import { convert } from "../../../../server/frameworks/convert/index.ts";
+import { convertOther, type OtherTrainer } from "../../../../server/frameworks/convert/others.ts";
 import { nested } from "../../../../server/frameworks/convert/settings.ts";
 import type { Missing } from "../../../../server/frameworks/export/index.ts";
 import { flagLines } from "../../../../server/frameworks/export/openrlhf/launchText.ts";
 import { openRlhfPlan } from "../../../../server/frameworks/export/openrlhf/plan.ts";
+import { primeRlPlan } from "../../../../server/frameworks/export/primeRl/plan.ts";
+import { tomlText, treeOf } from "../../../../server/frameworks/export/primeRl/toml.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
 import type { Framework } from "../../../../server/frameworks/document.ts";
@@ -35,7 +38,7 @@ interface Plan {
 
 interface Trainer {
   readonly name: string;
-  readonly engine: Framework;
+  readonly engine: Framework | OtherTrainer;
   readonly list: string;
   readonly set: readonly string[];
   readonly plan: (config: RunConfig) => Plan;
@@ -86,6 +89,15 @@ const trainers: readonly Trainer[] = [
       ].join(" \\\n  "),
     alike: alikeInOpenRlhf,
   },
+  {
+    name: "prime-rl",
+    engine: "prime-rl",
+    list: "notInPrimeRl.txt",
+    set: ["engine.use=prime-rl"],
+    plan: primeRlPlan,
+    text: (settings) => tomlText(treeOf({ "model.name": "model", ...settings }), "there"),
+    alike: alikeInPrimeRl,
+  },
 ];
 
 const listOf = (name: string): ReadonlyMap<string, string> =>
@@ -120,7 +132,10 @@ function read(name: string, text: string, set: readonly string[]): RunConfig | s
 /** What Gradus would train of the settings that a trainer is given. */
 function back(name: string, { engine, text, set }: Trainer, { settings }: Plan): StageBody | string {
   const file = join(folder, `${name}.${engine === "openrlhf" ? "sh" : "yaml"}`);
-  const { config } = convert(file, text(settings), engine);
+  const { config } =
+    engine === "prime-rl"
+      ? convertOther(file, text(settings), engine)!
+      : convert(file, text(settings), engine);
   const found = read(name, `${config}\n`, set);
   return typeof found === "string" ? found : found.stages[0]!.body;
 }
@@ -218,6 +233,18 @@ function alikeInOpenRlhf(whole: JsonObject, body: StageBody): JsonObject {
     if (key === "weight" && value === "statistic") return "token";
     if (key === "low" && value === 0) return null;
     if (key === "whiten" && whitens && isObject(value)) return { ...value, epsilon: null, inside: null };
+    return value;
+  });
+  const read: JsonObject = JSON.parse(text);
+  return read;
+}
+
+/** Without the constants that keep numbers finite; the one update of a step begins with the policy that generated. */
+function alikeInPrimeRl(whole: JsonObject): JsonObject {
+  const text = JSON.stringify(whole, (key, value: unknown) => {
+    if (key === "clamp_log_ratio" || key === "single") return undefined;
+    if (key === "cap" && Number(value) >= 1000) return null;
+    if (key === "anchor" && (value === "behaviour" || value === "proximal")) return "sampled";
     return value;
   });
   const read: JsonObject = JSON.parse(text);
