@@ -35,7 +35,6 @@ const [saved, killed] = [4, 5];
 const lengths = `tasks: [{ env: reverse_text, lengths: [2, 3, 4] }]\nsteps: ${steps}\n`;
 const two = `tasks: [{ env: reverse_text, lengths: [2, 3] }, { name: sums, env: arithmetic }]\nsteps: ${steps}\n`;
 const curricula: Readonly<Record<string, string>> = {
-  boltzmann: `${tinyRun}${lengths}curriculum: { estimator: { use: ema, alpha: 0.5 }, sampler: { use: boltzmann, temperature: 0.05 } }\n`,
   // Its reward is TypeScript, and one of its terms is for one of the sources alone.
   "own reward": `${tinyRun.replace("{ right:", "{ reversed: { use: exact_match, weight: 0.5, tasks: [reverse_text] }, right:").replace(/\{ use: format, [^}]*\}/, "./right.ts")}${two}curriculum: { signal: mean_abs_advantage, estimator: ema, sampler: { use: boltzmann, temperature: 0.1 } }\nseed: 5\n`,
   "success band": `${tinyRun}${lengths}curriculum: { admission: { use: success_band, low: 0.2, high: 0.8 }, sampler: boltzmann }\n`,
