@@ -5,7 +5,7 @@
 import type { Json } from "../../../shared/lib/json.ts";
 import type { WireNumber } from "../../../shared/rollouts/rollouts.ts";
 import { putMessage, putText, putWhole } from "../../lib/growing/putProtobuf.ts";
-import { recordFields as fields } from "../imported/feeds/wandbLog.ts";
+import { recordFields as fields } from "../imported/feeds/wandb/wandbLog.ts";
 import type { LoggedRun } from "./loggedRun.ts";
 import { WandbFrame } from "./wandbFrame.ts";
 

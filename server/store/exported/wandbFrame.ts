@@ -1,6 +1,6 @@
 /** Records in pieces, as `.wandb` files have them: what `wandbLog.ts` reads. */
 import { crc32 } from "../../../shared/log/crc32.ts";
-import { blockBytes, fileHeader, headerBytes, kind } from "../imported/feeds/wandbLog.ts";
+import { blockBytes, fileHeader, headerBytes, kind } from "../imported/feeds/wandb/wandbLog.ts";
 
 export class WandbFrame {
   private position = 0;

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { RecordTail } from "../../../server/lib/growing/recordTail.ts";
 import { openDatabase } from "../../../server/store/drivers/driver.ts";
 import { TrackioFeed } from "../../../server/store/imported/feeds/trackioFeed.ts";
-import { pieceOf, Pieces } from "../../../server/store/imported/feeds/wandbLog.ts";
+import { pieceOf, Pieces } from "../../../server/store/imported/feeds/wandb/wandbLog.ts";
 import { runFolder } from "../../../server/store/files.ts";
 import { loggedRun } from "../../../server/store/exported/loggedRun.ts";
 import { eventFileName, eventRecords } from "../../../server/store/exported/tensorboard.ts";

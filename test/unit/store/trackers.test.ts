@@ -7,7 +7,7 @@ import { crc32c } from "../../../server/lib/growing/crc32c.ts";
 import { findSource, type Source } from "../../../server/store/imported/findSource.ts";
 import { TensorboardFeed } from "../../../server/store/imported/feeds/tensorboardFeed.ts";
 import { TrackerNames } from "../../../server/store/imported/feeds/trackerNames.ts";
-import { WandbFeed } from "../../../server/store/imported/feeds/wandbFeed.ts";
+import { WandbFeed } from "../../../server/store/imported/feeds/wandb/wandbFeed.ts";
 import { imported } from "./importedFeed.ts";
 import { importRun } from "../../../server/store/imported/importRun.ts";
 import { newStore, values } from "./support.ts";

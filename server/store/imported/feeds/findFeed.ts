@@ -11,7 +11,7 @@ import { InspectFeed, inspectLog } from "./evaluations/inspectFeed.ts";
 import { isVerifiers, VerifiersFeed, verifiersTraces } from "./evaluations/verifiersFeed.ts";
 import { isTinker, TinkerFeed, tinkerMetrics } from "./tinker/tinkerFeed.ts";
 import { isTrackio, TrackioFeed } from "./trackioFeed.ts";
-import { WandbFeed, wandbFile } from "./wandbFeed.ts";
+import { WandbFeed, wandbFile } from "./wandb/wandbFeed.ts";
 
 export interface FoundFeed {
   readonly trainer: Trainer;

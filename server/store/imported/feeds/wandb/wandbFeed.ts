@@ -6,9 +6,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parse as parseYaml } from "yaml";
-import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
-import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
-import { limits, readText } from "../../../lib/inputFile.ts";
+import { isObject, type Json, type JsonObject } from "../../../../../shared/lib/json.ts";
+import { parseJson } from "../../../../../shared/rollouts/rollouts.ts";
+import { limits, readText } from "../../../../lib/inputFile.ts";
 import {
   doubleOf,
   fieldsOf,
@@ -16,12 +16,12 @@ import {
   textField,
   wholeOf,
   zigzagOf,
-} from "../../../lib/growing/protobuf.ts";
-import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+} from "../../../../lib/growing/protobuf.ts";
+import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "../feed.ts";
 import { pieceOf, Pieces, recordFields as fields } from "./wandbLog.ts";
-import { RecordTail } from "../../../lib/growing/recordTail.ts";
-import { StepParts } from "./stepParts.ts";
-import { stepOf, TrackerNames } from "./trackerNames.ts";
+import { RecordTail } from "../../../../lib/growing/recordTail.ts";
+import { StepParts } from "../stepParts.ts";
+import { stepOf, TrackerNames } from "../trackerNames.ts";
 
 export const wandbFile = /^run-.+\.wandb$/;
 

@@ -2,8 +2,8 @@
  * The frame of `.wandb` files: seven bytes, then blocks of 32 KiB with pieces of records, `u32 crc32(type and data) | u16 length |
  * u8 type | data`. A piece never spans blocks: fewer than seven bytes at a block's end are padding.
  */
-import { crc32 } from "../../../../shared/log/crc32.ts";
-import type { Framed } from "../../../lib/growing/recordTail.ts";
+import { crc32 } from "../../../../../shared/log/crc32.ts";
+import type { Framed } from "../../../../lib/growing/recordTail.ts";
 
 export const blockBytes = 32 * 1024;
 export const fileHeader = Buffer.from([0x3a, 0x57, 0x26, 0x42, 0xe1, 0xbe]);
