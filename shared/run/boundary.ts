@@ -39,32 +39,61 @@ export interface Support {
 /** Means are of many terms: a lead below it is none. */
 const noLead = 1e-12;
 
+/** pass@k of the tasks of which both models have all samples. */
+export interface PassTable {
+  readonly samples: number;
+  /** Of each task its places in the results of either. */
+  readonly pairs: readonly { readonly first: number; readonly second: number }[];
+  /** Of each task pass@1, pass@2, … and pass@`samples`. */
+  readonly own: readonly (readonly number[])[];
+  readonly other: readonly (readonly number[])[];
+}
+
 /** @returns undefined where the models share no task with all samples, or have only one sample a task */
-export function boundary(own: TaskResults, other: TaskResults): Boundary | undefined {
+export function passTable(own: TaskResults, other: TaskResults): PassTable | undefined {
   const samples = Math.min(Math.max(0, ...own.samples), Math.max(0, ...other.samples));
   const pairs = sameTasks(own, other).filter(
     ({ first, second }) => own.samples[first]! >= samples && other.samples[second]! >= samples,
   );
   if (pairs.length === 0 || samples < 2) return undefined;
-  const passes = (results: TaskResults, place: "first" | "second", k: number): number =>
-    mean(pairs.map((pair) => passAtK(results.samples[pair[place]]!, results.right[pair[place]]!, k)));
-  const all = Array.from({ length: samples }, (_, i) => ({
-    k: i + 1,
-    own: passes(own, "first", i + 1),
-    other: passes(other, "second", i + 1),
-  }));
-  const lead = all[0]!.own - all[0]!.other;
-  const last = all.at(-1)!;
+  const passes = (results: TaskResults, place: number): readonly number[] =>
+    Array.from({ length: samples }, (_, i) => passAtK(results.samples[place]!, results.right[place]!, i + 1));
+  return {
+    samples,
+    pairs,
+    own: pairs.map(({ first }) => passes(own, first)),
+    other: pairs.map(({ second }) => passes(other, second)),
+  };
+}
+
+/** The least k at which the model that solves less at k = 1 solves more. @param tasks that count, by their places in the table */
+export function crossingOf(table: PassTable, tasks: readonly number[]): number | null {
+  const lead = (k: number): number =>
+    mean(tasks.map((task) => table.own[task]![k - 1]! - table.other[task]![k - 1]!));
+  const first = Math.sign(lead(1));
+  for (let k = 2; k <= table.samples; k++) if (first * lead(k) < -noLead) return k;
+  return null;
+}
+
+/** @returns undefined where there is no table of both */
+export function boundary(own: TaskResults, other: TaskResults): Boundary | undefined {
+  const table = passTable(own, other);
+  if (table === undefined) return undefined;
+  const { samples, pairs } = table;
+  const at = (of: readonly (readonly number[])[], k: number): number => mean(of.map((task) => task[k - 1]!));
+  const point = (k: number) => ({ k, own: at(table.own, k), other: at(table.other, k) });
+  const [first, last] = [point(1), point(samples)];
+  const ks = Array.from({ length: samples }, (_, i) => i + 1);
   return {
     tasks: pairs.length,
     samples,
-    curve: all.filter(({ k }) => k === samples || Number.isInteger(Math.log2(k))),
-    crossing: all.find((one) => Math.sign(lead) * (one.own - one.other) < -noLead)?.k ?? null,
-    sampling_gap: lead >= 0 ? last.other - all[0]!.own : last.own - all[0]!.other,
+    curve: ks.filter((k) => k === samples || Number.isInteger(Math.log2(k))).map(point),
+    crossing: crossingOf(table, [...pairs.keys()]),
+    sampling_gap: first.own >= first.other ? last.other - first.own : last.own - first.other,
     support: supportOf(
-      pairs.map(({ first, second }) => ({
-        id: own.tasks[first]!,
-        own: own.right[first]! > 0,
+      pairs.map(({ first: place, second }) => ({
+        id: own.tasks[place]!,
+        own: own.right[place]! > 0,
         other: other.right[second]! > 0,
       })),
     ),

@@ -1,5 +1,6 @@
 /** The other model's part, and the difference. */
 import { boundary, type Boundary } from "../../../shared/run/boundary.ts";
+import { crossingShare } from "../../analysis/evaluation/crossingShare.ts";
 import { differences, type Difference } from "../../analysis/evaluation/compare.ts";
 import { gains, type Gains } from "../../analysis/evaluation/gains.ts";
 import { normalised } from "../../analysis/evaluation/normalised.ts";
@@ -14,7 +15,7 @@ export interface Compared extends Report {
   readonly difference: Readonly<Record<string, Difference>>;
   readonly gains?: Gains;
   /** What the own model solves and the other does not, and the other way round. */
-  readonly boundary?: Boundary;
+  readonly boundary?: Boundary & { readonly crossing_share: number };
   readonly perplexity: Perplexities;
   readonly posterior?: Posterior;
   readonly reversed_arms: readonly ReversedArm[];
@@ -48,7 +49,9 @@ export async function compared(
     ...(better && { posterior: better }),
     ...(least && { normalised: normalised(own.report.metrics, other.report.metrics, least) }),
     ...(gained && { gains: gained }),
-    ...(edge && { boundary: edge }),
+    ...(edge && {
+      boundary: { ...edge, crossing_share: crossingShare(own.results, other.results, random) ?? 0 },
+    }),
     perplexity: perplexities(
       own.answers.byTask.flat().map(({ mean_logp }) => mean_logp),
       other.answers.byTask.flat().map(({ mean_logp }) => mean_logp),

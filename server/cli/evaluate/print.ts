@@ -1,5 +1,4 @@
 /** What `gradus evaluate` prints. */
-import type { Boundary } from "../../../shared/run/boundary.ts";
 import type { Interval } from "../../analysis/evaluation/bootstrap.ts";
 import type { Difference } from "../../analysis/evaluation/compare.ts";
 import type { Gain, Gains } from "../../analysis/evaluation/gains.ts";
@@ -93,7 +92,7 @@ function printDoubts({ posterior, reversed_arms: reversed, normalised }: Compare
 }
 
 function printBoundary(
-  { samples, curve, crossing, support }: Boundary,
+  { samples, curve, crossing, crossing_share, support }: NonNullable<Compared["boundary"]>,
   { own_under_other: under, other: plain }: Perplexities,
 ): void {
   const { preserved, expanded, shrunk, unsolved } = support;
@@ -103,10 +102,11 @@ function printBoundary(
   );
   for (const one of curve)
     print(`  pass@${String(one.k).padEnd(4)}  ${fixed(one.own)}   ${fixed(one.other)}`);
+  const often = `in ${fixed(100 * crossing_share, 0)} % of draws of the tasks`;
   print(
     crossing === null
-      ? "  the curves do not cross"
-      : `  the curves cross: from k = ${crossing} on, the model that solves less at k = 1 solves more`,
+      ? `  the curves do not cross (they do ${often})`
+      : `  the curves cross (${often}): from k = ${crossing} on, the model that solves less at k = 1 solves more`,
   );
   if (under !== null && plain !== null)
     print(

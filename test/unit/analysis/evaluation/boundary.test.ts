@@ -1,6 +1,8 @@
 /** The boundary report, against its definitions written out. */
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, test } from "node:test";
+import { crossingShare } from "../../../../server/analysis/evaluation/crossingShare.ts";
+import { randomStream } from "../../../../server/lib/random.ts";
 import { boundary } from "../../../../shared/run/boundary.ts";
 import type { TaskResults } from "../../../../shared/run/taskResults.ts";
 import { near } from "../../support.ts";
@@ -75,4 +77,23 @@ describe("two models at the boundary", () => {
     assert.equal(boundary(results({ a: 1 }), results({ z: 1 })), undefined);
     assert.equal(boundary(results({ a: 1 }, 1), results({ a: 1 }, 1)), undefined);
   });
+});
+
+test("a crossing is as sure as it is in draws of the tasks", () => {
+  const ids = (count: number, right: (i: number) => number): TaskResults =>
+    results(Object.fromEntries(Array.from({ length: count }, (_, i) => [`t${i}`, right(i)])));
+  const random = randomStream(1, "crossing");
+  const planted = crossingShare(
+    ids(80, (i) => (i % 2 === 0 ? 8 : 0)),
+    ids(80, () => 2),
+    random,
+  )!;
+  assert.ok(planted > 0.98, String(planted));
+  // The two lead by one task each way: it is anybody's.
+  const even = crossingShare(
+    ids(20, (i) => (i === 0 ? 8 : 3)),
+    ids(20, (i) => (i === 1 ? 7 : 3)),
+    random,
+  )!;
+  assert.ok(even < 0.6, String(even));
 });
