@@ -72,7 +72,7 @@ export const command: Command = {
       )
       .option(
         "--out <file>",
-        "write every answer as a rollout, one per line, or as Parquet in a file that ends in .parquet",
+        "write every answer as a rollout, one per line; a file that ends in .parquet is Parquet, one in .eval a log of Inspect",
       )
       .option(
         "--answer <pattern>",

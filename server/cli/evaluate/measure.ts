@@ -44,7 +44,7 @@ export async function measure(
   { out, store, probe, answer }: Asked,
   score: readonly Batch[] = [],
 ): Promise<Measured> {
-  const file = out === undefined ? undefined : rolloutsFile(out);
+  const file = out === undefined ? undefined : rolloutsFile(out, { task: config.name, model: checkpoint });
   const answers = new SampledAnswers(answer);
   const keep = (answered: Answered): void => {
     answers.take(answered);

@@ -5,8 +5,11 @@ import { writeRollout, type RolloutRow } from "../../../shared/rollouts/rollouts
 import { isParquet } from "../../lib/parquet.ts";
 import type { Answered } from "../../run/evaluation/evaluate.ts";
 import { evaluationRecord } from "../../run/step/log/record.ts";
+import { writeInspectLog, type InspectAbout } from "../../store/exported/inspectLog.ts";
 import { rowOf } from "../../store/queries/rolloutRow.ts";
 import { writeRollouts } from "../runs/rolloutsTable.ts";
+
+declare const GRADUS_VERSION: string;
 
 export interface RolloutsFile {
   readonly keep: (answered: Answered) => void;
@@ -20,12 +23,12 @@ function* rolloutsOf(answered: Answered): Generator<RolloutRow> {
   }
 }
 
-/** A Parquet file is written at the end: its columns are those of all rows. */
-function rolloutsTable(path: string): RolloutsFile {
+/** Written at the end: what the file says first depends on all rows. */
+function atTheEnd(write: (rows: readonly RolloutRow[]) => Promise<void>): RolloutsFile {
   const rows: RolloutRow[] = [];
   return {
     keep: (answered) => void rows.push(...rolloutsOf(answered)),
-    close: () => (rows.length === 0 ? undefined : writeRollouts(path, () => from(rows))),
+    close: () => (rows.length === 0 ? undefined : write(rows)),
   };
 }
 
@@ -33,9 +36,17 @@ async function* from<Item>(items: readonly Item[]): AsyncGenerator<Item> {
   yield* items;
 }
 
-/** Writes every answer as it comes, one rollout a line. */
-export function rolloutsFile(path: string): RolloutsFile {
-  if (isParquet(path)) return rolloutsTable(path);
+/** What Inspect's log says of where its answers are from. */
+export type Asked = Pick<InspectAbout, "task" | "model">;
+
+/** `.parquet`, a log of Inspect (`.eval`), or one rollout a line, each as it comes. */
+export function rolloutsFile(path: string, asked: Asked): RolloutsFile {
+  if (isParquet(path)) return atTheEnd((rows) => writeRollouts(path, () => from(rows)));
+  const started = new Date();
+  if (path.endsWith(".eval"))
+    return atTheEnd((rows) =>
+      writeInspectLog(path, rows, { ...asked, started, ended: new Date(), version: GRADUS_VERSION }),
+    );
   let file: number;
   try {
     file = openSync(path, "w");
