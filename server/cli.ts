@@ -26,7 +26,7 @@ const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = 
   rollouts: () => import("./cli/rollouts.ts"),
   sample: () => import("./cli/sample.ts"),
   serve: () => import("./cli/serve/index.ts"),
-  evaluate: () => import("./cli/evaluate.ts"),
+  evaluate: () => import("./cli/evaluate/index.ts"),
   methods: () => import("./cli/catalogue/methods.ts"),
   presets: () => import("./cli/catalogue/presets.ts"),
   papers: () => import("./cli/catalogue/papers.ts"),

@@ -1,4 +1,4 @@
-/** Draws from distributions, and the normal distribution's density and cumulative function. */
+/** Draws from distributions, the normal distribution's density and cumulative function, and log Γ. */
 import type { Random } from "./random.ts";
 
 /** Standard normal (Box and Muller, 1958). */
@@ -36,4 +36,15 @@ export function normalCumulative(z: number): number {
     t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
   const error = 1 - series * Math.exp(-x * x);
   return z >= 0 ? 0.5 * (1 + error) : 0.5 * (1 - error);
+}
+
+/** log Γ (Lanczos, g = 7). */
+export function logGamma(x: number): number {
+  const c = [
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+  ];
+  const sum = c.slice(1).reduce((total, term, i) => total + term / (x + i), c[0]!);
+  const t = x + 6.5;
+  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
 }

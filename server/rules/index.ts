@@ -65,6 +65,7 @@ import { datasetField } from "./tasks/datasetField.ts";
 import { rewardArguments } from "./reward/rewardArguments.ts";
 import { curriculumParts } from "./curriculum/curriculumParts.ts";
 import { curriculumGap } from "./curriculum/curriculumGap.ts";
+import { unsolvedList } from "./stages/unsolvedList.ts";
 import { evalOverlap } from "./tasks/evalOverlap.ts";
 import { offPolicy } from "./objective/offPolicy.ts";
 import { untrainedReference } from "./models/untrainedReference.ts";
@@ -206,6 +207,7 @@ export const rules: readonly Rule[] = [
   staticNumber,
   curriculumGap,
   evalOverlap,
+  unsolvedList,
   offPolicy,
   untrainedReference,
   idleClip,

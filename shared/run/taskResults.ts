@@ -11,3 +11,15 @@ export interface TaskResults {
   /** Whether the greedy answer was right: 1 or 0; null where none was asked for or it could not be scored. */
   readonly greedy: readonly (number | null)[];
 }
+
+/** The same tasks of two evaluations, in the order of the first: which place each has in either. */
+export function sameTasks(
+  first: TaskResults,
+  second: TaskResults,
+): readonly { readonly first: number; readonly second: number }[] {
+  const places = new Map(second.tasks.map((id, place) => [id, place]));
+  return first.tasks.flatMap((id, place) => {
+    const other = places.get(id);
+    return other === undefined ? [] : [{ first: place, second: other }];
+  });
+}

@@ -1,6 +1,6 @@
 /** Held-out results task by task, as a log keeps them. Pure. */
 import { taskValues } from "../../../shared/run/passAtK.ts";
-import type { TaskResults } from "../../../shared/run/taskResults.ts";
+import { sameTasks, type TaskResults } from "../../../shared/run/taskResults.ts";
 import type { EvaluatedTask } from "./types.ts";
 
 /** @param ids of the tasks, in the order of `seen` */
@@ -11,18 +11,6 @@ export const taskResults = (ids: readonly string[], seen: readonly EvaluatedTask
   right: seen.map(({ samples }) => samples.filter(Boolean).length),
   greedy: seen.map(({ greedy }) => (greedy === undefined ? null : Number(greedy))),
 });
-
-/** The same tasks of two evaluations, in the order of the first: which place each has in either. */
-export function sameTasks(
-  first: TaskResults,
-  second: TaskResults,
-): readonly { readonly first: number; readonly second: number }[] {
-  const places = new Map(second.tasks.map((id, place) => [id, place]));
-  return first.tasks.flatMap((id, place) => {
-    const other = places.get(id);
-    return other === undefined ? [] : [{ first: place, second: other }];
-  });
-}
 
 /** Differences of a value over the tasks that have it both times: the second's less the first's. */
 function differences(

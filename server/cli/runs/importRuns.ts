@@ -98,6 +98,9 @@ async function run(folder: string, options: Options): Promise<void> {
   }
 }
 
+/** No training has failed there: a log next to it is of something else. */
+const isEvaluation = (trainer: Trainer): boolean => trainer === "inspect" || trainer === "verifiers";
+
 /** @param pulled where the folder is that of another machine */
 async function importOnce(folder: string, options: Options, pulled?: PulledFolder): Promise<void> {
   const store = storeOf(options.store);
@@ -105,7 +108,7 @@ async function importOnce(folder: string, options: Options, pulled?: PulledFolde
   const shown = pulled?.shown ?? pathText;
   const inPlace = pulled?.shown ?? ((path: string) => path);
   // A mirror is a part of the run when that has been made.
-  const failure = failureIn(resolve(folder));
+  const failure = isEvaluation(source.trainer) ? undefined : failureIn(resolve(folder));
   const { config, note } = chosenConfig(folder, source.trainer, options, shown);
   if (typeof options.config === "string" && config === undefined) return;
   const progress = new Progress();

@@ -29,6 +29,7 @@ import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { exportTracker, isTrackerFormat, trackerFormats } from "./exportTracker.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
+import { forecastCommand } from "./forecast.ts";
 import { forkCommand } from "./fork.ts";
 import { gcCommand } from "./gc.ts";
 import { list, type ListOptions } from "./list.ts";
@@ -61,6 +62,7 @@ export const command: Command = {
       .option("--all", "archived runs too")
       .action((options: ListOptions) => list(options));
     compareCommand(program);
+    forecastCommand(program);
     forkCommand(program);
     gcCommand(program);
     markCommand(program);

@@ -1,7 +1,7 @@
 /** The keys of `evaluation`: held-out tasks that training never draws. */
 import { z } from "zod";
 import { param } from "../declaration.ts";
-import { made, map, value, whole } from "./kinds.ts";
+import { made, map, path, value, whole } from "./kinds.ts";
 
 const written = map(
   {
@@ -16,6 +16,15 @@ const written = map(
       whole(0),
       "How many answers of each evaluation are kept as rollouts: half greedy and half sampled, of the same first tasks. 0: none.",
       { default: 64 },
+    ),
+    unsolved_by: made(
+      path(
+        ["nobody"],
+        "list",
+        "A list of held-out tasks that another model did not solve, which `gradus evaluate CHECKPOINT FILE --unsolved LIST.json` writes: evaluations ask these alone, so that pass@k is the share of them that is solved now.",
+        { default: "nobody" },
+      ),
+      (file) => (file === "nobody" ? undefined : file),
     ),
     matrix: value(
       z.union([

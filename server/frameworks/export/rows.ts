@@ -1,7 +1,7 @@
 /** Rows of the prompts: those that train in the order in which the run would draw them, and those of its evaluations. */
 import { contextOf } from "../../algorithm/algorithm.ts";
 import { Curriculum } from "../../algorithm/curriculum/curriculum.ts";
-import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
+import { evaluationTasks } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { openSources } from "../../algorithm/curriculum/openSources.ts";
 import { noModels } from "../../analysis/rescore/noModels.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
@@ -69,9 +69,10 @@ export function missingRows({ drawn, wanted, begun }: Rows, engine: string): Mis
 }
 
 /** For a trainer that asks for held-out prompts: where no task is held out, those of the first step. */
-export function evaluated({ top, seed, evaluation }: RunConfig, { drawn }: Rows): readonly Drawn[] {
+export function evaluated(config: RunConfig, { drawn }: Rows): readonly Drawn[] {
+  const { top, seed } = config;
   const context = contextOf(top, { random: randomStream(seed, "methods"), models: noModels });
-  const found = heldOut(top, context, evaluation.prompts);
+  const found = evaluationTasks(config, context);
   return found.length > 0
     ? found.map(({ task }) => ({ task, arm: "" }))
     : drawn.slice(0, top.rollout.prompts);

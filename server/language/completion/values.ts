@@ -51,6 +51,7 @@ export function valuesAt(spot: Spot, named: ReferenceOffers): Offer[] {
 const pathEnds: Readonly<Record<string, readonly string[]>> = {
   model: [".gguf", ".safetensors"],
   text: [".txt", ".md", ".jsonl"],
+  list: [".json"],
 };
 
 const braces: Offer = { kind: "snippet", text: "{ }", snippet: "{ $1 }", detail: "in one line", rank: 900 };

@@ -9,6 +9,10 @@ import {
   type EvaluationProbe,
   type ProbeReport,
 } from "../../analysis/evaluation/probes.ts";
+import { taskResults } from "../../analysis/evaluation/taskResults.ts";
+import type { Batch } from "../../core/rollouts.ts";
+import type { TaskResults } from "../../../shared/run/taskResults.ts";
+import { scoredBy } from "./scoredBy.ts";
 import type { Clock } from "../../core/basics.ts";
 import { randomStream } from "../../lib/random.ts";
 import { openCheckpoint } from "../checkpoint/checkpoints.ts";
@@ -18,10 +22,25 @@ import { evaluate, MOST_AT_ONCE, type Answered, type Evaluated, type Examination
 import { openModels } from "../models/models.ts";
 import { StageComponents } from "../loop/stageComponents.ts";
 import { ServedRun } from "../harness/servedRun.ts";
-import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
+import { evaluationTasks } from "../../algorithm/curriculum/evaluationTasks.ts";
 
 export interface Examined extends Evaluated {
   readonly probes: readonly ProbeReport[];
+  /** Task by task, by id. */
+  readonly results: TaskResults;
+  /** Mean log-probs of the answers that were to be scored; undefined: they are not of this model's tokens, or too long. */
+  readonly scored: readonly number[] | undefined;
+}
+
+export interface ExamineOptions {
+  /** Is given every answer to the tasks themselves. */
+  readonly keep?: (answered: Answered) => void;
+  /** Ask the tasks again, with something supplied or in parts. */
+  readonly probes?: readonly EvaluationProbe[];
+  /** Is given a sentence every ten seconds: how many answers are there, and how long the rest takes. */
+  readonly report?: (message: string) => void;
+  /** Answers of another model, to be scored by this one. */
+  readonly score?: readonly Batch[];
 }
 
 const clock: Clock = { step: 0, stageStep: 0 };
@@ -53,17 +72,12 @@ async function probedBy(probe: EvaluationProbe, exam: Examination, plain: Evalua
  * Opens the model, answers the tasks and closes it. The tasks and the draws follow from the config and its seed alone:
  * two models are asked the same.
  * @param path folder or file with the weights
- * @param keep is given every answer to the tasks themselves
- * @param probes ask the tasks again, with something supplied or in parts
- * @param report is given a sentence every ten seconds: how many answers are there, and how long the rest takes
  * @throws UserError where the model cannot be opened, or a reward cannot be loaded
  */
 export async function examine(
   path: string,
   config: RunConfig,
-  keep?: (answered: Answered) => void,
-  probes: readonly EvaluationProbe[] = [],
-  report: (message: string) => void = () => undefined,
+  { keep, probes = [], report, score = [] }: ExamineOptions = {},
 ): Promise<Examined> {
   const policy = await openCheckpoint(path, config.seed, {
     answers: Math.min(MOST_AT_ONCE, config.evaluation.prompts * Math.max(1, config.evaluation.samples)),
@@ -84,19 +98,27 @@ export async function examine(
     const hosts = components.hosts(config.top);
     await hosts?.prepare();
     const harness = components.harness(config.top);
-    const tasks = heldOut(config.top, context, config.evaluation.prompts);
+    const tasks = evaluationTasks(config, context);
     const algorithm = new Algorithm(config.top, context);
     const together = togetherOf(config);
     const exam = { config, tasks, algorithm, scorer, hosts, harness, policy, models, together };
     const total = tasks.length * (1 + config.evaluation.samples);
-    const progress = new EvaluationProgress(total, ({ message }) => report(message));
+    const progress = new EvaluationProgress(total, ({ message }) => report?.(message));
     const plain = await evaluate(exam, clock, (answered) => {
       keep?.(answered);
       progress.add(answered.batch.rows);
     });
     const reports: ProbeReport[] = [];
     for (const probe of probes) reports.push(await probedBy(probe, exam, plain));
-    return { ...plain, probes: reports };
+    return {
+      ...plain,
+      probes: reports,
+      results: taskResults(
+        tasks.map(({ task }) => task.id),
+        plain.tasks,
+      ),
+      scored: await scoredBy(policy, score),
+    };
   } finally {
     await components.close();
     models.close();

@@ -32,7 +32,7 @@ import type { Appended } from "../step/log/recorder.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "../step/context.ts";
 import { StageComponents } from "./stageComponents.ts";
-import { heldOut } from "../../algorithm/curriculum/heldOut.ts";
+import { evaluationTasks } from "../../algorithm/curriculum/evaluationTasks.ts";
 import { stepOf } from "../stages/kinds.ts";
 import { RegressionMatrix } from "../stages/matrix.ts";
 import { keepSnapshot, keepStage, mergeInto } from "../stages/weights.ts";
@@ -305,8 +305,8 @@ export class Trainer implements Driver {
   private examination(): EvaluationPlan {
     const { config, recorder } = this.session;
     const context = this.components.context(config.top);
-    const tasks = heldOut(config.top, context, config.evaluation.prompts);
-    if (tasks.length < config.evaluation.prompts) {
+    const tasks = evaluationTasks(config, context);
+    if (tasks.length < config.evaluation.prompts && config.evaluation.unsolved_by === undefined) {
       recorder.event(
         "warning",
         "few-held-out",

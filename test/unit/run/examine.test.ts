@@ -7,6 +7,7 @@ import { test } from "node:test";
 import { findCheckpoint } from "../../../server/cli/runs/checkpointNames.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { examine } from "../../../server/run/evaluation/examine.ts";
+import { SampledAnswers } from "../../../server/run/evaluation/sampledAnswers.ts";
 import { evaluationRecord } from "../../../server/run/step/log/record.ts";
 import { rowOf } from "../../../server/store/queries/rolloutRow.ts";
 import { minimal, ofKind, testRun } from "../../support/runFolder.ts";
@@ -18,11 +19,15 @@ test("a checkpoint measured by itself gives what the run measured, and every ans
     const last = ofKind(run.records(), "evaluation").at(-1)!.metrics;
     const { config } = loadConfig(minimal);
     const rows: ReturnType<typeof rowOf>[] = [];
-    const { report, tasks } = await examine(findCheckpoint(run.folder), config!, (answered) => {
-      for (let row = 0; row < answered.batch.rows; row++)
-        rows.push(
-          rowOf({ kind: "rollout", step: 0, index: row, ...evaluationRecord(0, answered, row) }, true),
-        );
+    const sampled = new SampledAnswers(/(.*)/);
+    const { report, tasks, results } = await examine(findCheckpoint(run.folder), config!, {
+      keep: (answered) => {
+        sampled.take(answered);
+        for (let row = 0; row < answered.batch.rows; row++)
+          rows.push(
+            rowOf({ kind: "rollout", step: 0, index: row, ...evaluationRecord(0, answered, row) }, true),
+          );
+      },
     });
     assert.deepEqual(report.metrics, last);
     assert.ok(last["eval/greedy"]! > 0, "the warm-up taught something to measure");
@@ -36,6 +41,11 @@ test("a checkpoint measured by itself gives what the run measured, and every ans
     assert.deepEqual(of(rows[0]!.group), [0, 1, 2], "the greedy answer is number 0");
     const right = rows.filter(({ index, rewards }) => index === 0 && rewards?.["correct"] === 1).length;
     assert.equal(right / 16, last["eval/greedy"]);
+    assert.equal(results.tasks.length, 16);
+    const own = sampled.byTask.flat().map(({ mean_logp }) => mean_logp);
+    const { scored } = await examine(findCheckpoint(run.folder), config!, { score: sampled.batches });
+    assert.equal(own.length, 16 * 2);
+    own.forEach((logp, i) => assert.ok(Math.abs(scored![i]! - logp) < 1e-3, `${scored![i]} for ${logp}`));
   } finally {
     run.remove();
   }

@@ -3,21 +3,12 @@ import { estimator, param } from "../../../core/declaration.ts";
 import type { Saved } from "../../../core/basics.ts";
 import { listsByArm } from "../../../core/saved.ts";
 import type { Estimator, EstimatorExtensions, Observation } from "../../../core/slots/curriculum.ts";
+import { logGamma } from "../../../lib/distributions.ts";
 import { betaMean, betaPosterior } from "./betaPosterior.ts";
 
 /** A forecaster: successes and failures since its start, and the logarithm of its weight. */
 type Forecaster = readonly [successes: number, failures: number, weight: number];
 
-/** log Γ (Lanczos, g = 7). */
-function logGamma(x: number): number {
-  const c = [
-    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
-    12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
-  ];
-  const sum = c.slice(1).reduce((total, term, i) => total + term / (x + i), c[0]!);
-  const t = x + 6.5;
-  return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
-}
 const logBeta = (a: number, b: number): number => logGamma(a) + logGamma(b) - logGamma(a + b);
 
 /** The log probability that a forecaster gave to s successes and f failures in sequence, by Laplace's rule. */
