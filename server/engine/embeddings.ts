@@ -2,14 +2,17 @@
 import type { Pooling } from "../core/states.ts";
 import { microRows, perRun, type MicroBatch } from "./passes/layout.ts";
 import { passesOver } from "./passes/layeredPasses.ts";
+import { LayeredTrunk, streamed } from "./passes/layeredTrunk.ts";
 import type { Engine } from "./passes/passes.ts";
 import { take } from "../core/ops.ts";
-import { exactFloats } from "./devices/runtime.ts";
+import { exactFloats, type DeviceTensor, type Runtime, type Tensors } from "./devices/runtime.ts";
 import { idFeeds, using } from "./passes/score.ts";
 import { foldsFinalGain } from "./transformer/norm.ts";
 
+type Texts = readonly Int32Array[];
+
 /** What each token counts in its text's vector: `[rows, 1, length]`. */
-function sharesOf(micro: MicroBatch, texts: readonly Int32Array[], pooling: Pooling): Float32Array {
+function sharesOf(micro: MicroBatch, texts: Texts, pooling: Pooling): Float32Array {
   const shares = new Float32Array(micro.ids.length);
   micro.rows.forEach(({ row }, index) => {
     const [at, { length }] = [index * micro.length, texts[row]!];
@@ -25,11 +28,43 @@ function gainOf({ programs: { shape }, vector }: Engine): Float32Array {
   return vector("norm").map((gain) => gain + shape.style.gain_offset);
 }
 
+const uploadShares = (
+  runtime: Runtime,
+  run: readonly MicroBatch[],
+  texts: Texts,
+  pooling: Pooling,
+): Record<string, DeviceTensor> =>
+  Object.fromEntries(
+    run.map((micro, stream) => [
+      `${stream}/shares`,
+      runtime.upload(sharesOf(micro, texts, pooling), [microRows(micro), 1, micro.length]),
+    ]),
+  );
+
+/** Hands out the vector of each of a run's texts. @param feeds `<stream>/y`, states of every token, and `<stream>/shares` */
+function eachPooled(
+  { programs }: Engine,
+  run: readonly MicroBatch[],
+  feeds: Tensors,
+  give: (row: number, vector: Float32Array) => void,
+): void {
+  const { width } = programs.shape;
+  const pooled = programs.pool().run(feeds);
+  using(pooled, () =>
+    run.forEach(({ rows }, stream) => {
+      const values = exactFloats(take(pooled, `${stream}/pooled`));
+      rows.forEach(({ row }, index) =>
+        give(row, Float32Array.from(values.subarray(index * width, (index + 1) * width))),
+      );
+    }),
+  );
+}
+
 /** @param micros of `textRows`: every text is in one of them, and none is empty */
 export function embeddingsOf(
   engine: Engine,
   micros: readonly MicroBatch[],
-  texts: readonly Int32Array[],
+  texts: Texts,
   pooling: Pooling,
 ): Float32Array[] {
   const { runtime, shape } = engine.programs;
@@ -38,23 +73,33 @@ export function embeddingsOf(
   for (const run of perRun(micros, runtime.streams, engine.pad)) {
     const ids = idFeeds(runtime, run);
     const states = using(ids, () => passesOver(engine, [run]).states(run, ids));
-    const shares = Object.fromEntries(
-      run.map((micro, stream) => [
-        `${stream}/shares`,
-        runtime.upload(sharesOf(micro, texts, pooling), [microRows(micro), 1, micro.length]),
-      ]),
-    );
-    const feeds = { ...states, ...shares };
-    const pooled = using(feeds, () => engine.programs.pool().run(feeds));
-    using(pooled, () =>
-      run.forEach(({ rows }, stream) => {
-        const values = exactFloats(take(pooled, `${stream}/pooled`));
-        rows.forEach(({ row }, index) => {
-          const own = values.subarray(index * shape.width, (index + 1) * shape.width);
-          vectors[row]!.forEach((_, i, vector) => (vector[i] = own[i]! * gain[i]!));
-        });
+    const feeds = { ...states, ...uploadShares(runtime, run, texts, pooling) };
+    using(feeds, () =>
+      eachPooled(engine, run, feeds, (row, own) => {
+        vectors[row] = own.map((value, i) => value * gain[i]!);
       }),
     );
   }
   return vectors;
+}
+
+/** Means over each text's tokens of the stream: as embedded, then after each layer. @returns by depth, then by text */
+export function layerMeansOf(engine: Engine, micros: readonly MicroBatch[], texts: Texts): Float32Array[][] {
+  const { runtime, shape } = engine.programs;
+  const trunk = new LayeredTrunk(engine);
+  const means: Float32Array[][] = Array.from({ length: shape.layers + 1 }, () => []);
+  for (const run of perRun(micros, runtime.streams, engine.pad)) {
+    const ids = idFeeds(runtime, run);
+    const shares = uploadShares(runtime, run, texts, "mean");
+    let depth = 0;
+    using({ ...ids, ...shares }, () =>
+      trunk.eachLayer(ids, (x) => {
+        const own = means[depth++]!;
+        eachPooled(engine, run, { ...streamed(x, "x", "y"), ...shares }, (row, mean) => {
+          own[row] = mean;
+        });
+      }),
+    );
+  }
+  return means;
 }

@@ -29,7 +29,7 @@ import type { Named } from "../core/ops.ts";
 import type { DeviceTensor } from "./devices/runtime.ts";
 import { checkChannel } from "./passes/score.ts";
 import { guest } from "./sharing.ts";
-import { textStates } from "./textStates.ts";
+import { textStates, type TextStates } from "./textStates.ts";
 import type { PolicyTokenizer } from "./tokenizers/types.ts";
 import { rotaryExtents, rotaryTable, usableContext } from "./transformer/positions.ts";
 import { parameterCount, type Shape } from "./transformer/weights.ts";
@@ -42,6 +42,7 @@ export class LanguageModel implements TrainablePolicy {
   readonly parts: Parts;
   readonly angles: States["angles"];
   readonly embed: States["embed"];
+  readonly layerMeans: TextStates["layerMeans"];
   private readonly programs: Programs;
   private readonly rotary: DeviceTensor;
   private readonly weights: PolicyWeights;
@@ -69,7 +70,7 @@ export class LanguageModel implements TrainablePolicy {
       (model) => this.passes.engineOf(model),
       () => weights.releaseMerged(),
     );
-    [this.angles, this.embed] = [states.angles, states.embed];
+    [this.angles, this.embed, this.layerMeans] = [states.angles, states.embed, states.layerMeans];
   }
   get context(): number {
     return usableContext(this.shape);

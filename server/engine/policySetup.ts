@@ -54,6 +54,8 @@ export interface TrainablePolicy extends Policy {
   adopt(values: Readonly<Record<string, Float32Array>>, version: number): void;
   /** The device, for models that are opened after this one and closed before it. */
   share(): Pick<PolicySetup, "runtime" | "backend">;
+  /** Of each text, the mean over its tokens of the stream as embedded, then after each layer: by depth, then by text. */
+  layerMeans(texts: readonly Int32Array[]): Promise<readonly (readonly Float32Array[])[]>;
   /** Handles alive on the device. */
   counters(): { readonly tensors: number };
   close(): void;

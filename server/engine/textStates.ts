@@ -3,7 +3,7 @@ import type { Model } from "../core/basics.ts";
 import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";
 import { cutRows } from "./passes/cut.ts";
-import { embeddingsOf } from "./embeddings.ts";
+import { embeddingsOf, layerMeansOf } from "./embeddings.ts";
 import type { MicroBatch, TokenRow } from "./passes/layout.ts";
 import type { Engine } from "./passes/passes.ts";
 import type { PolicySetup } from "./policySetup.ts";
@@ -18,12 +18,17 @@ const textRows = (texts: readonly Int32Array[], pad: number): TokenRow[] =>
     context: tokens.length,
   }));
 
+export interface TextStates extends States {
+  /** Means over each text's tokens of the stream: as embedded, then after each layer. By depth, then by text, none of them empty. */
+  layerMeans(texts: readonly Int32Array[]): Promise<readonly (readonly Float32Array[])[]>;
+}
+
 /** @param releaseMerged gives back what reading has merged */
 export function textStates(
   setup: PolicySetup,
   engineOf: (model: Model) => Engine,
   releaseMerged: () => void,
-): States {
+): TextStates {
   const read = async <T>(
     texts: readonly Int32Array[],
     model: Model,
@@ -42,5 +47,6 @@ export function textStates(
     },
     embed: (texts, pooling, model = "policy") =>
       read(texts, model, (engine, micros) => embeddingsOf(engine, micros, texts, pooling)),
+    layerMeans: (texts) => read(texts, "policy", (engine, micros) => layerMeansOf(engine, micros, texts)),
   };
 }

@@ -22,6 +22,7 @@ import { taskTree } from "../../../shared/run/taskTree.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
 import { compareCommand } from "./compare.ts";
+import { diffCommand } from "./diff/index.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
 import { exportToFile } from "./archiveRun.ts";
@@ -62,6 +63,7 @@ export const command: Command = {
       .option("--all", "archived runs too")
       .action((options: ListOptions) => list(options));
     compareCommand(program);
+    diffCommand(program);
     forecastCommand(program);
     forkCommand(program);
     gcCommand(program);

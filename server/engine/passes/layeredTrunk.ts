@@ -143,6 +143,20 @@ export class LayeredTrunk {
     }
     return using(x, () => this.programs.finish().run({ ...this.finalWeights, ...x }));
   }
+  /** Calls back with the states `<stream>/x` of every token: as embedded, then after each layer. They are freed afterwards. */
+  eachLayer(ids: Tensors, visit: (x: Owned) => void): void {
+    const products = this.products(false);
+    let x = this.embed(ids);
+    for (let layer = 0; layer < this.layers; layer++) {
+      const before = x;
+      const program = this.programs.layerForward(likeLayer(partsOf(this.engine), layer), false, products);
+      x = using(before, () => {
+        visit(before);
+        return program.run({ ...this.layerWeights(layer, products), ...ids, ...before });
+      });
+    }
+    using(x, () => visit(x));
+  }
   /**
    * Products `<stream>/angles` of means of the unit vectors that the last feed-forward reads.
    * @param feeds `ids`, `gain` and `<stream>/shares`, as `Programs.angles` has them

@@ -2,7 +2,7 @@
  * The mean of low-rank adapters as what they do: Σ w_i A_i B_i, brought back to the adapter's rank by leaving its
  * smallest singular values out (the nearest matrix of that rank: Eckart and Young). All in float64.
  */
-import { type Matrix, singularValues } from "./singularValues.ts";
+import { type Matrix, singularValues } from "../../lib/algebra/singularValues.ts";
 /** What an adapter adds to a weight: A `[in, rank]` times B `[rank, out]`. */
 export interface Product {
   readonly a: Matrix;

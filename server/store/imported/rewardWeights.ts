@@ -1,5 +1,5 @@
 /** The weights of TRL's reward functions, which it records nowhere: from the rewards that it logged. */
-import { cholesky, dot, solve } from "../../lib/linear.ts";
+import { cholesky, dot, solve } from "../../lib/algebra/linear.ts";
 
 /** What was logged at one step. */
 export interface LoggedRewards {

@@ -8,7 +8,7 @@ import {
   transposed,
   type Product,
 } from "../../../server/run/stages/lowRankMean.ts";
-import { singularValues, type Matrix } from "../../../server/run/stages/singularValues.ts";
+import { singularValues, type Matrix } from "../../../server/lib/algebra/singularValues.ts";
 import { adapterMean } from "../../../server/run/stages/weights.ts";
 import { randomStream } from "../../../server/lib/random.ts";
 import { near } from "../support.ts";

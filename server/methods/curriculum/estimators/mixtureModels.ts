@@ -1,5 +1,5 @@
 /** Models of the score of a mixture of arms, fitted to pilot runs. */
-import { cholesky, dot, forward, solve } from "../../../lib/linear.ts";
+import { cholesky, dot, forward, solve } from "../../../lib/algebra/linear.ts";
 
 export interface Pilot {
   /** Shares, one an arm; sum 1. */

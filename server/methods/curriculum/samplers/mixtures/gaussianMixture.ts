@@ -1,7 +1,7 @@
 /** Gaussian mixtures with full covariances, fitted by expectation–maximisation. */
 import { drawFrom } from "../../fast/lifted.ts";
 import { normal } from "../../../../lib/distributions.ts";
-import { cholesky, dot, forward } from "../../../../lib/linear.ts";
+import { cholesky, dot, forward } from "../../../../lib/algebra/linear.ts";
 import type { Random } from "../../../../lib/random.ts";
 
 export interface Component {

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { mean } from "../../../../../shared/lib/mean.ts";
 import type { Json } from "../../../../../shared/lib/json.ts";
-import { cholesky } from "../../../../lib/linear.ts";
+import { cholesky } from "../../../../lib/algebra/linear.ts";
 import type { PastCurriculum } from "../../pastCurriculum.ts";
 import type { Component, Mixture } from "./gaussianMixture.ts";
 
