@@ -90,7 +90,7 @@ export class RewardChecker {
   async test(task: RewardTask, python: string | undefined): Promise<ResultOf<typeof rewardTest>> {
     const { tested } = await this.run(task, python, new AbortController(), testWithin);
     if (tested !== undefined) return tested;
-    throw lateTests(task.file, "reward-test-late");
+    throw lateTests({ file: task.file, code: "reward-test-late" });
   }
 
   /** Runs tests of curricula. @throws UserError where they take too long */
@@ -99,7 +99,7 @@ export class RewardChecker {
     const task: RewardTask = { file, text: "", unsaved: {}, want: { kind: "simulate", files } };
     const { simulated } = await this.run(task, undefined, new AbortController(), testWithin);
     if (simulated !== undefined) return simulated;
-    throw lateTests(file, "curriculum-test-late");
+    throw lateTests({ file, code: "curriculum-test-late" });
   }
 
   /** Asks a judge about labelled answers. @throws UserError where it takes too long */
@@ -137,10 +137,9 @@ export class RewardChecker {
   }
 }
 
-const lateTests = (file: string, code: string): UserError =>
+const lateTests = (detail: { readonly file: string; readonly code: string }): UserError =>
   new UserError(`The tests did not end within ${testWithin / 1000} s.`, {
-    file,
-    code,
+    ...detail,
     action: "Run them in a terminal: gradus test.",
   });
 
