@@ -13,6 +13,7 @@ import { PinRollout } from "./features/rewardTests/pin.ts";
 import { RewardTests } from "./features/rewardTests/rewardTests.ts";
 import { RewardCoverages } from "./features/rewardCoverage/rewardCoverages.ts";
 import { ComparePanels } from "./features/compare/host.ts";
+import { CurriculumTests } from "./features/curriculumTests/curriculumTests.ts";
 import { ConfigLenses } from "./features/configs/lenses.ts";
 import { registerConfigCommands } from "./features/configs/commands.ts";
 import { JudgePanels } from "./features/judge/host.ts";
@@ -112,6 +113,7 @@ function build(context: ExtensionContext): Api {
     new RewardHints(stores, naming),
     new RewardChecks(stores, naming),
     tests,
+    new CurriculumTests(stores),
     new PinRollout(stores, documents, tests),
     new RewardAttack(stores, naming),
     new RewardCoverages(stores, naming),

@@ -7,6 +7,7 @@ import { replay } from "../analysis/history/replay.ts";
 import { whatIf } from "../analysis/history/whatIf.ts";
 import { compare } from "../analysis/simulate/compare.ts";
 import { scenarios } from "../analysis/simulate/scenarios.ts";
+import { simulatedStage } from "../analysis/simulate/stage.ts";
 import { complain, print, printJson, type Command } from "./command.ts";
 import {
   curriculumLines,
@@ -50,14 +51,9 @@ function warn(file: string, faults: ReplayFaults): void {
 }
 
 async function simulated(config: RunConfig, options: Options): Promise<void> {
-  const stage = config.stages.find(({ kind }) => kind === "rl");
-  if (stage === undefined)
-    throw new UserError("the config has no rl stage, so its curriculum draws nothing", {
-      code: "no-rl-stage",
-      action: "Add a stage of `kind: rl`, or leave `stages` out.",
-    });
+  const { stage, steps: most } = simulatedStage(config);
   const { seeds, scenario, json } = options;
-  const steps = options.steps ?? Math.min(stage.steps, 200);
+  const steps = options.steps ?? most;
   if (json !== true) for (const line of simulationHead(stage.name, seeds, steps)) print(line);
   for (const one of scenarios.filter(({ name }) => scenario === undefined || name === scenario)) {
     const comparison = await compare(stage.body, one, { seeds, steps, seed: config.seed });

@@ -2,6 +2,8 @@ import { statSync } from "node:fs";
 import { UserError } from "../../shared/lib/errors.ts";
 import { visibleText } from "../../shared/lib/visibleText.ts";
 import { testEnding } from "../../shared/rollouts/expectation.ts";
+import { curriculumTestEnding } from "../../shared/run/curriculumTests.ts";
+import { isCurriculumTest } from "../analysis/curriculumTests/read.ts";
 import { AnswerScorer } from "../analysis/rewardChecks/answers.ts";
 import {
   readRewardTests,
@@ -11,6 +13,7 @@ import {
 import { quoted } from "../analysis/rewardChecks/sentences.ts";
 import { testedConfig } from "../frameworks/asConfig/testedConfig.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { checkCurricula } from "./curriculumChecks.ts";
 import { checkHarbor, harborFoldersOf } from "./harborChecks.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
 import { pathText } from "./text/diagnostics.ts";
@@ -27,7 +30,7 @@ function testFiles(words: readonly string[]): string[] {
 
 function filesOf(word: string): string[] {
   if (statSync(word, { throwIfNoEntry: false })?.isDirectory() !== true) return [word];
-  return filesBelow(word).filter((file) => file.endsWith(testEnding));
+  return filesBelow(word).filter((file) => file.endsWith(testEnding) || isCurriculumTest(file));
 }
 
 async function runFile(file: string, named: string | undefined): Promise<RewardTestResult[] | undefined> {
@@ -67,12 +70,12 @@ async function run(words: readonly string[], { config, json }: Options): Promise
   const folders = harborFoldersOf(words);
   const files = testFiles(words);
   if (files.length === 0 && folders.length === 0)
-    throw new UserError(`there is no file that ends with ${testEnding}`, {
+    throw new UserError(`there is no file that ends with ${testEnding} or ${curriculumTestEnding}`, {
       code: "usage",
-      action: "Write one next to the reward; docs/rewards.md shows how.",
+      action: "Write one next to the reward or the config; docs/rewards.md and docs/curriculum.md show how.",
     });
   let [passed, failed] = [0, 0];
-  for (const file of files) {
+  for (const file of files.filter((one) => !isCurriculumTest(one))) {
     const results = await runFile(file, config);
     if (results === undefined) return;
     for (const result of results) {
@@ -81,17 +84,19 @@ async function run(words: readonly string[], { config, json }: Options): Promise
       else failed += 1;
     }
   }
+  const curricula = await checkCurricula(files.filter(isCurriculumTest), config, json === true);
   const harbor = await checkHarbor(folders, json === true);
-  passed += harbor.passed;
-  failed += harbor.failed;
-  const { refused } = harbor;
+  passed += curricula.passed + harbor.passed;
+  failed += curricula.failed + harbor.failed;
+  const refused = curricula.refused + harbor.refused;
   if (json === true)
     printJson({
       type: "summary",
       files: files.length,
       passed,
       failed,
-      ...(folders.length > 0 && { folders: folders.length, refused }),
+      ...(folders.length > 0 && { folders: folders.length }),
+      ...((folders.length > 0 || refused > 0) && { refused }),
     });
   else print(`${passed} passed, ${failed} failed${refused > 0 ? `, ${refused} refused` : ""}`);
   if (failed + refused > 0) process.exitCode = exit.failed;
@@ -103,9 +108,12 @@ export const command: Command = {
     program
       .argument(
         "[paths...]",
-        `files that end with ${testEnding}, folders of such, or folders of Harbor tasks; default: this folder`,
+        `files that end with ${testEnding} or ${curriculumTestEnding}, folders of such, or folders of Harbor tasks; default: this folder`,
       )
-      .option("--config <file>", "the config whose reward is tested; default: the nearest with the terms")
+      .option(
+        "--config <file>",
+        "the config that is tested; default: the one that a file names, or the nearest with the reward's terms",
+      )
       .option("--json", "one JSON object per line")
       .action((paths: readonly string[], options: Options) => run(paths, options));
   },

@@ -3,7 +3,7 @@ import { parseDocument, isMap, isScalar } from "yaml";
 
 export type ConfigKind = "gradus" | "verl" | "trl" | "openrlhf";
 /** What a file is found to be that anybody may name: most files are of programs that are not known here. */
-export type FileKind = ConfigKind | "site" | "unknown";
+export type FileKind = ConfigKind | "site" | "curriculum_test" | "unknown";
 
 const signs: Readonly<Record<Exclude<ConfigKind, "gradus">, readonly string[]>> = {
   verl: ["actor_rollout_ref", "reward_model", "custom_reward_function", "hydra"],

@@ -86,6 +86,7 @@ export function handlersOf(
     ...answers(protocol.rewardAttack, (parameters, token) => attackReward(checker, parameters, token)),
     ...answers(protocol.rewardPin, (parameters) => pinReward(remote, checker, parameters)),
     ...answers(protocol.rewardTest, (parameters) => testReward(checker, parameters)),
+    ...answers(protocol.curriculumTest, ({ files }) => checker.simulate(files)),
     ...answers(protocol.judgeDraw, (parameters) => remote.call("judgeDraw", parameters)),
     ...answers(protocol.judgeReport, (parameters) => reportOnJudge(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),

@@ -119,3 +119,32 @@ export const curriculumQuery = request<CurriculumOverview>()(
     lanes: z.number().int().positive().max(500).default(40),
   }),
 );
+
+/** A test of a `*.curriculum.test.yaml`, as simulated learners have it. Lines and characters count from 0. */
+export interface CurriculumTestOutcome {
+  readonly file: string;
+  readonly line: number;
+  readonly name: string;
+  /** Of the expectations that are not met, one each; none: the test passed. */
+  readonly failures: readonly {
+    readonly line: number;
+    readonly character: number;
+    readonly message: string;
+  }[];
+}
+/** Runs tests of curricula. Nothing of the workspace runs for it. */
+export const curriculumTest = request<{
+  readonly outcomes: readonly CurriculumTestOutcome[];
+  /** Files that could not be run, and why. */
+  readonly broken: readonly {
+    readonly file: string;
+    readonly line: number;
+    readonly character: number;
+    readonly message: string;
+  }[];
+}>()(
+  "gradus/curriculum/test",
+  z.object({
+    files: z.array(z.string()).describe("Absolute paths of files of tests."),
+  }),
+);

@@ -5,7 +5,7 @@
  */
 import { subscribe, unsubscribe } from "./changes.ts";
 import { configLens, configSet, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
-import { curriculumQuery, groupsQuery, tasksQuery } from "./curriculum.ts";
+import { curriculumQuery, curriculumTest, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import { judgeDraw, judgeReport } from "./judge.ts";
 import {
@@ -94,6 +94,7 @@ export const requests = {
   rewardPin,
   rewardTest,
   rewardCoverage,
+  curriculumTest,
   judgeDraw,
   judgeReport,
 } as const;

@@ -4,7 +4,7 @@
  */
 import type { Random } from "../../lib/random.ts";
 import { shuffled } from "../../methods/tasks/countdownExpressions.ts";
-import type { World } from "./learner.ts";
+import { Learner, type World } from "./learner.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -12,7 +12,8 @@ export interface Scenario {
   readonly world: (random: Random) => World;
 }
 
-const levels = 10;
+/** Of every world. */
+export const levels = 10;
 const each = <Value>(make: (level: number) => Value): Value[] =>
   Array.from({ length: levels }, (_, i) => make(i));
 
@@ -64,3 +65,27 @@ export const scenarios: readonly Scenario[] = [
     },
   },
 ];
+
+/** Logits beyond which a shift changes no chance that a number can tell from 0 or 1. */
+const farthest = 64;
+
+/**
+ * The world as a weaker or a stronger learner finds it: every level is as much harder or easier as makes the mean chance
+ * to solve one, of those that can be solved, what is wanted at the start. The learner's ability stays 0, which is what
+ * forgetting returns to.
+ * @param success above 0 and below 1
+ */
+export const startingAt = ({ world, ...scenario }: Scenario, success: number): Scenario => ({
+  ...scenario,
+  world: (random) => {
+    const made = world(random);
+    const shifted = (by: number): World => ({ ...made, difficulty: made.difficulty.map((one) => one + by) });
+    let [easier, harder] = [-farthest, farthest];
+    for (let halving = 0; halving < 60; halving++) {
+      const middle = (easier + harder) / 2;
+      if (new Learner(shifted(middle)).score() > success) easier = middle;
+      else harder = middle;
+    }
+    return shifted(easier);
+  },
+});

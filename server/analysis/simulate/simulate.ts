@@ -13,13 +13,15 @@ import type { Clock } from "../../core/basics.ts";
 import type { Group } from "../../core/rollouts.ts";
 import type { Models, Perceptron } from "../../core/policy.ts";
 import type { Estimator, Verdict } from "../../core/slots/curriculum.ts";
+import type { Task } from "../../core/task.ts";
 import { SimulatedAngles } from "./angles.ts";
-import { gainOf, simulatedGroups } from "./groups.ts";
+import { simulatedGroups } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";
 import { SimulatedPerceptron } from "./perceptron.ts";
 import { pilotsIn } from "./pilots.ts";
 import type { Scenario } from "./scenarios.ts";
 import { simulatedOf, sourcesFor } from "./source.ts";
+import { Student } from "./student.ts";
 import type { Choice } from "../../core/declaration.ts";
 
 export interface SimulatedStep {
@@ -48,7 +50,7 @@ export interface Answering {
 }
 
 /** What a step drew, and what came of it. */
-interface PlayedStep {
+export interface PlayedStep {
   readonly groups: readonly Group[];
   readonly verdicts: readonly Verdict[];
   /** Rollouts written in it, those of tries and of rejected groups included. */
@@ -132,21 +134,6 @@ export class Play {
     if (screen === undefined) return drawn;
     const tried = this.attempt(drawn, clock, ["screen", round], screen.samples);
     return drawn.filter((_, i) => screen.admit(tried[i]!).admitted);
-  }
-}
-
-/** A learner as who answers. */
-class Student implements Answering {
-  constructor(readonly learner: Learner) {}
-
-  attempt({ task }: DrawnTask, count: number, random: Random): number[] {
-    const { level, extra } = simulatedOf(task);
-    return this.learner.attempt(level, extra, count, random);
-  }
-  train(groups: readonly Group[]): void {
-    this.learner.update(
-      groups.map((group) => ({ level: simulatedOf(group.task).level, gain: gainOf(group) })),
-    );
   }
 }
 
@@ -250,9 +237,18 @@ async function pastRuns(
   return past.filter((one) => worthFollowing(one, least).length > 0);
 }
 
+/** A step of a simulation, for whoever wants more of it than its mix. */
+export interface SeenStep extends PlayedStep {
+  /** As in `SimulatedStep`. */
+  readonly score: number;
+  /** Chance with which the learner answered a task of the step right. */
+  readonly chanceOf: (task: Task) => number;
+}
+
 /**
  * @param seed of all that chance decides; with the number of a learner, of this one alone
  * @param signal ends it before its time
+ * @param see is told each step as it ends
  * @throws UserError where the curriculum asks a language model, which a simulation has not
  */
 export async function simulate(
@@ -261,6 +257,7 @@ export async function simulate(
   seed: number | readonly [seed: number, learner: number],
   steps: number,
   signal?: AbortSignal,
+  see?: (step: SeenStep) => void,
 ): Promise<SimulatedStep[]> {
   const [run, ...learnerOf] = typeof seed === "number" ? [seed] : seed;
   const random = randomStream(run, "simulation", scenario.name, ...learnerOf);
@@ -269,10 +266,12 @@ export async function simulate(
   const learner = new Learner(world);
   const past = await pastRuns(body, world, random.fork("past"), steps, signal);
   const curriculum = simulatedCurriculum(body, world, random, past);
-  const play = new Play(body, curriculum, new Student(learner), random);
+  const student = new Student(learner);
+  const play = new Play(body, curriculum, student, random);
   const done: SimulatedStep[] = [];
   for (let step = 0; step < steps; step++) {
-    const { groups, rollouts } = await play.step({ step, stageStep: step });
+    const played = await play.step({ step, stageStep: step });
+    const { groups, rollouts } = played;
     // Whoever waits for something else of this process gets it.
     if (step % 5 === 4) await new Promise((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
@@ -282,6 +281,7 @@ export async function simulate(
         code: "simulation",
         action: "Choose a baseline and a scale whose advantages are finite and need only rewards.",
       });
+    see?.({ ...played, score, chanceOf: (task) => student.chanceOf(task) });
     done.push({ score, rollouts: (done.at(-1)?.rollouts ?? 0) + rollouts, mix: mixOf(groups, levels) });
   }
   return done;

@@ -25,6 +25,7 @@ import { otherTrainer } from "../../frameworks/project/otherTrainer.ts";
 import { limits, readText } from "../../lib/inputFile.ts";
 import { engineKeys } from "../../frameworks/export/engineKeys.ts";
 import { modelFacts } from "../../analysis/modelFacts.ts";
+import { isCurriculumTest, readCurriculumTests } from "../../analysis/curriculumTests/read.ts";
 import { checkSite, isSiteFile, saysSite } from "../../sites/siteFile.ts";
 import type { SelectedFile } from "./files.ts";
 
@@ -56,6 +57,10 @@ export function check({ file, found }: SelectedFile, options: CheckOptions): Che
     // Whoever names it means a site; other programs have folders of that name, too.
     if (isSiteFile(file) && (!found || saysSite(text)))
       return { file, kind: "site", diagnostics: checkSite(path, text).diagnostics, fixed: false };
+    if (isCurriculumTest(file)) {
+      const { diagnostics } = readCurriculumTests(path, text);
+      return { file, kind: "curriculum_test", diagnostics, fixed: false };
+    }
     const framework = isConfigName(file) ? undefined : readFrameworkDocument(path, text);
     if (framework !== undefined) {
       const edited = options.fix ? fixFramework(path, text) : text;

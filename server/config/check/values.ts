@@ -120,6 +120,7 @@ function walkMap(
   path: string,
   report: Report,
 ): void {
+  const place = path === "" ? "the file" : `\`${path}\``;
   /** Keys that a misspelt one means: that they are missing is an echo. */
   const meant = new Set<string | undefined>();
   for (const [key, { key: at, value }] of node.entries) {
@@ -130,7 +131,7 @@ function walkMap(
       meant.add(one);
       report({
         rule: "unknown-key",
-        message: `\`${key}\` is not a key of \`${path}\`. ${hint}`,
+        message: `\`${key}\` is not a key of ${place}. ${hint}`,
         key: join(path, key),
         at,
         fixes: isWritten(node, one, at) ? [] : fixes,
@@ -142,7 +143,7 @@ function walkMap(
     if (node.entries.has(key) || meant.has(key) || !isRequired(inner)) continue;
     report({
       rule: "missing-key",
-      message: `\`${path}\` needs \`${key}\`: ${wordsFor(inner)}.`,
+      message: `${place.replace(/^t/, "T")} needs \`${key}\`: ${wordsFor(inner)}.`,
       key: join(path, key),
       at: node.origin,
     });

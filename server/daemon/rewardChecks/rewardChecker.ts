@@ -1,7 +1,13 @@
 /** The main thread's end of trying rewards: a thread for each request, checks one after the other. */
 import { Worker } from "node:worker_threads";
 import { UserError } from "../../../shared/lib/errors.ts";
-import type { ResultOf, RewardFinding, rewardPin, rewardTest } from "../../../shared/protocol/protocol.ts";
+import type {
+  ResultOf,
+  RewardFinding,
+  curriculumTest,
+  rewardPin,
+  rewardTest,
+} from "../../../shared/protocol/protocol.ts";
 import type { JudgeReport } from "../../../shared/rollouts/judgeReport.ts";
 import { threadFile } from "../../lib/threadFile.ts";
 import { errorOf } from "../threadError.ts";
@@ -11,7 +17,7 @@ import { stop, type Attacked, type FromThread, type RewardTask } from "./wire.ts
 const checkWithin = 30_000;
 /** Of an attack, in addition to the time that it was given: its first and last answers may be slow. */
 const attackBeyond = 30_000;
-/** Of tests: a few answers, after the processes have started. */
+/** Of tests: a few answers, after the processes have started, or some simulations. */
 const testWithin = 60_000;
 /** Of a judge: a server may take its time over each answer. */
 const judgeWithin = 300_000;
@@ -28,6 +34,7 @@ interface Outcome extends Checked {
   readonly pinned?: ResultOf<typeof rewardPin>;
   readonly reported?: JudgeReport;
   readonly tested?: ResultOf<typeof rewardTest>;
+  readonly simulated?: ResultOf<typeof curriculumTest>;
   readonly ended: "itself" | "stopped" | "late";
 }
 
@@ -83,11 +90,16 @@ export class RewardChecker {
   async test(task: RewardTask, python: string | undefined): Promise<ResultOf<typeof rewardTest>> {
     const { tested } = await this.run(task, python, new AbortController(), testWithin);
     if (tested !== undefined) return tested;
-    throw new UserError(`The tests did not end within ${testWithin / 1000} s.`, {
-      file: task.file,
-      code: "reward-test-late",
-      action: "Run them in a terminal: gradus test.",
-    });
+    throw lateTests({ file: task.file, code: "reward-test-late" });
+  }
+
+  /** Runs tests of curricula. @throws UserError where they take too long */
+  async simulate(files: readonly string[]): Promise<ResultOf<typeof curriculumTest>> {
+    const [file = ""] = files;
+    const task: RewardTask = { file, text: "", unsaved: {}, want: { kind: "simulate", files } };
+    const { simulated } = await this.run(task, undefined, new AbortController(), testWithin);
+    if (simulated !== undefined) return simulated;
+    throw lateTests({ file, code: "curriculum-test-late" });
   }
 
   /** Asks a judge about labelled answers. @throws UserError where it takes too long */
@@ -125,6 +137,12 @@ export class RewardChecker {
   }
 }
 
+const lateTests = (detail: { readonly file: string; readonly code: string }): UserError =>
+  new UserError(`The tests did not end within ${testWithin / 1000} s.`, {
+    ...detail,
+    action: "Run them in a terminal: gradus test.",
+  });
+
 function inThread(
   task: RewardTask,
   python: string | undefined,
@@ -139,7 +157,7 @@ function inThread(
   worker.unref();
   const findings: RewardFinding[] = [];
   const notes: string[] = [];
-  let answer: Pick<Outcome, "attacked" | "pinned" | "tested" | "reported"> = {};
+  let answer: Pick<Outcome, "attacked" | "pinned" | "tested" | "simulated" | "reported"> = {};
   let ended: Outcome["ended"] = "itself";
   return new Promise<Outcome>((resolve, reject) => {
     let patience: NodeJS.Timeout | undefined;

@@ -29,6 +29,7 @@ import type { RunConfig } from "../../core/config/runConfig.ts";
 import { loadFile, type LoadedFile } from "../../frameworks/asConfig/load.ts";
 import { testedConfig } from "../../frameworks/asConfig/testedConfig.ts";
 import { threadError } from "../threadError.ts";
+import { testCurricula } from "./curriculumTests.ts";
 import type { Attacked, FromThread, RewardTask } from "./wire.ts";
 
 function loaded({ file, text }: RewardTask): LoadedFile & { readonly config: RunConfig } {
@@ -129,6 +130,8 @@ async function answer(
 ): Promise<void> {
   const { want, unsaved } = task;
   if (want.kind === "test") return post({ kind: "tested", tested: await tested(task, want.files, signal) });
+  if (want.kind === "simulate")
+    return post({ kind: "simulated", simulated: await testCurricula(want.files, signal) });
   if (want.kind === "pin") return post({ kind: "pinned", pinned: pinned(task, want.row, want.expect) });
   const { config, ...found } = loaded(task);
   const scorer = scorerOf(config, signal, unsaved, want.kind === "judge" ? want.term : undefined);

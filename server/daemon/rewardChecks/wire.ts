@@ -3,6 +3,7 @@ import type {
   ResultOf,
   RewardFinding,
   RewardHole,
+  curriculumTest,
   rewardPin,
   rewardTest,
 } from "../../../shared/protocol/protocol.ts";
@@ -24,6 +25,7 @@ export interface RewardTask {
     | { readonly kind: "pin"; readonly row: RolloutRow; readonly expect: Expectation }
     /** null: those that belong to the config. */
     | { readonly kind: "test"; readonly files: readonly string[] | null }
+    | { readonly kind: "simulate"; readonly files: readonly string[] }
     | {
         readonly kind: "judge";
         readonly term: string;
@@ -46,6 +48,7 @@ export type FromThread =
   | { readonly kind: "attacked"; readonly attacked: Attacked }
   | { readonly kind: "pinned"; readonly pinned: ResultOf<typeof rewardPin> }
   | { readonly kind: "tested"; readonly tested: ResultOf<typeof rewardTest> }
+  | { readonly kind: "simulated"; readonly simulated: ResultOf<typeof curriculumTest> }
   | { readonly kind: "reported"; readonly reported: JudgeReport }
   | { readonly kind: "failed"; readonly error: ThreadError };
 

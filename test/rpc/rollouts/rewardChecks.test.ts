@@ -8,6 +8,7 @@ import { CancellationTokenSource, type MessageConnection } from "vscode-jsonrpc/
 import { isRunning } from "../../../shared/daemon/process.ts";
 import { ask } from "../../../shared/daemon/request.ts";
 import {
+  curriculumTest,
   daemonStatus,
   judgeDraw,
   judgeReport,
@@ -182,6 +183,36 @@ describe("a daemon that is asked about rewards", { timeout: 60_000 }, () => {
     await assert.rejects(ask(connection, rewardTest, { uri: asked.uri }), /they need a trusted workspace/);
     rmSync(join(folder, "odd.reward.test.jsonl"));
     rmSync(file);
+  });
+
+  it("runs tests of curricula, with what failed at its place and what cannot be run", async () => {
+    const file = join(folder, "sums.curriculum.test.yaml");
+    const odd = join(folder, "odd.curriculum.test.yaml");
+    writeFileSync(
+      file,
+      `tests:
+  - name: draws something
+    steps: 5
+    expect:
+      - { metric: groups/drawn, at_least: 1 }
+      - { metric: groups/drawn, at_most: 1 }
+`,
+    );
+    writeFileSync(odd, "config: sums.gradus.yaml\ntest: []\n");
+    const { outcomes, broken } = await ask(connection, curriculumTest, { files: [file, odd] });
+    const [failure] = outcomes[0]!.failures;
+    assert.deepEqual(
+      outcomes.map(({ line, name, failures }) => [line, name, failures.length]),
+      [[1, "draws something", 1]],
+    );
+    assert.deepEqual([failure!.line, failure!.character], [5, 8]);
+    assert.match(failure!.message, /^`groups\/drawn` is \d+ over steps 1 to 5, above 1: level /);
+    assert.deepEqual(
+      broken.map(({ line, character }) => [line, character]),
+      [[1, 0]],
+    );
+    assert.match(broken[0]!.message, /Did you mean `tests`\?/);
+    for (const one of [file, odd]) rmSync(one);
   });
 
   it("draws rollouts to label, and reports on a judge by its recorded scores or by asking it", async () => {

@@ -7,6 +7,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
 import { z } from "zod";
 import { configSchema } from "../../../server/config/grammar/jsonSchema.ts";
+import { isCurriculumTest } from "../../../server/analysis/curriculumTests/read.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 
 const ajv = new Ajv2020({ allErrors: false, strict: false, validateFormats: false });
@@ -16,7 +17,7 @@ const rules = "test/fixtures/config/rules";
 const below = (folder: string): string[] =>
   readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))
-    .filter((file) => /\.ya?ml$/.test(file))
+    .filter((file) => /\.ya?ml$/.test(file) && !isCurriculumTest(file))
     .sort();
 /** Presets tell of themselves under a key that configs do not have. */
 function read(file: string): unknown {
