@@ -1,6 +1,7 @@
 /** `gradus export`: a config as a project of another trainer. */
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Exporter } from "./exporter.ts";
+import { skyrlExporter } from "./skyrl/index.ts";
 import { trlExporter } from "./trl/index.ts";
 import { verlExporter } from "./verl/index.ts";
 
@@ -11,4 +12,5 @@ export type { Exported, Exporter, ExportRequest, Missing, Needs } from "./export
 export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = {
   trl: trlExporter,
   verl: verlExporter,
+  skyrl: skyrlExporter,
 };
