@@ -2,13 +2,12 @@ import { limits, readText } from "../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
-import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
-import type { Framework } from "../frameworks/index.ts";
+import { convert, frameworks, type ConvertedFrom, type Unmapped } from "../frameworks/convert/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { pathText } from "./text/diagnostics.ts";
 
 interface Options {
-  readonly from?: Framework;
+  readonly from?: ConvertedFrom;
   readonly json?: boolean;
 }
 
@@ -49,7 +48,7 @@ export const command: Command = {
     program
       .argument(
         "<file>",
-        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, or an OpenRLHF command line",
+        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, an OpenRLHF command line, or settings of SkyRL in YAML or a launch script",
       )
       .addOption(
         new Option(

@@ -1,4 +1,4 @@
-/** From rewards to advantages: SkyRL's estimators by what they do. The mirror image of `convert/skyrlAdvantage.ts`. */
+/** From rewards to advantages: SkyRL's estimators by what they do. The mirror image of `convert/skyrl/advantage.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../draft.ts";
 import type { SkyrlDraft } from "./draft.ts";

@@ -1,9 +1,9 @@
-/** Importance weights and rejections for a sampler that is not the trainer: the mirror image of `convert/skyrlCorrection.ts`. */
+/** Importance weights and rejections for a sampler that is not the trainer: the mirror image of `convert/skyrl/correction.ts`. */
 import type { Json } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../draft.ts";
 import type { SkyrlDraft } from "./draft.ts";
-import { algorithm, correction, sampling } from "./keys.ts";
+import { correction, sampling } from "./keys.ts";
 
 /** SkyRL bounds the log-ratio by it. */
 const bound = 20;

@@ -1,4 +1,4 @@
-/** PPO's critic: a model of its own with its learner. The mirror image of `convert/skyrlCritic.ts`. */
+/** PPO's critic: a model of its own with its learner. The mirror image of `convert/skyrl/index.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { nameOf } from "../draft.ts";

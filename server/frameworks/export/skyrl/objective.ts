@@ -1,4 +1,4 @@
-/** Losses, their ratios and the entropy bonus: the mirror image of `convert/skyrlLoss.ts`. */
+/** Losses, their ratios and the entropy bonus: the mirror image of `convert/skyrl/loss.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../draft.ts";
 import type { Batch } from "./batch.ts";

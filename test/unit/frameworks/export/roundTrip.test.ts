@@ -11,12 +11,12 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
-import { convert } from "../../../../server/frameworks/convert/index.ts";
+import { convert, type ConvertedFrom } from "../../../../server/frameworks/convert/index.ts";
 import { nested } from "../../../../server/frameworks/convert/settings.ts";
 import type { Missing } from "../../../../server/frameworks/export/index.ts";
+import { skyrlPlan } from "../../../../server/frameworks/export/skyrl/plan.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
-import type { Framework } from "../../../../server/frameworks/document.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
 
@@ -33,7 +33,7 @@ interface Plan {
 
 interface Trainer {
   readonly name: string;
-  readonly engine: Framework;
+  readonly engine: ConvertedFrom;
   readonly list: string;
   readonly set: readonly string[];
   readonly plan: (config: RunConfig) => Plan;
@@ -65,6 +65,17 @@ const trainers: readonly Trainer[] = [
         defaults: ["ppo_trainer", "_self_"],
         ...nested(Object.entries({ ...settings, "data.train_files": "train.parquet" })),
       }),
+    alike: alikeInVerl,
+  },
+  {
+    name: "SkyRL",
+    engine: "skyrl",
+    list: "notInSkyRl.txt",
+    set: ["engine.use=skyrl"],
+    plan: skyrlPlan,
+    text: (settings) =>
+      stringify(nested(Object.entries({ ...settings, "data.train_data": ["train.parquet"] }))),
+    // Its constants are those of verl.
     alike: alikeInVerl,
   },
 ];
