@@ -2,14 +2,12 @@ import { limits, readText } from "../lib/inputFile.ts";
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { UserError, readFailure } from "../../shared/lib/errors.ts";
-import { convert, frameworks, type Unmapped } from "../frameworks/convert/index.ts";
-import { convertOther, isOther, others, type OtherTrainer } from "../frameworks/convert/others.ts";
-import type { Framework } from "../frameworks/index.ts";
+import { convert, frameworks, type ConvertedFrom, type Unmapped } from "../frameworks/convert/index.ts";
 import { complain, printJson, type Command } from "./command.ts";
 import { pathText } from "./text/diagnostics.ts";
 
 interface Options {
-  readonly from?: Framework | OtherTrainer;
+  readonly from?: ConvertedFrom;
   readonly json?: boolean;
 }
 
@@ -34,8 +32,7 @@ const line = ({ key, value, reason }: Unmapped): string => {
 function run(file: string, { from, json }: Options): void {
   const path = resolve(file);
   const text = read(path);
-  const { config, unmapped } =
-    convertOther(path, text, from) ?? convert(path, text, isOther(from) ? undefined : from);
+  const { config, unmapped } = convert(path, text, from);
   if (json === true) {
     printJson({ config, unmapped });
     return;
@@ -52,13 +49,13 @@ export const command: Command = {
     program
       .argument(
         "<file>",
-        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, an OpenRLHF command line, or prime-rl's rl.toml",
+        "a verl Hydra file or launch script, a TRL GRPOConfig in YAML or Python, an OpenRLHF command line, settings of SkyRL in YAML or a launch script, or prime-rl's rl.toml",
       )
       .addOption(
         new Option(
           "--from <framework>",
           "the framework of the configuration; default: recognised by its keys",
-        ).choices([...frameworks, ...others]),
+        ).choices(frameworks),
       )
       .option("--json", 'one JSON value: {"config", "unmapped"}')
       .action((file: string, options: Options) => run(file, options));

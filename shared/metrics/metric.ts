@@ -10,7 +10,9 @@ export interface Metric {
   readonly summary: string;
   /** Runs of other trainers alone have it: no config can ask for it. */
   readonly imported?: true;
-  readonly aliases?: Readonly<Partial<Record<"trl" | "verl" | "openrlhf" | "prime_rl", readonly string[]>>>;
+  readonly aliases?: Readonly<
+    Partial<Record<"trl" | "verl" | "openrlhf" | "skyrl" | "prime_rl", readonly string[]>>
+  >;
 }
 
 /** A metric without a unit, of which neither way is good, unless `facts` say otherwise. */

@@ -8,7 +8,12 @@ import { updateMetrics } from "./updateMetrics.ts";
 export const metrics: readonly Metric[] = [
   metric("reward/total", "Mean combined reward over the step's rollouts.", {
     better: "higher",
-    aliases: { trl: ["reward"], verl: ["critic/score/mean"], openrlhf: ["reward"] },
+    aliases: {
+      trl: ["reward"],
+      verl: ["critic/score/mean"],
+      openrlhf: ["reward"],
+      skyrl: ["reward/avg_raw_reward"],
+    },
   }),
   metric("reward/total/std", "Standard deviation of the combined reward over the step's rollouts.", {
     aliases: { trl: ["reward_std"], openrlhf: ["rollout/reward_std"] },
@@ -38,7 +43,9 @@ export const metrics: readonly Metric[] = [
     "reward/<term>/component/<component>",
     "Mean of a number that the term gives next to its value (verl's `acc` next to `score`). It counts nothing. At most 16 per term.",
   ),
-  metric("advantage/mean_abs", "Mean absolute advantage over trained tokens."),
+  metric("advantage/mean_abs", "Mean absolute advantage over trained tokens.", {
+    aliases: { skyrl: ["loss/avg_raw_advantages_abs"] },
+  }),
   fraction("groups/all_right", "Groups in which every rollout succeeded.", {
     aliases: { prime_rl: ["by_group/frac_all_good"] },
   }),
@@ -74,6 +81,7 @@ export const metrics: readonly Metric[] = [
       trl: ["completions/mean_length"],
       verl: ["response_length/mean"],
       openrlhf: ["response_length"],
+      skyrl: ["generate/avg_num_tokens"],
     },
   }),
   metric("rollout/length/p10", "A tenth of the step's responses are shorter than this.", { unit: "tokens" }),
@@ -101,14 +109,24 @@ export const metrics: readonly Metric[] = [
   ...episodeMetrics,
   metric("policy/entropy", "Mean entropy of the next-token distribution on generated tokens.", {
     unit: "nats",
-    aliases: { trl: ["entropy"], verl: ["actor/entropy"], prime_rl: ["entropy/all/mean"] },
+    aliases: {
+      trl: ["entropy"],
+      verl: ["actor/entropy"],
+      skyrl: ["policy/policy_entropy"],
+      prime_rl: ["entropy/all/mean"],
+    },
   }),
   metric("policy/kl/<model>/coefficient", "Coefficient of a KL term that follows the measured divergence.", {
-    aliases: { verl: ["actor/reward_kl_penalty_coeff"] },
+    aliases: { verl: ["actor/reward_kl_penalty_coeff"], skyrl: ["loss/kl_loss_coef"] },
   }),
   metric("policy/kl/<model>", "k3 estimate of the divergence from another model.", {
     unit: "nats",
-    aliases: { trl: ["kl"], verl: ["actor/kl_loss"], openrlhf: ["kl"] },
+    aliases: {
+      trl: ["kl"],
+      verl: ["actor/kl_loss"],
+      openrlhf: ["kl"],
+      skyrl: ["policy/policy_kl", "loss/avg_kl"],
+    },
   }),
   ...updateMetrics,
   fraction("curriculum/<arm>/share", "Share of the step's groups drawn from the arm."),

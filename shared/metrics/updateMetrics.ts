@@ -3,18 +3,29 @@ import { fraction, metric, type Metric } from "./metric.ts";
 
 export const updateMetrics: readonly Metric[] = [
   metric("update/loss", "Mean loss of the step's optimiser updates.", {
-    aliases: { trl: ["loss"], verl: ["actor/pg_loss"], openrlhf: ["policy_loss"] },
+    aliases: {
+      trl: ["loss"],
+      verl: ["actor/pg_loss"],
+      openrlhf: ["policy_loss"],
+      skyrl: ["policy/policy_loss"],
+    },
   }),
   metric("update/grad_norm", "Global gradient norm before clipping.", {
     aliases: {
       trl: ["grad_norm"],
       verl: ["actor/grad_norm"],
       openrlhf: ["actor_grad_norm"],
+      skyrl: ["policy/grad_norm"],
       prime_rl: ["optim/grad_norm"],
     },
   }),
   fraction("update/clip_fraction", "Trained tokens on which the clip acts.", {
-    aliases: { trl: ["clip_ratio/region_mean"], verl: ["actor/pg_clipfrac"], openrlhf: ["ppo_clip_ratio"] },
+    aliases: {
+      trl: ["clip_ratio/region_mean"],
+      verl: ["actor/pg_clipfrac"],
+      openrlhf: ["ppo_clip_ratio"],
+      skyrl: ["policy/loss_metrics/clip_ratio"],
+    },
   }),
   fraction("update/clip_low", "Trained tokens clipped at the lower bound: already made too unlikely.", {
     aliases: { trl: ["clip_ratio/low_mean"] },
@@ -60,7 +71,10 @@ export const updateMetrics: readonly Metric[] = [
     "Effective sample size of the importance correction's weights, as a share of the tokens.",
     { better: "higher", aliases: { verl: ["rollout_corr/rollout_is_eff_sample_size"] } },
   ),
-  fraction("correction/bounded", "Trained tokens whose correction weight was clamped.", { better: "lower" }),
+  fraction("correction/bounded", "Trained tokens whose correction weight was clamped.", {
+    better: "lower",
+    aliases: { skyrl: ["policy/loss_metrics/tis_token_clip_high_ratio"] },
+  }),
   fraction("correction/rejected", "Tokens left out because their correction weight was out of bounds.", {
     better: "lower",
     aliases: { verl: ["rollout_corr/rollout_rs_masked_fraction"] },
@@ -70,6 +84,7 @@ export const updateMetrics: readonly Metric[] = [
       trl: ["learning_rate"],
       verl: ["actor/lr"],
       openrlhf: ["actor_lr"],
+      skyrl: ["policy/policy_lr"],
       prime_rl: ["optim/lr"],
     },
   }),

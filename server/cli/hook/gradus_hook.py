@@ -260,7 +260,7 @@ def _asked_verl(given):
     source, truth = given.get("data_source"), given.get("ground_truth")
     response = next((given[name] for name in SOLUTION if given.get(name) is not None), None)
     prompt = next((extra[name] for name in PROMPTS if isinstance(extra.get(name), (str, list))), None)
-    data = {name: _plain(value) for name, value in extra.items()}
+    data = {name: _plain(value) for name, value in extra.items() if name != "gradus_rollout"}
     data.update(_truth(truth))
     if source is not None:
         data["data_source"] = _plain(source)
@@ -273,6 +273,8 @@ def _asked_verl(given):
         "key": json.dumps(_plain(key), sort_keys=True),
         "arm": source if isinstance(source, str) else None,
         "evaluates": isinstance(split, str) and split in ("test", "val", "validation", "eval"),
+        # Of a caller that scores several responses at the same time: what tells them apart.
+        "rollout": extra.get("gradus_rollout"),
     }
 
 
@@ -324,15 +326,21 @@ def _use():
 
 
 def _place(step, use, asked, options):
-    """Task, group, index in it, and use. Each function counts for itself, so those of one rollout are equal."""
+    """Task, group, index in it, and use. Each function counts for itself, so those of one rollout are equal. A rollout that
+    is named has its place from the first function that sees it."""
     use = "evaluate" if asked.get("evaluates") else use
     task = hashlib.sha256(asked["key"].encode("utf-8", "backslashreplace")).hexdigest()[:12]
-    steps = _state.counts.setdefault(options["name"], {})
+    rollout = asked.get("rollout")
+    steps = _state.counts.setdefault(options["name"] if rollout is None else "", {})
     for old in [one for one in steps if one < step - 1]:
         del steps[old]
     counts = steps.setdefault(step, {})
-    count = counts.get((task, use), 0)
-    counts[task, use] = count + 1
+    if rollout is None:
+        count = counts.get((task, use), 0)
+        counts[task, use] = count + 1
+    else:
+        places = counts.setdefault((task, use), {})
+        count = places.setdefault(rollout, len(places))
     name = task if use == "train" else "held-out-" + task
     size = options["group_size"] or _state.group_size
     if not size:

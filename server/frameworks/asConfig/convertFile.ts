@@ -48,11 +48,17 @@ function refuseOther(file: string, text: string): void {
   if (configKind(text) === "gradus" && looksOwn(text, Object.keys(grammar.fields))) return;
   const name = otherTrainer(text);
   if (name === undefined) return;
-  throw new UserError(`this is a configuration of ${name}, which Gradus does not read`, {
-    file,
-    code: "unknown-config",
-    action: "It reads its own configs, and those of verl, TRL and OpenRLHF.",
-  });
+  const converts = name === "SkyRL";
+  throw new UserError(
+    `this is a configuration of ${name}, which ${converts ? "only `gradus convert` reads" : "Gradus does not read"}`,
+    {
+      file,
+      code: "unknown-config",
+      action: converts
+        ? `Make a config of it: gradus convert ${basename(file)} > mine.gradus.yaml`
+        : "It reads its own configs, and those of verl, TRL and OpenRLHF.",
+    },
+  );
 }
 
 /** `run.sh` says less than its folder. */

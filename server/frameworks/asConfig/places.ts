@@ -1,6 +1,6 @@
 /** Which of a framework's settings wrote a value of the converted config: what is wrong with it is said at that line. */
 import type { Range } from "../../lib/lines.ts";
-import type { Framework } from "../document.ts";
+import type { ConvertedFrom } from "../convert/types.ts";
 
 type Sources = readonly (readonly [path: RegExp, ...keys: readonly string[]])[];
 
@@ -8,7 +8,7 @@ const actor = "actor_rollout_ref.actor";
 const rollout = "actor_rollout_ref.rollout";
 
 /** The first pattern that fits the path counts, and of its settings the first that the file has. */
-const sources: Readonly<Record<Framework, Sources>> = {
+const sources: Readonly<Record<ConvertedFrom, Sources>> = {
   verl: [
     [/^name$/, "trainer.experiment_name"],
     [/^seed$/, "data.seed"],
@@ -45,6 +45,32 @@ const sources: Readonly<Record<Framework, Sources>> = {
     [/^checkpoint/, "trainer.save_freq"],
     [/^curriculum/, "algorithm.filter_groups.enable"],
   ],
+  skyrl: [
+    [/^name$/, "trainer.run_name"],
+    [/^seed$/, "trainer.seed"],
+    [/^steps$/, "trainer.max_training_steps"],
+    [/^model\.adapter/, "trainer.policy.model.lora.rank"],
+    [/^model/, "trainer.policy.model.path"],
+    [/^models\.critic/, "trainer.critic.model.path"],
+    [/^tasks\.[^.]+\.max_prompt$/, "trainer.max_prompt_length"],
+    [/^tasks/, "data.train_data"],
+    [/^rollout\.prompts$/, "trainer.train_batch_size"],
+    [/^rollout\.group$/, "generator.n_samples_per_prompt"],
+    [/^rollout\.max_tokens$/, "generator.sampling_params.max_generate_length"],
+    [/^rollout\.temperature$/, "generator.sampling_params.temperature"],
+    [/^reward/, "environment.env_class"],
+    [/^advantage/, "trainer.algorithm.advantage_estimator"],
+    [/^objective\.aggregate/, "trainer.algorithm.loss_reduction"],
+    [/^objective/, "trainer.algorithm.policy_loss_type"],
+    [/^kl/, "trainer.algorithm.kl_loss_coef", "trainer.algorithm.use_kl_loss"],
+    [/^update\.optimizer/, "trainer.policy.optimizer_config.lr"],
+    [/^update\.mini_batch$/, "trainer.policy_mini_batch_size"],
+    [/^update\.epochs$/, "trainer.update_epochs_per_batch"],
+    [/^evaluation/, "trainer.eval_interval"],
+    [/^checkpoint/, "trainer.ckpt_interval"],
+  ],
+  // Where a setting of TOML is written is not kept.
+  "prime-rl": [],
   trl: [
     [/^name$/, "run_name"],
     [/^seed$/, "seed"],
@@ -101,7 +127,7 @@ const sources: Readonly<Record<Framework, Sources>> = {
 
 /** undefined where the file does not set it: it is a default of the framework. */
 export function placeOf(
-  framework: Framework,
+  framework: ConvertedFrom,
   places: ReadonlyMap<string, Range>,
   path: string,
 ): Range | undefined {

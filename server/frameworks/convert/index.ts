@@ -1,20 +1,23 @@
-/** `gradus convert`: a configuration of verl, TRL or OpenRLHF as one of Gradus. */
+/** `gradus convert`: a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl as one of Gradus. */
 import type { JsonObject } from "../../../shared/lib/json.ts";
-import type { Framework } from "../document.ts";
+import { flatTable } from "../tables/flatTable.ts";
 import type { ConfigDraft } from "./draft.ts";
 import { convertOpenRlhf, openrlhfReason } from "./openrlhf.ts";
 import { openrlhfDefaults } from "./openrlhfFlags.ts";
+import { convertPrimeRl, primeRlReason } from "./primeRl.ts";
+import { primeRlDefaults, primeRlRelease } from "./primeRlDefaults.ts";
 import { readFramework } from "./read.ts";
 import { Settings } from "./settings.ts";
+import { convertSkyrl, skyrlReason } from "./skyrl/index.ts";
 import { spelledOut } from "./spelling.ts";
 import { convertTrl } from "./trl.ts";
 import { trlDefaults, trlPreferenceDefaults, trlReason } from "./trlDefaults.ts";
 import { convertTrlPreference, isPreference } from "./trlPreference.ts";
-import type { Converted } from "./types.ts";
+import type { Converted, ConvertedFrom } from "./types.ts";
 import { convertVerl, verlReason } from "./verl.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
-export type { Converted } from "./types.ts";
+export type { Converted, ConvertedFrom } from "./types.ts";
 export type { Unmapped } from "./settings.ts";
 
 interface FrameworkConverter {
@@ -25,7 +28,7 @@ interface FrameworkConverter {
   readonly reasonOf: (key: string) => string;
 }
 
-const converters: Readonly<Record<Framework, FrameworkConverter>> = {
+const converters: Readonly<Record<ConvertedFrom, FrameworkConverter>> = {
   verl: { release: "verl 0.9.1", defaults: verlDefaults, convert: convertVerl, reasonOf: verlReason },
   trl: { release: "TRL 1.16", defaults: trlDefaults, convert: convertTrl, reasonOf: trlReason },
   openrlhf: {
@@ -34,21 +37,35 @@ const converters: Readonly<Record<Framework, FrameworkConverter>> = {
     convert: convertOpenRlhf,
     reasonOf: openrlhfReason,
   },
+  skyrl: {
+    release: "SkyRL 0.3.0",
+    get defaults() {
+      return flatTable("skyrl").keys;
+    },
+    convert: convertSkyrl,
+    reasonOf: skyrlReason,
+  },
+  "prime-rl": {
+    release: primeRlRelease,
+    defaults: primeRlDefaults,
+    convert: convertPrimeRl,
+    reasonOf: primeRlReason,
+  },
 };
 const preference: FrameworkConverter = {
   ...converters.trl,
   defaults: trlPreferenceDefaults,
   convert: convertTrlPreference,
 };
-export const frameworks: readonly Framework[] = ["verl", "trl", "openrlhf"];
+export const frameworks: readonly ConvertedFrom[] = ["verl", "trl", "openrlhf", "skyrl", "prime-rl"];
 
 /**
  * Unset keys get the framework's default, and the result says so.
  * @param file where relative files that the text names are looked for
  * @param asked the framework, if the text does not show it
- * @throws UserError if it is not a configuration of the three
+ * @throws UserError if it is not a configuration of one of them
  */
-export function convert(file: string, text: string, asked?: Framework): Converted {
+export function convert(file: string, text: string, asked?: ConvertedFrom): Converted {
   const { framework, settings: read, lost, rewards, places, head } = readFramework(file, text, asked);
   const written = spelledOut(framework, read);
   const {

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseDocument } from "yaml";
 import { UserError, messageOf } from "../../../shared/lib/errors.ts";
 import type { Json } from "../../../shared/lib/json.ts";
-import type { Framework, Setting } from "../document.ts";
+import type { Setting } from "../document.ts";
 import { oldNames } from "../facts/openrlhfNames.ts";
 import { standsForTooMuch } from "../composed.ts";
 import { settingsInForce } from "../inForce.ts";
@@ -16,32 +16,33 @@ import type { ParsedConfig } from "../readers/parsedConfig.ts";
 import { flat } from "../values.ts";
 import { otherTrainer } from "../project/otherTrainer.ts";
 import { readTrlScript, type TrlScript } from "../project/trlScript.ts";
+import { isOnlyConverted, parseOnlyConverted } from "../readers/onlyConverted.ts";
+import { isPrimeRl, primeRlSettings, tomlOf } from "./primeRl.ts";
 import { ownerByKeys } from "./owner.ts";
 import type { Unmapped } from "./settings.ts";
-import type { FrameworkSettings } from "./types.ts";
+import type { ConvertedFrom, FrameworkSettings } from "./types.ts";
 
 /** Programs that practise with rewards, and TRL's DPO. */
 const converted = /^(grpo|dpo|train_ppo_ray|(\w+_)?ppo_(\w+_)?trainer)$/;
 
 /** Of `convert` alone. */
-export const orFrom = "; `--from verl|trl|openrlhf` names its framework.";
+export const orFrom = "; `--from verl|trl|openrlhf|skyrl|prime-rl` names its framework.";
 
-/** @throws UserError if the text is not a configuration of verl, TRL or OpenRLHF, or is one of a program without a counterpart */
-export function readFramework(file: string, text: string, asked?: Framework): FrameworkSettings {
+/** @throws UserError if the text is no configuration that is converted, or is one of a program without a counterpart */
+export function readFramework(file: string, text: string, asked?: ConvertedFrom): FrameworkSettings {
+  const toml = primeRlIn(file, text, asked === "prime-rl");
+  if (toml !== undefined) return toml;
+  if (asked === "prime-rl") throw unrecognised(file);
   refuseBroken(file, text);
+  const only = parseOnlyConverted(file, text, asked);
+  if (only !== undefined) return { ...settingsOf(file, text, only.parsed), framework: only.framework };
+  if (isOnlyConverted(asked)) throw unrecognised(file);
   refuseOther(file, text);
   const written =
     asked === undefined
       ? (parseConfig(file, text) ?? parseConfig(file, text, ownerByKeys))
       : parseConfig(file, text, () => asked);
-  if (written === undefined)
-    throw new UserError("this is not a configuration of verl, TRL or OpenRLHF that Gradus recognises", {
-      file,
-      code: "unknown-config",
-      action:
-        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, or an OpenRLHF command line" +
-        orFrom,
-    });
+  if (written === undefined) throw unrecognised(file);
   if (asked === undefined && written.tree !== undefined && !converted.test(written.tree))
     throw new UserError(
       `this configures \`${written.tree}\` of ${frameworkNames[written.framework]}, which convert does not read`,
@@ -54,6 +55,33 @@ export function readFramework(file: string, text: string, asked?: Framework): Fr
     );
   return settingsOf(file, text, written);
 }
+
+/** Of TOML no other trainer has a configuration here. @param asked it is known to be prime-rl's */
+function primeRlIn(file: string, text: string, asked: boolean): FrameworkSettings | undefined {
+  if (!asked && !file.endsWith(".toml")) return undefined;
+  const tree = tomlOf(file, text);
+  if (!asked && !isPrimeRl(tree)) return undefined;
+  const start = { line: 0, character: 0 };
+  return {
+    framework: "prime-rl",
+    settings: primeRlSettings(tree),
+    lost: [],
+    places: new Map(),
+    head: { start, end: start },
+  };
+}
+
+const unrecognised = (file: string): UserError =>
+  new UserError(
+    "this is not a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl that Gradus recognises",
+    {
+      file,
+      code: "unknown-config",
+      action:
+        "Give a verl Hydra file or launch script, a GRPOConfig or DPOConfig in YAML or Python, an OpenRLHF command line, settings of SkyRL, or rl.toml of prime-rl" +
+        orFrom,
+    },
+  );
 
 /** A YAML file with a mistake would be read in part, and the rest silently lost. */
 function refuseBroken(file: string, text: string): void {
@@ -103,7 +131,7 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
   );
   const settings = new Map(
     keys.flatMap((key): [string, Json][] => {
-      const value = interpolated(raw(key), key, raw, environment) ?? null;
+      const value = filledIn(raw(key), (one) => interpolated(one, key, raw, environment)) ?? null;
       const name = framework === "openrlhf" ? (oldNames[key] ?? key) : key;
       return form === "python" ? [[name, value]] : flat({ [name]: value });
     }),
@@ -137,6 +165,10 @@ function settingsOf(file: string, text: string, written: ParsedConfig): Framewor
     head: written.head,
   };
 }
+
+/** Items of a list one by one. */
+const filledIn = (value: Json | undefined, fill: (one: Json | undefined) => Json | undefined) =>
+  Array.isArray(value) ? value.map((one: Json) => fill(one) ?? null) : fill(value);
 
 /** The user's own script that a launch starts, if it is near: what its trainer is given that no flag says. */
 function startedScript(

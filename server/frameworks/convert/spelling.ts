@@ -1,13 +1,13 @@
 /** Keys as their frameworks' parsers spell them out, before any of them is looked up. */
 import type { Json } from "../../../shared/lib/json.ts";
 import { interpolated } from "../interpolation.ts";
-import type { Framework } from "../document.ts";
+import type { ConvertedFrom } from "./types.ts";
 import { verlDefaults } from "./verlDefaults.ts";
 
 type DottedSettings = ReadonlyMap<string, Json>;
 
 /** The same settings under the names that the release reads, which `convert` asks for. */
-export function spelledOut(framework: Framework, written: DottedSettings): DottedSettings {
+export function spelledOut(framework: ConvertedFrom, written: DottedSettings): DottedSettings {
   if (framework === "trl") return new Map([...written].map(transformersFlag));
   return framework === "verl" ? earlierCorrection(withReferences(written)) : written;
 }

@@ -1,13 +1,17 @@
-/** What the three converters share. */
+/** What the converters share. */
 import type { Json, JsonObject } from "../../../shared/lib/json.ts";
 import type { Range } from "../../lib/lines.ts";
 import type { Framework } from "../document.ts";
 import type { ScriptReward } from "../project/scriptRewards.ts";
+import type { OnlyConverted } from "../readers/onlyConverted.ts";
 import type { Unmapped } from "./settings.ts";
+
+/** Whose configuration was converted. */
+export type ConvertedFrom = Framework | OnlyConverted | "prime-rl";
 
 /** A framework's configuration, parsed: settings by dotted key, and what parsing lost. */
 export interface FrameworkSettings {
-  readonly framework: Framework;
+  readonly framework: ConvertedFrom;
   readonly settings: ReadonlyMap<string, Json>;
   readonly lost: readonly Unmapped[];
   /** Of a Python script that calls the trainer. */
@@ -19,7 +23,7 @@ export interface FrameworkSettings {
 }
 
 export interface Converted {
-  readonly framework: Framework;
+  readonly framework: ConvertedFrom;
   /** YAML of a Gradus config. */
   readonly config: string;
   readonly unmapped: readonly Unmapped[];

@@ -3,6 +3,7 @@ import type { EngineKeys, KeysOfEngine } from "../../core/config/engineKeys.ts";
 import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Framework } from "../document.ts";
 import { factsFor } from "../facts.ts";
+import { flatTable, type FlatName } from "../tables/flatTable.ts";
 import { tableOf } from "../tables/load.ts";
 
 /** The trainers with tables, and the program whose keys count. */
@@ -11,12 +12,28 @@ const programs: Readonly<Partial<Record<ExternalEngine, readonly [Framework, str
   verl: ["verl", "ppo_trainer"],
   openrlhf: ["openrlhf", "train_ppo_ray"],
 };
+/** Those with a list of keys alone. */
+const flats: Readonly<Partial<Record<ExternalEngine, FlatName>>> = { skyrl: "skyrl" };
 
 /** Of the newest release that is known; undefined: nothing is known of the trainer. */
 export const engineKeys: KeysOfEngine = (engine) => {
-  const program = programs[engine];
+  const [program, flat] = [programs[engine], flats[engine]];
+  if (flat !== undefined) return flatKeys(flat);
   return program === undefined ? undefined : keysOf(...program);
 };
+
+export function flatKeys(name: FlatName): EngineKeys {
+  const { keys, open } = flatTable(name);
+  const names = Object.keys(keys);
+  return {
+    keys: names,
+    has: (key) =>
+      Object.hasOwn(keys, key) ||
+      names.some((one) => one.startsWith(`${key}.`)) ||
+      open.some((one) => key.startsWith(`${one}.`)),
+    usual: (key) => keys[key],
+  };
+}
 
 export function keysOf(framework: Framework, tree: string): EngineKeys {
   const newest = tableOf(framework).versions.at(-1) ?? "";

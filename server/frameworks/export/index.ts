@@ -3,6 +3,7 @@ import type { ExternalEngine } from "../../../shared/run/engines.ts";
 import type { Exporter } from "./exporter.ts";
 import { openRlhfExporter } from "./openrlhf/index.ts";
 import { primeRlExporter } from "./primeRl/index.ts";
+import { skyrlExporter } from "./skyrl/index.ts";
 import { trlExporter } from "./trl/index.ts";
 import { verlExporter } from "./verl/index.ts";
 
@@ -15,4 +16,5 @@ export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = {
   verl: verlExporter,
   openrlhf: openRlhfExporter,
   "prime-rl": primeRlExporter,
+  skyrl: skyrlExporter,
 };

@@ -21,7 +21,7 @@ const tables = new Map<PackageName, FrameworkTable>();
 const views = new Map<string, KeyTable>();
 
 /** The nearest folder upwards that holds the tables: the checkout, or the installed extension. */
-function tablesFolder(start = dirname(fileURLToPath(import.meta.url))): string {
+export function tablesFolder(start = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = start; ; folder = dirname(folder)) {
     if (existsSync(join(folder, place, "verl.json"))) return join(folder, place);
     if (dirname(folder) === folder)

@@ -34,13 +34,19 @@ const unitText = ({ unit, range, better: way }: Metric): string =>
     .filter((text) => text !== "")
     .join(" ");
 
-const systems = { trl: "TRL", verl: "verl", openrlhf: "OpenRLHF", prime_rl: "prime-rl" } as const;
+const systems = {
+  trl: "TRL",
+  verl: "verl",
+  openrlhf: "OpenRLHF",
+  skyrl: "SkyRL",
+  prime_rl: "prime-rl",
+} as const;
+const namers = ["trl", "verl", "openrlhf", "skyrl", "prime_rl"] as const;
 
 function aliasText({ aliases }: Metric): string {
-  const names = Object.entries(systems).flatMap(([key, system]) => {
-    const known = aliases?.[key === "trl" || key === "verl" || key === "openrlhf" ? key : "prime_rl"] ?? [];
-    return known.map((alias) => `\`${alias}\` of ${system}`);
-  });
+  const names = namers.flatMap((namer) =>
+    (aliases?.[namer] ?? []).map((alias) => `\`${alias}\` of ${systems[namer]}`),
+  );
   return names.length === 0 ? "" : `The same as ${names.join(", ")}.`;
 }
 

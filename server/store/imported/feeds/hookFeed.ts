@@ -1,8 +1,8 @@
 /**
  * A folder that `gradus_hook.py` writes to: `rollouts-<machine>-<process>-<start>.jsonl` of each process that scores, and from
- * TRL's callback `metrics-….jsonl` and `training.json`, from verl's file logger `metrics-verl-<start>.jsonl`, or from OpenRLHF
- * TensorBoard's event files; next to it what a curriculum's service decided (`decisions.ts`). A step is taken in when every
- * process has gone on to a later one.
+ * TRL's callback `metrics-….jsonl` and `training.json`, from verl's file logger `metrics-verl-<start>.jsonl`, from a project for
+ * SkyRL `metrics-skyrl-<start>.jsonl`, or from OpenRLHF TensorBoard's event files; next to it what a curriculum's service decided
+ * (`decisions.ts`). A step is taken in when every process has gone on to a later one.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,8 @@ import {
 
 export const hookFile = /^rollouts-.+-(\d+)-(\d+)\.jsonl$/;
 const metricsFile = /^metrics-.+-(\d+)\.jsonl$/;
-const verlFile = /^metrics-verl-\d+\.jsonl$/;
+/** Of trainers whose names are not TRL's. */
+const othersFile = /^metrics-(verl|skyrl)-\d+\.jsonl$/;
 /** Milliseconds by which the metrics' file may have been begun before the first rollouts were. */
 const slack = 10_000;
 
@@ -60,8 +61,13 @@ interface MetricsFile {
   readonly tail: LineTail;
   readonly before: number;
   /** Whose names its metrics have. */
-  readonly namer: "trl" | "verl";
+  readonly namer: "trl" | "verl" | "skyrl";
 }
+
+const namerOf = (name: string): MetricsFile["namer"] => {
+  const other = othersFile.exec(name)?.[1];
+  return other === "verl" || other === "skyrl" ? other : "trl";
+};
 
 export class HookFeed implements Feed {
   readonly trainer = "hook";
@@ -210,7 +216,7 @@ export class HookFeed implements Feed {
       const began = this.events.has(name) ? undefined : eventFileBegan(name);
       if (began !== undefined) this.events.add(name, this.sessionAt(began, "verl")?.before ?? 0);
       if (metricsFile.test(name)) {
-        const namer = verlFile.test(name) ? "verl" : "trl";
+        const namer = namerOf(name);
         const of = this.sessionAt(Number(metricsFile.exec(name)?.[1]), namer);
         if (of === undefined) this.others.add(name);
         else this.metrics.set(name, { tail: new LineTail(path), before: of.before, namer });
@@ -262,7 +268,7 @@ export class HookFeed implements Feed {
     for (const { name } of spans) if (!meant.has(name)) this.others.add(name);
   }
 
-  /** Metrics are written when a step has been made: TRL's in a file that is begun with the first, verl's at its start. */
+  /** Metrics are written when a step has been made: TRL's and SkyRL's in a file that is begun with the first, verl's at its start. */
   private sessionAt(
     milliseconds: number,
     namer: MetricsFile["namer"],

@@ -2,7 +2,7 @@
 import type { WireNumber } from "../../../../shared/rollouts/rollouts.ts";
 import { named, ownName, type Namer } from "../metricNames.ts";
 
-const namers: readonly Namer[] = ["trl", "verl", "prime_rl", "openrlhf"];
+const namers: readonly Namer[] = ["trl", "verl", "prime_rl", "openrlhf", "skyrl"];
 
 /** transformers' callbacks put its own in front. */
 const plain = (name: string): string => name.replace(/^train\//, "");

@@ -5,18 +5,14 @@ import { describe, it } from "node:test";
 import { parse } from "yaml";
 import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
-import { convertOther, type OtherConverted } from "../../../../server/frameworks/convert/others.ts";
+import { convert, type Converted } from "../../../../server/frameworks/convert/index.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
 
 const folder = temporary();
 const file = join(folder, "rl.toml");
 
-function converted(text: string): OtherConverted {
-  const found = convertOther(file, text);
-  assert.ok(found !== undefined);
-  return found;
-}
+const converted = (text: string): Converted => convert(file, text);
 
 /** The converted config, which loads. */
 function configOf(text: string): JsonObject {
@@ -157,15 +153,16 @@ rank = 8
 
 describe("which texts are prime-rl's", () => {
   it("are those in TOML with its parts, or those that are said to be", () => {
-    assert.equal(convertOther(join(folder, "pyproject.toml"), "[project]\nname = 'a'\n"), undefined);
-    assert.equal(convertOther(join(folder, "a.yaml"), written), undefined);
-    assert.notEqual(convertOther(join(folder, "a.txt"), written, "prime-rl"), undefined);
-    assert.equal(convertOther(file, written, "verl"), undefined);
+    const unknown = /not a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl/;
+    assert.equal(converted(written).framework, "prime-rl");
+    assert.throws(() => convert(join(folder, "pyproject.toml"), "[project]\nname = 'a'\n"), unknown);
+    assert.throws(() => convert(join(folder, "a.txt"), written), unknown);
+    assert.equal(convert(join(folder, "a.txt"), written, "prime-rl").framework, "prime-rl");
   });
 
   it("are refused at the place of their mistake", () => {
     assert.throws(
-      () => convertOther(file, "max_steps = 3\n[orchestrator\n"),
+      () => convert(file, "max_steps = 3\n[orchestrator\n"),
       (error) => error instanceof UserError && /^not TOML/.test(error.message) && error.detail.line === 1,
     );
   });

@@ -1,4 +1,4 @@
-/** The vectors made again: by a Python that has TRL, verl or OpenRLHF, named in GRADUS_PEER_PYTHON (PYTHONPATH counts). */
+/** The vectors made again: by a Python that has TRL, verl, OpenRLHF or SkyRL, named in GRADUS_PEER_PYTHON (PYTHONPATH counts). */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ function made(script: string, words: readonly string[]): unknown {
     encoding: "utf8",
     maxBuffer: 2 ** 26,
   });
-  if (status !== 0 && /ModuleNotFoundError: No module named '(verl|trl|openrlhf)'/.test(stderr))
+  if (status !== 0 && /ModuleNotFoundError: No module named '(verl|trl|openrlhf|skyrl)'/.test(stderr))
     return undefined;
   assert.equal(status, 0, stderr);
   return JSON.parse(stdout.slice(stdout.indexOf("{")));
@@ -41,7 +41,7 @@ it("the rollouts are those that the script makes", { skip }, () => {
   assert.deepEqual(made(join(folder, "make.py"), ["rollouts", "--print"]), JSON.parse(file));
 });
 
-for (const peer of ["trl", "trl_dpo", "verl", "openrlhf"])
+for (const peer of ["trl", "trl_dpo", "verl", "openrlhf", "skyrl"])
   it(`the vectors are those that ${peer} makes`, { skip }, (context) => {
     const again = made(join(folder, "make.py"), [peer, "--print"]);
     if (again === undefined) {

@@ -11,17 +11,16 @@ import { UserError } from "../../../../shared/lib/errors.ts";
 import { isObject, type Json, type JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../../server/core/config/resolved.ts";
 import type { RunConfig } from "../../../../server/core/config/runConfig.ts";
-import { convert } from "../../../../server/frameworks/convert/index.ts";
-import { convertOther, type OtherTrainer } from "../../../../server/frameworks/convert/others.ts";
+import { convert, type ConvertedFrom } from "../../../../server/frameworks/convert/index.ts";
 import { nested } from "../../../../server/frameworks/convert/settings.ts";
 import type { Missing } from "../../../../server/frameworks/export/index.ts";
 import { flagLines } from "../../../../server/frameworks/export/openrlhf/launchText.ts";
 import { openRlhfPlan } from "../../../../server/frameworks/export/openrlhf/plan.ts";
 import { primeRlPlan } from "../../../../server/frameworks/export/primeRl/plan.ts";
 import { tomlText, treeOf } from "../../../../server/frameworks/export/primeRl/toml.ts";
+import { skyrlPlan } from "../../../../server/frameworks/export/skyrl/plan.ts";
 import { trlPlan } from "../../../../server/frameworks/export/trl/plan.ts";
 import { verlPlan } from "../../../../server/frameworks/export/verl/plan.ts";
-import type { Framework } from "../../../../server/frameworks/document.ts";
 import { loadConfig } from "../../../../server/rules/load.ts";
 import { temporary } from "../../support.ts";
 
@@ -38,7 +37,7 @@ interface Plan {
 
 interface Trainer {
   readonly name: string;
-  readonly engine: Framework | OtherTrainer;
+  readonly engine: ConvertedFrom;
   readonly list: string;
   readonly set: readonly string[];
   readonly plan: (config: RunConfig) => Plan;
@@ -98,6 +97,17 @@ const trainers: readonly Trainer[] = [
     text: (settings) => tomlText(treeOf({ "model.name": "model", ...settings }), "there"),
     alike: alikeInPrimeRl,
   },
+  {
+    name: "SkyRL",
+    engine: "skyrl",
+    list: "notInSkyRl.txt",
+    set: ["engine.use=skyrl"],
+    plan: skyrlPlan,
+    text: (settings) =>
+      stringify(nested(Object.entries({ ...settings, "data.train_data": ["train.parquet"] }))),
+    // Its constants are those of verl.
+    alike: alikeInVerl,
+  },
 ];
 
 const listOf = (name: string): ReadonlyMap<string, string> =>
@@ -132,10 +142,7 @@ function read(name: string, text: string, set: readonly string[]): RunConfig | s
 /** What Gradus would train of the settings that a trainer is given. */
 function back(name: string, { engine, text, set }: Trainer, { settings }: Plan): StageBody | string {
   const file = join(folder, `${name}.${engine === "openrlhf" ? "sh" : "yaml"}`);
-  const { config } =
-    engine === "prime-rl"
-      ? convertOther(file, text(settings), engine)!
-      : convert(file, text(settings), engine);
+  const { config } = convert(file, text(settings), engine);
   const found = read(name, `${config}\n`, set);
   return typeof found === "string" ? found : found.stages[0]!.body;
 }

@@ -1,0 +1,73 @@
+/** A config as SkyRL's settings: no model is opened and no task is drawn. */
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import type { StageBody } from "../../../core/config/resolved.ts";
+import type { RunConfig } from "../../../core/config/runConfig.ts";
+import type { StageConfig } from "../../../core/config/stageConfig.ts";
+import { flat } from "../../values.ts";
+import { blocks } from "../blocks.ts";
+import { nameOf } from "../draft.ts";
+import type { Missing } from "../exporter.ts";
+import { trainedStage } from "../stage.ts";
+import { advantage } from "./advantage.ts";
+import { batchOf, type Batch } from "./batch.ts";
+import { corrections } from "./correction.ts";
+import { critic } from "./critic.ts";
+import { SkyrlDraft } from "./draft.ts";
+import { algorithm } from "./keys.ts";
+import { model } from "./model.ts";
+import { objective } from "./objective.ts";
+import { kl, mask } from "./penalties.ts";
+import { sampling } from "./sampling.ts";
+import { saving, update } from "./update.ts";
+
+export interface SkyrlPlan {
+  /** Of config.yaml by dotted keys, in the order in which it is written, without paths. */
+  readonly settings: JsonObject;
+  readonly missing: readonly Missing[];
+  /** The one that SkyRL trains. */
+  readonly stage: StageConfig;
+  readonly batch: Batch;
+  readonly estimator: string;
+}
+
+/** @throws UserError where there is nothing to train by rewards */
+export function skyrlPlan(config: RunConfig): SkyrlPlan {
+  const draft = new SkyrlDraft();
+  const stage = trainedStage(config, draft.engine);
+  const { body } = stage;
+  const batch = batchOf(stage, draft);
+  sampling(body, draft);
+  filter(body, draft);
+  const estimator = advantage(body, draft);
+  objective(body, batch, draft);
+  kl(body, draft);
+  mask(body, draft);
+  corrections(body, draft);
+  update(body, batch, draft);
+  const known = critic(config, body, batch, draft);
+  model(config, estimator, draft);
+  saving(config, body, draft);
+  blocks(config, stage, draft, { except: new Set([...known, "curriculum.admission"]) });
+  return {
+    settings: { ...draft.settings, ...Object.fromEntries(flat(config.engine.args ?? {})) },
+    missing: draft.missing,
+    stage,
+    batch,
+    estimator,
+  };
+}
+
+/** DAPO's dynamic sampling. */
+function filter({ curriculum: { admission, refill } }: StageBody, draft: SkyrlDraft): void {
+  const name = nameOf(admission);
+  if (name === "none") return;
+  if (name !== "nonzero_variance")
+    return draft.miss(
+      "curriculum.admission",
+      name,
+      "SkyRL filters groups by the spread of their rewards alone: none is rejected.",
+    );
+  draft.set(`${algorithm}.dynamic_sampling.type`, "filter");
+  if (nameOf(refill) === "none")
+    draft.miss("curriculum.refill", "none", "SkyRL generates until a step has all its groups.");
+}
