@@ -6,7 +6,7 @@ import { ConfigDraft, fields } from "./draft.ts";
 import { dataNamed, modelName, named, otherSplit, pythonUse, stoodIn } from "./paths.ts";
 import { reasonBy, type Settings } from "./settings.ts";
 import { advantage, objective } from "./openrlhfAlgorithm.ts";
-import { samplesOf } from "./openrlhfSamples.ts";
+import { samplesOf } from "./openrlhfFlags.ts";
 
 const chosen = "algo.advantage";
 

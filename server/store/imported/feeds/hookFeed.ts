@@ -14,10 +14,10 @@ import { limits, readText } from "../../../lib/inputFile.ts";
 import { LineTail } from "../../../lib/growing/lineTail.ts";
 import { named } from "../metricNames.ts";
 import { Decisions } from "./decisions.ts";
-import { eventFileBegan, EventMetrics } from "./eventMetrics.ts";
 import { isApart, lastTraining, spanOf, type HookSession } from "./hookSessions.ts";
 import { hookTerms } from "./hookTerms.ts";
 import { newestLines } from "./newestLines.ts";
+import { eventFileBegan, EventMetrics } from "./tensorboardFeed.ts";
 import {
   newestWrite,
   sliceBytes,

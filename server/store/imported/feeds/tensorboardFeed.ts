@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { isObject, type JsonObject } from "../../../../shared/lib/json.ts";
 import { parseJson } from "../../../../shared/rollouts/rollouts.ts";
 import { eventValues, tfRecord } from "./eventFile.ts";
-import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedSlice } from "./feed.ts";
+import { newestWrite, sliceBytes, type Feed, type FeedAbout, type FeedPart, type FeedSlice } from "./feed.ts";
 import { RecordTail } from "../../../lib/growing/recordTail.ts";
 import { StepParts } from "./stepParts.ts";
 import { TrackerNames } from "./trackerNames.ts";
@@ -90,5 +90,44 @@ export class TensorboardFeed implements Feed {
     } catch {
       // a text that is no JSON: it stays where it is
     }
+  }
+}
+
+interface EventFile {
+  readonly path: string;
+  readonly feed: TensorboardFeed;
+  /** Steps from here on were trained again. */
+  readonly before: number;
+}
+
+/** When a file was begun: its name says it in seconds. */
+export function eventFileBegan(name: string): number | undefined {
+  const seconds = eventFile.test(name) ? /\d+/.exec(name)?.[0] : undefined;
+  return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+/** Event files next to rollouts, as OpenRLHF writes them in an exported project. */
+export class EventMetrics {
+  private readonly known = new Map<string, EventFile>();
+
+  constructor(private readonly folder: string) {}
+
+  has(name: string): boolean {
+    return this.known.has(name);
+  }
+
+  add(name: string, before: number): void {
+    const feed = new TensorboardFeed(this.folder, (one) => one === name);
+    this.known.set(name, { path: join(this.folder, name), feed, before });
+  }
+
+  next(): FeedPart[] {
+    return [...this.known.values()].flatMap(({ feed, before }) =>
+      feed.next().parts.filter(({ step }) => step < before),
+    );
+  }
+
+  get files(): readonly string[] {
+    return [...this.known.values()].map(({ path }) => path);
   }
 }
