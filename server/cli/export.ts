@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { Option } from "commander";
 import { plural } from "../../shared/lib/format.ts";
 import { UserError } from "../../shared/lib/errors.ts";
-import { engineNames, externalEngines, type ExternalEngine } from "../../shared/run/engines.ts";
+import { externalEngines, type ExternalEngine } from "../../shared/run/engines.ts";
 import { exporters, writeProject, type Exported, type Missing } from "../frameworks/export/index.ts";
 import { complain, exit, print, printJson, type Command } from "./command.ts";
 import { loadOrComplain } from "./loadOrComplain.ts";
@@ -20,15 +20,15 @@ interface Options {
   readonly json?: boolean;
 }
 
-const known = Object.keys(exporters);
-
 export const command: Command = {
   name: "export",
   configure: (program) => {
     program
       .argument("<file>", "the config, or a verl, TRL or OpenRLHF one")
       .addOption(
-        new Option("--to <engine>", "the trainer; default: `engine.use` of the config").choices(known),
+        new Option("--to <engine>", "the trainer; default: `engine.use` of the config").choices(
+          externalEngines,
+        ),
       )
       .option("--out <folder>", "the project's folder; default: .gradus/export/NAME")
       .option("--set <path=value>", "override a value of the config", collect, [])
@@ -46,8 +46,13 @@ async function run(file: string, { to, out, set, python, launch, json }: Options
     return;
   }
   const { use } = config.engine;
-  const exporter = use === "embedded" ? undefined : exporters[use];
-  if (exporter === undefined) throw noExporter(use, file);
+  if (use === "embedded")
+    throw new UserError("the config does not say who trains", {
+      file,
+      code: "usage",
+      action: `Name a trainer: --to ${externalEngines.join("|")}.`,
+    });
+  const exporter = exporters[use];
   const folder = resolve(out ?? join(".gradus", "export", config.name));
   const text = readFileSync(resolve(file), "utf8");
   const request = { config, text, folder, python, launch, version: GRADUS_VERSION };
@@ -61,20 +66,6 @@ const as = (engine: ExternalEngine): readonly string[] => [
   `engine.use=${engine}`,
   ...["backend", "threads", "memory"].map((key) => `engine.${key}=null`),
 ];
-
-const noExporter = (use: string, file: string): UserError => {
-  const name = externalEngines.find((one) => one === use);
-  return new UserError(
-    name === undefined
-      ? "the config does not say who trains"
-      : `this version of Gradus exports nothing for ${engineNames[name]}`,
-    {
-      file,
-      code: "usage",
-      action: `Name a trainer: --to ${known.join("|")}.`,
-    },
-  );
-};
 
 function say({ files, missing }: Exported, folder: string, release: string): void {
   const place = relative(process.cwd(), folder) || ".";

@@ -1,8 +1,8 @@
 /** The project of a run: a config, exported to the trainer that it names, for the site it goes to. */
-import { engineNames, type ExternalEngine } from "../../shared/run/engines.ts";
+import type { ExternalEngine } from "../../shared/run/engines.ts";
 import { UserError } from "../../shared/lib/errors.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
-import { exporters, writeProject, type Exported, type Exporter } from "../frameworks/export/index.ts";
+import { exporters, writeProject, type Exported } from "../frameworks/export/index.ts";
 import type { SiteConfig } from "./siteConfig.ts";
 
 export interface ProjectAsk {
@@ -33,20 +33,8 @@ export function engineOf({ file, engine }: Pick<RunConfig, "file" | "engine">): 
 
 /** An earlier project of ours in the folder is replaced. */
 export async function projectFor({ config, text, site, folder, version }: ProjectAsk): Promise<Project> {
-  const exporter = exporterOf(config);
+  const exporter = exporters[engineOf(config)];
   const { python, launch } = site;
   const exported = await writeProject(exporter, { config, text, folder, version, python, launch });
   return { ...exported, engine: exporter.engine, release: exporter.release, folder };
-}
-
-function exporterOf(config: RunConfig): Exporter {
-  const engine = engineOf(config);
-  const exporter = exporters[engine];
-  if (exporter !== undefined) return exporter;
-  const known = Object.values(exporters).map((one) => one.engine);
-  throw new UserError(`A config cannot be exported to ${engineNames[engine]} in this version.`, {
-    file: config.file,
-    code: "export-engine",
-    action: `Use one of: ${known.join(", ")}.`,
-  });
 }

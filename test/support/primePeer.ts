@@ -40,7 +40,7 @@ export const said = <Answer>(command: string, asked: object, schema: z.ZodType<A
 export async function primeProject(text: string, folder = temporary()): Promise<string> {
   const out = join(folder, "the project");
   const request = { text, folder: out, python, launch: undefined, version: "0.0.0" };
-  await writeProject(exporters["prime-rl"]!, { ...request, config: configOf(text, folder) });
+  await writeProject(exporters["prime-rl"], { ...request, config: configOf(text, folder) });
   return out;
 }
 

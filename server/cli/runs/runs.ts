@@ -21,7 +21,7 @@ import {
 import { taskTree } from "../../../shared/run/taskTree.ts";
 import { print, printJson, type Command } from "../command.ts";
 import { checkpointWords } from "./checkpointNames.ts";
-import { compareCommand } from "./compare.ts";
+import { compareCommand } from "./comparing/compare.ts";
 import { diffCommand } from "./diff/index.ts";
 import { exportModel, isModelFormat, modelFormats } from "./exportModel.ts";
 import { archiveEnding } from "../../store/archive/manifest.ts";
@@ -30,7 +30,7 @@ import { exportRun, recordFormats, type ExportOptions } from "./exportRun.ts";
 import { exportTracker, isTrackerFormat, trackerFormats } from "./exportTracker.ts";
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
-import { forecastCommand } from "./forecast.ts";
+import { forecastCommand } from "./comparing/forecast.ts";
 import { forkCommand } from "./fork.ts";
 import { gcCommand } from "./gc.ts";
 import { list, type ListOptions } from "./list.ts";

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { ask, type Requester } from "../../../shared/daemon/request.ts";
 import { meanOrNull } from "../../../shared/lib/mean.ts";
+import { stepClocks } from "../../../shared/metrics/timeMetrics.ts";
 import { metricsSeries, runsList } from "../../../shared/protocol/protocol.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { processesOf } from "../../sites/check/pairFindings.ts";
@@ -36,8 +37,6 @@ export async function expectedCost(config: RunConfig, site: Site, store: string)
 
 /** Runs that are looked through for one that measured its steps. */
 const looked = 20;
-/** Seconds of a step; the others are of runs that were imported when the list of metrics had no name for them. */
-const clocks = ["time/total", "step_time", "timing_s/step"];
 const lengths = "rollout/length";
 
 export async function lastMeasured(
@@ -65,13 +64,13 @@ async function seriesOf(
   connection: Requester,
   run: string,
 ): Promise<{ readonly seconds: readonly number[]; readonly length: number | null }> {
-  const { series } = await ask(connection, metricsSeries, { run, metrics: [...clocks, lengths] });
+  const { series } = await ask(connection, metricsSeries, { run, metrics: [...stepClocks, lengths] });
   const valuesOf = (metric: string): number[] =>
     series
       .filter((one) => one.metric === metric)
       .flatMap(({ values }) => values.flatMap((value) => (typeof value === "number" ? [value] : [])));
   return {
-    seconds: clocks.map(valuesOf).find(({ length }) => length > 0) ?? [],
+    seconds: stepClocks.map(valuesOf).find(({ length }) => length > 0) ?? [],
     length: meanOrNull(valuesOf(lengths)),
   };
 }

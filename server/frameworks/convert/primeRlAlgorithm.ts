@@ -62,7 +62,7 @@ const reasons: Readonly<Record<string, string>> = {
   echo: "Gradus has no likelihood of what the environment says by role",
   rae: "Gradus's moving average moves once a step, and not after every rollout",
   hierarchical_grpo: "Gradus has no groups within the episodes of several agents",
-  opd: "a teacher behind an endpoint has no counterpart: see `models` and `kl`",
+  opd: "a teacher at an endpoint has no counterpart: see `models` and `kl`",
   opsd: "see `kl` with a teacher context (`shown`)",
   sft: "a frozen model that generates has no counterpart: see a stage of `kind: sft`",
 };

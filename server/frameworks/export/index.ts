@@ -10,11 +10,10 @@ import { verlExporter } from "./verl/index.ts";
 export { isProject, writeProject } from "./project.ts";
 export type { Exported, Exporter, ExportRequest, Missing, Needs } from "./exporter.ts";
 
-/** Those that there are. */
-export const exporters: Readonly<Partial<Record<ExternalEngine, Exporter>>> = {
+export const exporters: Readonly<Record<ExternalEngine, Exporter>> = {
   trl: trlExporter,
   verl: verlExporter,
   openrlhf: openRlhfExporter,
-  "prime-rl": primeRlExporter,
   skyrl: skyrlExporter,
+  "prime-rl": primeRlExporter,
 };

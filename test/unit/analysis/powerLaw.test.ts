@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { powerLaw, powerLawOf } from "../../../server/analysis/compare/powerLaw.ts";
-import { powerLawLines } from "../../../server/cli/runs/powerLawText.ts";
+import { powerLawLines } from "../../../server/cli/runs/comparing/powerLawText.ts";
 import { near } from "../support.ts";
 
 const law = (x: number): number => 0.2 * x ** 0.3;

@@ -87,7 +87,5 @@ describe("gradus run --site --dry-run", () => {
     assert.match(stderr, /lab\.yaml:5:1: error: .*pyhton.*python/s);
     const own = await dryRun(workspace(), "--set", "engine.use=embedded");
     assert.match(own.stderr, /error: This config trains in the engine of Gradus.*\[site-embedded\]/);
-    const other = await dryRun(workspace(), "--set", "engine.use=prime-rl");
-    assert.match(other.stderr, /cannot be exported to prime-rl in this version/);
   });
 });

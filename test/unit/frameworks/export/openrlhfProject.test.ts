@@ -12,7 +12,7 @@ import { tableRows } from "../../../../server/lib/datasets/tables.ts";
 import { openRlhfConfigs } from "../../../support/openRlhfConfigs.ts";
 import { configOf, temporary } from "../../support.ts";
 
-const exporter = exporters.openrlhf!;
+const exporter = exporters.openrlhf;
 
 interface Project {
   readonly out: string;

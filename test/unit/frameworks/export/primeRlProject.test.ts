@@ -10,7 +10,7 @@ import { objectOf, type Json, type JsonObject } from "../../../../shared/lib/jso
 import { primeConfigs } from "../../../support/primeConfigs.ts";
 import { configOf, temporary } from "../../support.ts";
 
-const exporter = exporters["prime-rl"]!;
+const exporter = exporters["prime-rl"];
 
 interface Project {
   readonly out: string;

@@ -14,7 +14,7 @@ import { HookFeed } from "../../../../server/store/imported/feeds/hookFeed.ts";
 import { skyrlConfigs } from "../../../support/skyrlConfigs.ts";
 import { configOf, temporary } from "../../support.ts";
 
-const exporter = exporters.skyrl!;
+const exporter = exporters.skyrl;
 
 interface Project {
   readonly out: string;

@@ -34,7 +34,7 @@ async function project(text: string): Promise<Project> {
   writeFileSync(join(folder, "own.ts"), "export const score = () => 1;\n");
   const config = configOf(text, folder);
   const request = { config, text, folder: out, python: "python3", launch: undefined, version: "0.0.0" };
-  return { out, exported: await writeProject(exporters.verl!, request) };
+  return { out, exported: await writeProject(exporters.verl, request) };
 }
 
 const read = (...path: string[]): string => readFileSync(join(...path), "utf8");

@@ -11,7 +11,7 @@ import { tableRows } from "../../../../server/lib/datasets/tables.ts";
 import { verlConfigs } from "../../../support/verlConfigs.ts";
 import { configOf, temporary } from "../../support.ts";
 
-const exporter = exporters.verl!;
+const exporter = exporters.verl;
 
 interface Project {
   readonly out: string;

@@ -1,5 +1,5 @@
 /** A power law over runs, in a few lines. */
-import type { PowerLawReport } from "../../analysis/compare/powerLaw.ts";
+import type { PowerLawReport } from "../../../analysis/compare/powerLaw.ts";
 
 const digits = (value: number): string => value.toFixed(3);
 

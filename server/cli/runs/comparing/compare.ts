@@ -1,14 +1,14 @@
 /** `gradus runs compare A B …`: what differs in runs, how each went, and how sure the difference is. */
 import { Option, type Command as Program } from "commander";
-import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { runsCompare, runsList } from "../../../shared/protocol/protocol.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
-import { mostCompared } from "../../../shared/run/comparison.ts";
-import { powerLawOf } from "../../analysis/compare/powerLaw.ts";
-import { print, printJson } from "../command.ts";
+import { ask, type Requester } from "../../../../shared/daemon/request.ts";
+import { runsCompare, runsList } from "../../../../shared/protocol/protocol.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { mostCompared } from "../../../../shared/run/comparison.ts";
+import { powerLawOf } from "../../../analysis/compare/powerLaw.ts";
+import { print, printJson } from "../../command.ts";
 import { powerLawLines } from "./powerLawText.ts";
-import { comparisonLines } from "../text/comparisonText.ts";
-import { findRun, withDaemon } from "./store.ts";
+import { comparisonLines } from "../../text/comparisonText.ts";
+import { findRun, withDaemon } from "../store.ts";
 
 interface CompareOptions {
   readonly store?: string;

@@ -1,14 +1,15 @@
 /** `gradus runs forecast A [B …]`: where runs are going, and which of them gets further. */
 import type { Command as Program } from "commander";
-import { ask, type Requester } from "../../../shared/daemon/request.ts";
-import { UserError } from "../../../shared/lib/errors.ts";
-import { metricsSeries, type RunSummary } from "../../../shared/protocol/protocol.ts";
-import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
-import { runForecast, type RunForecast } from "../../analysis/forecast/runForecast.ts";
-import { print, printJson } from "../command.ts";
-import { whole } from "../options.ts";
-import { forecastLines, type NamedForecast } from "../text/forecastText.ts";
-import { findRun, withDaemon } from "./store.ts";
+import { ask, type Requester } from "../../../../shared/daemon/request.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import { stepClocks } from "../../../../shared/metrics/timeMetrics.ts";
+import { metricsSeries, type RunSummary } from "../../../../shared/protocol/protocol.ts";
+import { stepsMade, stepsPlanned } from "../../../../shared/run/origin.ts";
+import { runForecast, type RunForecast } from "../../../analysis/forecast/runForecast.ts";
+import { print, printJson } from "../../command.ts";
+import { whole } from "../../options.ts";
+import { forecastLines, type NamedForecast } from "../../text/forecastText.ts";
+import { findRun, withDaemon } from "../store.ts";
 
 interface ForecastOptions {
   readonly store?: string;
@@ -55,8 +56,6 @@ async function say(
   else for (const line of forecastLines(found, above)) print(line);
 }
 
-/** Seconds of a step, as trainers log them. */
-const clocks = ["time/step", "step_time", "timing_s/step"];
 /** Latest steps whose pace is taken to go on. */
 const paced = 50;
 
@@ -68,11 +67,11 @@ async function forecastOf(
 ): Promise<RunForecast> {
   const { series } = await ask(connection, metricsSeries, {
     run: run.id,
-    metrics: [metric, ...clocks],
+    metrics: [metric, ...stepClocks],
     maxPoints: 20_000,
   });
   const score = series.find((one) => one.metric === metric);
-  const pace = clocks.flatMap((name) => series.find((one) => one.metric === name) ?? [])[0];
+  const pace = stepClocks.flatMap((name) => series.find((one) => one.metric === name) ?? [])[0];
   const seconds = (pace?.values.slice(-paced) ?? []).filter((value) => value !== null);
   const left = Math.max(0, stepsPlanned(run) - stepsMade(run));
   const { steps = [], values = [] } = score ?? {};
