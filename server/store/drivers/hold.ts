@@ -21,6 +21,10 @@ type Holder = z.infer<typeof holder>;
 
 /** A file without a readable holder and older than this is one whose writer died between making and writing it. */
 const writingTakes = 2_000;
+/** Milliseconds between two looks at one that is being written. */
+const lookEvery = 20;
+/** Enough to see a half-written one grow old, and to set it aside. */
+const mostAttempts = (2 * writingTakes) / lookEvery;
 const none: Hold = { release: () => undefined };
 
 export const holdPath = (database: string): string => `${database}.held`;
@@ -29,7 +33,7 @@ export const holdPath = (database: string): string => `${database}.held`;
 export function holdStore(database: string, kind: DriverKind): Hold {
   const path = holdPath(database);
   const own = JSON.stringify({ ...ownIdentity(), kind });
-  for (let attempt = 0; attempt < 100; attempt++) {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const made = create(path, own);
     if (made === "made") {
       // Whoever held it has gone: the folder by which SQLite in WebAssembly locks is a leftover.
@@ -41,7 +45,7 @@ export function holdStore(database: string, kind: DriverKind): Hold {
     const text = textOf(path);
     const present = text === undefined ? undefined : parsed(text);
     if (present === undefined) {
-      if (ageOf(path) < writingTakes) pause(20);
+      if (ageOf(path) < writingTakes) pause(lookEvery);
       else setAside(path, text);
     } else if (
       present.pid === process.pid ||

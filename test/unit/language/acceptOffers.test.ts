@@ -37,7 +37,7 @@ interface File {
 }
 const inFolder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".yaml"))
+    .filter((name) => name.endsWith(".yaml") && !name.endsWith(".test.yaml"))
     .map((name) => join(folder, name));
 const read = (name: string): File => {
   const text = readFileSync(name, "utf8");

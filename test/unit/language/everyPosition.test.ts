@@ -20,7 +20,7 @@ interface Token {
 
 const inFolder = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".yaml"))
+    .filter((name) => name.endsWith(".yaml") && !name.endsWith(".test.yaml"))
     .map((name) => join(folder, name))
     .sort();
 

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { contextOf } from "../../../server/algorithm/algorithm.ts";
 import { randomStream } from "../../../server/lib/random.ts";
 import { heldOut } from "../../../server/algorithm/curriculum/heldOut.ts";
-import { evaluationTasks } from "../../../server/algorithm/curriculum/evaluationTasks.ts";
+import { evaluationTasks, readUnsolved } from "../../../server/algorithm/curriculum/evaluationTasks.ts";
 import { configOf, temporary } from "../support.ts";
 
 test("held-out tasks need nothing of what a stage's curriculum knows of its own tasks", () => {
@@ -29,9 +29,10 @@ reward: { terms: { right: { use: equation } } }
 evaluation: { prompts: 6, unsolved_by: base.json }
 `;
   const list = join(folder, "base.json");
+  assert.throws(() => readUnsolved(list), /list of unsolved tasks cannot be read/);
+  writeFileSync(list, JSON.stringify({ unsolved_by: "base", samples: 8, tasks: ["one"] }));
   const config = configOf(text, folder);
   const context = contextOf(config.top, { random: randomStream(1, "methods") });
-  assert.throws(() => evaluationTasks(config, context), /list of unsolved tasks cannot be read/);
   const all = heldOut(config.top, context, 12).map(({ task }) => task.id);
   const unsolved = [all[3]!, all[7]!, all[11]!];
   writeFileSync(list, JSON.stringify({ unsolved_by: "base", samples: 8, tasks: unsolved }));

@@ -8,7 +8,7 @@ import { stepsMade, stepsPlanned } from "../../../../shared/run/origin.ts";
 import { runForecast, type RunForecast } from "../../../analysis/forecast/runForecast.ts";
 import { print, printJson } from "../../command.ts";
 import { whole } from "../../options.ts";
-import { forecastLines, type NamedForecast } from "../../text/forecastText.ts";
+import { forecastLines, type NamedForecast } from "./forecastText.ts";
 import { findRun, withDaemon } from "../store.ts";
 
 interface ForecastOptions {

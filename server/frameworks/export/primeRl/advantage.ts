@@ -1,4 +1,4 @@
-/** From rewards to advantages: prime-rl's algorithms, and gradus_algorithm.py. The mirror image of `convert/primeRlAlgorithm.ts`. */
+/** From rewards to advantages: prime-rl's algorithms, and gradus_algorithm.py. The mirror image of `convert/primeRl/algorithm.ts`. */
 import type { Json } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { Scheduled } from "../../../core/schedule.ts";

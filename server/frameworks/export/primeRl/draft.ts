@@ -1,6 +1,6 @@
 /** prime-rl's settings as they are found, by their dotted keys. */
 import type { EngineKeys } from "../../../core/config/engineKeys.ts";
-import { primeRlDefaults } from "../../convert/primeRlDefaults.ts";
+import { primeRlDefaults } from "../../convert/primeRl/defaults.ts";
 import { SettingsDraft } from "../draft.ts";
 
 /** What is never written where it is as prime-rl has it: all else is what the algorithm is. */

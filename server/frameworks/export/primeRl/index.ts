@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { primeRlRelease } from "../../convert/primeRlDefaults.ts";
+import { primeRlRelease } from "../../convert/primeRl/defaults.ts";
 import { flat } from "../../values.ts";
 import type { Exporter, ExportRequest, Needs } from "../exporter.ts";
 import {

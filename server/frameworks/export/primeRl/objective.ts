@@ -1,4 +1,4 @@
-/** Losses: prime-rl's own, and those that it takes from gradus_loss.py. The mirror image of `convert/primeRlLoss.ts`. */
+/** Losses: prime-rl's own, and those that it takes from gradus_loss.py. The mirror image of `convert/primeRl/loss.ts`. */
 import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
 import type { KlConfig, StageBody } from "../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../draft.ts";

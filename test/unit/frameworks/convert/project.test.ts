@@ -207,7 +207,10 @@ it("another trainer's YAML is refused by its name, and OpenRLHF's is made of no 
   assert.throws(() => asConfig("/p/grpo.yaml", nemo), /NeMo RL/);
   // Words of OpenRLHF's flags that others use too.
   const words = "logger: { wandb: { key: a } }\ntrain: { batch_size: 1, seed: 1 }\nactor: { lr: 1 }\n";
-  assert.throws(() => convert("a.yaml", words), /not a configuration of verl, TRL, OpenRLHF or SkyRL/);
+  assert.throws(
+    () => convert("a.yaml", words),
+    /not a configuration of verl, TRL, OpenRLHF, SkyRL or prime-rl/,
+  );
 });
 
 describe("a converted file that is loaded", () => {

@@ -257,7 +257,7 @@ describe("metrics of SkyRL", () => {
       "policy/kl/reference": 0.01,
       "update/grad_norm": 1.5,
       "update/clip_fraction": 0.1,
-      "timing/step": 9,
+      "time/total": 9,
     });
   });
 });

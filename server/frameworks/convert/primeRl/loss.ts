@@ -1,8 +1,8 @@
 /** prime-rl's losses as Gradus' choices: its own, and those that an export of Gradus brings along. */
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { isObject } from "../values.ts";
-import type { Settings } from "./settings.ts";
-import type { KlEntry } from "./types.ts";
+import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject } from "../../values.ts";
+import type { Settings } from "../settings.ts";
+import type { KlEntry } from "../types.ts";
 
 const section = "trainer.loss";
 

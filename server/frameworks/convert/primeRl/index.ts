@@ -1,12 +1,12 @@
 /** prime-rl 0.8 (`rl.toml`) → Gradus. prime-rl counts rollouts, and takes one step of its optimiser on a batch. */
 import { parse, TomlError } from "smol-toml";
-import { UserError } from "../../../shared/lib/errors.ts";
-import type { Json, JsonObject } from "../../../shared/lib/json.ts";
-import { flat, isObject } from "../values.ts";
-import { ConfigDraft, fields } from "./draft.ts";
-import { modelName } from "./paths.ts";
-import { algorithm } from "./primeRlAlgorithm.ts";
-import { reasonBy, type Settings } from "./settings.ts";
+import { UserError } from "../../../../shared/lib/errors.ts";
+import type { Json, JsonObject } from "../../../../shared/lib/json.ts";
+import { flat, isObject } from "../../values.ts";
+import { ConfigDraft, fields } from "../draft.ts";
+import { modelName } from "../paths.ts";
+import { algorithm } from "./algorithm.ts";
+import { reasonBy, type Settings } from "../settings.ts";
 
 const orchestrator = "orchestrator";
 const source = "orchestrator.train.source";

@@ -1,6 +1,6 @@
-import type { Band } from "../../../shared/run/forecast.ts";
-import type { Ahead, RunForecast } from "../../analysis/forecast/runForecast.ts";
-import { duration, fixed } from "./terminal.ts";
+import type { Band } from "../../../../shared/run/forecast.ts";
+import type { Ahead, RunForecast } from "../../../analysis/forecast/runForecast.ts";
+import { duration, fixed } from "../../text/terminal.ts";
 
 export type NamedForecast = RunForecast & { readonly run: string };
 

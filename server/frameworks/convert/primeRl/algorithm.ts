@@ -1,9 +1,9 @@
 /** prime-rl's algorithms as baselines and scales, with what else of a config its loss and its gates are. */
-import type { JsonObject } from "../../../shared/lib/json.ts";
-import { isObject } from "../values.ts";
-import type { ConfigDraft } from "./draft.ts";
-import { lossOf } from "./primeRlLoss.ts";
-import type { Settings } from "./settings.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
+import { isObject } from "../../values.ts";
+import type { ConfigDraft } from "../draft.ts";
+import { lossOf } from "./loss.ts";
+import type { Settings } from "../settings.ts";
 
 const source = "orchestrator.train.source";
 

@@ -1,5 +1,5 @@
 /** prime-rl's defaults, by dotted key: of the release whose settings are read and written. */
-import type { JsonObject } from "../../../shared/lib/json.ts";
+import type { JsonObject } from "../../../../shared/lib/json.ts";
 
 export const primeRlRelease = "prime-rl 0.8.0";
 
