@@ -31,6 +31,7 @@ import { exportTracker, isTrackerFormat, trackerFormats } from "./exportTracker.
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
 import { forecastCommand } from "./comparing/forecast.ts";
+import { turnoverCommand } from "./comparing/turnover.ts";
 import { forkCommand } from "./fork.ts";
 import { gcCommand } from "./gc.ts";
 import { list, type ListOptions } from "./list.ts";
@@ -65,6 +66,7 @@ export const command: Command = {
     compareCommand(program);
     diffCommand(program);
     forecastCommand(program);
+    turnoverCommand(program);
     forkCommand(program);
     gcCommand(program);
     markCommand(program);
