@@ -34,7 +34,11 @@ const line = ({ title, status, presets }: Paper): string =>
 
 function whole({ title, arxiv, status, presets, commands, follows }: Paper): string {
   const facts = [
-    status === "none" ? "Gradus has nothing of it yet." : `status: ${status}`,
+    ...(status !== "none"
+      ? [`status: ${status}`]
+      : follows === undefined
+        ? ["Gradus has nothing of it yet."]
+        : []),
     ...(presets.length === 0 ? [] : [`presets: ${presets.join(", ")}`]),
     ...commands,
     ...(follows?.split("\n") ?? []),

@@ -26,7 +26,8 @@ test("an arXiv id belongs to one paper and has the form of one", () => {
 
 test("a paper has a preset or says what serves it, unless its status is none", () => {
   for (const { title, presets, commands, status, follows } of papers) {
-    assert.equal(status === "none", follows === undefined, `${title}: ${status}`);
+    // Of some there is nothing to do, and a sentence says why.
+    assert.ok(status === "none" || follows !== undefined, `${title}: ${status}`);
     if (status === "none") assert.deepEqual({ presets, commands }, { presets: [], commands: [] }, title);
     if (status === "exact" || status === "approximate")
       assert.ok(presets.length + commands.length > 0, title);
