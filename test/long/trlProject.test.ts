@@ -247,7 +247,7 @@ test("a chat template makes the prompts messages, and the rewards read the texts
   assert.doesNotMatch(log, /^reward \w+: /m);
 });
 
-test("a reward in TypeScript is asked of a server", options, async () => {
+test("a reward in TypeScript is asked of the service that train.py starts", options, async () => {
   const folder = project(
     config.replace("./rewards/digits.py:digits", "./rewards/digits.ts").replace("steps: 4", "steps: 1"),
   );
@@ -257,11 +257,21 @@ test("a reward in TypeScript is asked of a server", options, async () => {
   );
   const { code, stderr } = await gradus(["export", "sums.gradus.yaml", "--to", "trl", "--out", "p"], folder);
   assert.equal(code, 0, stderr);
-  assert.match(stderr, /reward\.terms\.digits.*gradus reward sums\.gradus\.yaml --serve/);
+  assert.match(
+    stderr,
+    /service = Node 20 or newer: train\.py starts service\/, which does `reward\.terms\.digits`/,
+  );
   rmSync(join(folder, "p", "out"), { recursive: true, force: true });
   const { code: ended, log } = await launch(join(folder, "p")).ended;
   assert.equal(ended, 0, log.slice(-2000));
-  assert.match(log, /reward digits: RuntimeError: GRADUS_REWARD_URL names no reward server/);
+  assert.doesNotMatch(log, /^reward \w+: /m);
+  const place = join(folder, "p", "out", "gradus-rollouts");
+  const name = readdirSync(place).find((one) => one.startsWith("rollouts-")) ?? "";
+  const rows = readFileSync(join(place, name), "utf8").trim().split("\n");
+  assert.ok(
+    rows.some((row) => /"rewards":\{"digits":-?\d/.test(row)),
+    rows[0],
+  );
 });
 
 const accepting = `
