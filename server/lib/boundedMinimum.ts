@@ -1,5 +1,7 @@
 /** The least value of a smooth function of a few variables between bounds: a projected quasi-Newton method (BFGS). */
 
+import { dot } from "./algebra/linear.ts";
+
 export interface Slope {
   readonly value: number;
   readonly gradient: readonly number[];
@@ -78,8 +80,6 @@ function stepped(
 type Matrix = readonly (readonly number[])[];
 const identity = (size: number): Matrix =>
   Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => Number(i === j)));
-const dot = (one: readonly number[], other: readonly number[]): number =>
-  one.reduce((sum, value, i) => sum + value * other[i]!, 0);
 const times = (matrix: Matrix, vector: readonly number[]): number[] => matrix.map((row) => dot(row, vector));
 
 /** The inverse Hessian after a step s with the change y of the gradient: (I − sy'/y's) H (I − ys'/y's) + ss'/y's. */
