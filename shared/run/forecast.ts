@@ -187,7 +187,7 @@ function started(
 function described(sigmoids: readonly Sigmoid[]): Forecast {
   const band = (of: (sigmoid: Sigmoid) => number): Band =>
     bandOf(sigmoids.map((sigmoid) => ({ value: of(sigmoid), weight: sigmoid.weight })));
-  const asymptotes = sigmoids.map(({ asymptote, weight }) => ({ value: asymptote, weight }));
+  const asymptotes = weightedValues(sigmoids.map(({ asymptote, weight }) => ({ value: asymptote, weight })));
   return {
     asymptote: band(({ asymptote }) => asymptote),
     efficiency: band(({ efficiency }) => efficiency),
@@ -212,12 +212,18 @@ function bandOf(values: readonly Weighted[]): Band {
   return { low: below((1 - bandLevel) / 2), middle: below(0.5), high: below((1 + bandLevel) / 2) };
 }
 
+/** Each value once: many sigmoids of the grid end alike. */
+function weightedValues(values: readonly Weighted[]): readonly Weighted[] {
+  const weights = new Map<number, number>();
+  for (const { value, weight } of values) weights.set(value, (weights.get(value) ?? 0) + weight);
+  return [...weights].map(([value, weight]) => ({ value, weight }));
+}
+
 /** Ties count by half. */
 function chanceAbove(own: readonly Weighted[], other: readonly Weighted[]): number {
-  const sorted = other.toSorted((a, b) => a.value - b.value);
-  return own.reduce((sum, { value, weight }) => {
-    const below = sorted.reduce((all, one) => all + (one.value < value ? one.weight : 0), 0);
-    const same = sorted.reduce((all, one) => all + (one.value === value ? one.weight : 0), 0);
-    return sum + weight * (below + same / 2);
-  }, 0);
+  const won = (value: number, against: number): number => (value === against ? 0.5 : Number(value > against));
+  let sum = 0;
+  for (const { value, weight } of own)
+    for (const one of other) sum += weight * one.weight * won(value, one.value);
+  return sum;
 }
