@@ -34,7 +34,7 @@ export async function compared(
   config: RunConfig,
   { out: _, random: weak, ...asked }: ComparedAsk,
 ): Promise<Compared> {
-  const other = await measure(checkpoint, config, asked, own.answers.batches);
+  const other = await measure(checkpoint, config, asked, { score: own.answers.batches });
   const random = randomStream(config.seed, "bootstrap");
   const { pass_at } = config.evaluation;
   const gained = gains(own.tasks, other.tasks, Math.max(...pass_at), random);

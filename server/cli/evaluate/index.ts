@@ -42,7 +42,7 @@ async function run(checkpoint: string, file: string, options: Options): Promise<
   // The checkpoint is the model.
   const config = measuredBy(file, checkpoint, options);
   if (config === undefined) return;
-  const own = await measure(checkpoint, config, options);
+  const own = await measure(checkpoint, config, options, { keep: compare !== undefined });
   const other = compare === undefined ? undefined : await compared(own, compare, config, options);
   if (unsolved !== undefined) writeUnsolved(unsolved, checkpoint, own.results);
   if (json === true)

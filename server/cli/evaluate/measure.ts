@@ -37,15 +37,22 @@ export interface Measured extends Omit<Examined, "report"> {
   readonly answers: SampledAnswers;
 }
 
-/** @param score answers of another model, whose likelihood is to be told under this one */
+/** What two models share. */
+interface Between {
+  /** Answers of another model, whose likelihood is to be told under this one. */
+  readonly score?: readonly Batch[];
+  /** Another model is to score these answers. */
+  readonly keep?: boolean;
+}
+
 export async function measure(
   checkpoint: string,
   config: RunConfig,
   { out, store, probe, answer }: Asked,
-  score: readonly Batch[] = [],
+  { score = [], keep: kept = false }: Between = {},
 ): Promise<Measured> {
   const file = out === undefined ? undefined : rolloutsFile(out, { task: config.name, model: checkpoint });
-  const answers = new SampledAnswers(answer);
+  const answers = new SampledAnswers(answer, kept);
   const keep = (answered: Answered): void => {
     answers.take(answered);
     file?.keep(answered);

@@ -10,13 +10,19 @@ export class SampledAnswers {
   readonly batches: Batch[] = [];
   private readonly tasks = new Map<number, SampledAnswer[]>();
 
-  /** @param pattern its first group, else its match, is what a response comes to */
-  constructor(private readonly pattern: RegExp) {}
+  /**
+   * @param pattern its first group, else its match, is what a response comes to
+   * @param keep whether another model is to score the answers: then their tokens stay in memory
+   */
+  constructor(
+    private readonly pattern: RegExp,
+    private readonly keep: boolean,
+  ) {}
 
   readonly take = (answered: Answered): void => {
     if (answered.greedy) return;
     const { batch, scored, task } = answered;
-    this.batches.push(batch);
+    if (this.keep) this.batches.push(batch);
     task.forEach((place, row) => {
       const success = scored.success[row];
       if (success === outcome.unknown) return;

@@ -19,7 +19,7 @@ test("a checkpoint measured by itself gives what the run measured, and every ans
     const last = ofKind(run.records(), "evaluation").at(-1)!.metrics;
     const { config } = loadConfig(minimal);
     const rows: ReturnType<typeof rowOf>[] = [];
-    const sampled = new SampledAnswers(/(.*)/);
+    const sampled = new SampledAnswers(/(.*)/, true);
     const { report, tasks, results } = await examine(findCheckpoint(run.folder), config!, {
       keep: (answered) => {
         sampled.take(answered);
