@@ -1,6 +1,7 @@
 /** PPO's critic: a model of its own with its learner. The mirror image of `critic` in `convert/openrlhf.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { criticPlan, type Learner } from "../criticPlan.ts";
 import { nameOf } from "../draft.ts";
 import type { Batch } from "./batch.ts";
 import type { OpenRlhfDraft } from "./draft.ts";
@@ -16,33 +17,17 @@ export function critic(
   batch: Batch,
   draft: OpenRlhfDraft,
 ): ReadonlySet<string> {
-  const { baseline } = body.advantage;
-  if (nameOf(baseline) !== "critic") return noCritic(body, draft);
-  const name = String(baseline.params["model"]);
-  const [learner, ...more] = body.auxiliary.filter(
-    (one) => nameOf(one.loss) === "learner" && one.loss.params["model"] === name,
-  );
-  const model = config.models.find((one) => one.name === name);
-  const fits = more.length === 0 && learner?.loss.params["rollouts"] === "step";
-  if (!fits || learner === undefined || model?.kind !== "opened" || model.model.base !== config.model.base) {
-    draft.miss(
-      "advantage.baseline.model",
-      name,
-      "OpenRLHF's critic has weights of its own, which begin as the policy's, and learns once a step: it has OpenRLHF's defaults.",
-    );
-    return new Set();
-  }
+  const plan = criticPlan(config, body, draft);
+  if (plan.kind !== "own") return new Set();
+  const { learner, key, optimizer: own, known } = plan;
   rounds(learner, body, batch, draft);
   lossOf(learner, draft);
-  const key = `models.${name}.optimizer`;
-  optimizer("critic", key, model.optimizer ?? body.update.optimizer, draft);
+  optimizer("critic", key, own ?? body.update.optimizer, draft);
   // A model with an optimiser of its own does not follow the policy's learning rate.
-  if (model.optimizer === undefined) policyCourse("critic", body, batch, draft);
-  else steady("critic", model.optimizer, batch, draft);
-  return new Set(["auxiliary.learner", `models.${name}`]);
+  if (own === undefined) policyCourse("critic", body, batch, draft);
+  else steady("critic", own, batch, draft);
+  return known;
 }
-
-type Learner = StageBody["auxiliary"][number];
 
 /** It learns in the policy's mini-batches and rounds. */
 function rounds(
@@ -77,15 +62,4 @@ function lossOf({ objective, loss }: Learner, draft: OpenRlhfDraft): void {
       nameOf(objective),
       "OpenRLHF's critic learns by the clipped squared error.",
     );
-}
-
-/** Another estimator has none. */
-function noCritic({ objective }: StageBody, draft: OpenRlhfDraft): ReadonlySet<string> {
-  if (objective.value !== undefined)
-    draft.miss(
-      "objective.value",
-      nameOf(objective.value.loss),
-      "OpenRLHF trains a critic for its estimator `gae` alone.",
-    );
-  return new Set();
 }

@@ -2,11 +2,13 @@
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import { decidingOrder } from "../../../core/config/termFacts.ts";
 import {
+  callsOf,
+  carried,
+  combineName,
   combiner,
   fileText,
   listText,
   termsOf,
-  termText,
   type Combine,
   type RewardPlan,
   type Term,
@@ -36,20 +38,16 @@ export function rewardPlan(
       imports: ["json", "os", "sys", "from types import SimpleNamespace"],
       hook: "sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\nfrom gradus_hook import log_rollouts",
       functions: [
-        list(terms.map(termText), combine),
+        listText("TERMS", callsOf(terms, combine)),
         `# A rollout succeeds when the first of these that applies is at least so much.\nDECIDING, LEAST = ${literal([...deciding])}, ${literal(body.reward.success.at_least)}`,
         `# Prompts of a step.\nPROMPTS = ${literal(Number(plan.settings["rollout.batch_size"]))}`,
         rewarded(combine),
       ].join("\n\n\n"),
     }),
-    copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
-    packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+    ...carried(terms),
     missing: draft.missing,
   };
 }
-
-const list = (terms: readonly string[], { kind }: Combine): string =>
-  listText("TERMS", kind === "served" ? ['term("reward", lambda asked: served("reward", asked))'] : terms);
 
 /** Those that decide a success, as far as they are scored: without them it is the reward itself that counts. */
 function decidingTerms(
@@ -71,4 +69,4 @@ function decidingTerms(
 }
 
 const rewarded = (combine: Combine): string => `def rewarded(label, response, tokens):
-    return outcome(TERMS, ${combine.kind === "python" ? combine.expression : "summed"}, label, response, tokens)`;
+    return outcome(TERMS, ${combineName(combine)}, label, response, tokens)`;

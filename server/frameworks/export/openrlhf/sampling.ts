@@ -1,7 +1,7 @@
 /** How responses are generated. */
-import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { OpenRlhfDraft } from "./draft.ts";
+import { missKeys, type WithoutKeys } from "../without.ts";
 
 export function sampling({ rollout }: StageBody, draft: OpenRlhfDraft): void {
   draft.set("rollout.max_new_tokens", rollout.max_tokens);
@@ -10,10 +10,7 @@ export function sampling({ rollout }: StageBody, draft: OpenRlhfDraft): void {
   if (rollout.top_k > 0)
     draft.miss("rollout.top_k", rollout.top_k, "OpenRLHF samples from all tokens: it has no top_k.");
   shortest(rollout.min_tokens, draft);
-  for (const [key, { off, reason }] of Object.entries(without)) {
-    const value = rollout[key as keyof typeof without];
-    if (!isOff(value, off)) draft.miss(`rollout.${key}`, value, reason);
-  }
+  missKeys(rollout, without, draft);
 }
 
 /** vLLM is told that a response has a token at least, so that none is without one that trains. */
@@ -28,24 +25,18 @@ function shortest(tokens: number, draft: OpenRlhfDraft): void {
 }
 
 /** Keys that OpenRLHF has nothing for, with what happens in their place. */
-const without = {
-  min_p: { off: 0, reason: "OpenRLHF samples without min_p." },
-  repetition_penalty: { off: 1, reason: "OpenRLHF samples without a repetition penalty." },
-  presence_penalty: { off: 0, reason: "OpenRLHF samples without a presence penalty." },
-  frequency_penalty: { off: 0, reason: "OpenRLHF samples without a frequency penalty." },
-  anneal: { off: undefined, reason: "OpenRLHF's temperature is the same for all tokens of a response." },
-  perturb: { off: undefined, reason: "OpenRLHF generates with the policy's logits alone." },
-  stop: { off: undefined, reason: "OpenRLHF's generation ends at the model's own end tokens alone." },
-  prefix: { off: "", reason: "OpenRLHF cannot begin a response for the policy: nothing is prefilled." },
-  logit_bias: { off: undefined, reason: "OpenRLHF does not shift logits: nothing is added." },
-  grammar: { off: undefined, reason: "OpenRLHF samples any text: responses need not fit the grammar." },
+const without: WithoutKeys = {
+  min_p: { off: [0], reason: "OpenRLHF samples without min_p." },
+  repetition_penalty: { off: [1], reason: "OpenRLHF samples without a repetition penalty." },
+  presence_penalty: { off: [0], reason: "OpenRLHF samples without a presence penalty." },
+  frequency_penalty: { off: [0], reason: "OpenRLHF samples without a frequency penalty." },
+  anneal: { reason: "OpenRLHF's temperature is the same for all tokens of a response." },
+  perturb: { reason: "OpenRLHF generates with the policy's logits alone." },
+  stop: { reason: "OpenRLHF's generation ends at the model's own end tokens alone." },
+  prefix: { off: [""], reason: "OpenRLHF cannot begin a response for the policy: nothing is prefilled." },
+  logit_bias: { reason: "OpenRLHF does not shift logits: nothing is added." },
+  grammar: { reason: "OpenRLHF samples any text: responses need not fit the grammar." },
   budget: {
-    off: undefined,
     reason: "OpenRLHF has one limit for all steps: `rollout.max_tokens` is used.",
   },
-} as const;
-
-const isOff = (value: unknown, off: unknown): boolean =>
-  value === undefined ||
-  value === off ||
-  (typeof value === "object" && value !== null && Object.keys(value as JsonObject).length === 0);
+};

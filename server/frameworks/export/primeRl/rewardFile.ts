@@ -1,7 +1,7 @@
 /** reward.py: `rewards` of the terms of the reward, which gradus_tasks.py records. */
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { combiner, fileText, listText, termsOf, termText, type RewardPlan } from "../reward/file.ts";
+import { callsOf, carried, combiner, fileText, listText, termsOf, type RewardPlan } from "../reward/file.ts";
 import { PrimeDraft } from "./draft.ts";
 import type { PrimePlan } from "./plan.ts";
 
@@ -23,10 +23,7 @@ export function rewardPlan(
       `a term of the reward is called \`${total}\`, as the total is in a project for prime-rl`,
       { file: config.file, code: "export-term-name", action: "Give the term another name." },
     );
-  const calls =
-    combine.kind === "served"
-      ? ['term("reward", lambda asked: served("reward", asked))']
-      : terms.map(termText);
+  const calls = callsOf(terms, combine);
   return {
     text: fileText({
       says: `The reward of ${config.name} as gradus_tasks.py asks for it. Gradus ${version} wrote it.`,
@@ -37,8 +34,7 @@ export function rewardPlan(
       hook: "",
       functions: `${listText("TERMS", calls)}\n\n\n${rewards(combine.kind === "python" ? combine.expression : "None")}`,
     }),
-    copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
-    packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+    ...carried(terms),
     missing: draft.missing,
   };
 }

@@ -3,6 +3,7 @@ import type { Json } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { PrimeDraft } from "./draft.ts";
 import { sampling as section, source } from "./keys.ts";
+import { missKeys, type WithoutKeys } from "../without.ts";
 
 /** Parameters of vLLM with their values where they do nothing. */
 const vllm = {
@@ -24,10 +25,7 @@ export function sampling({ rollout, objective }: StageBody, draft: PrimeDraft): 
   if (extra.length > 0) draft.set(`${section}.extra_body`, Object.fromEntries(extra));
   // prime-rl itself always asks for the whole distribution; the environment's agent has the last word.
   if (rollout.top_p !== 1) draft.set(`${source}.env.agent.sampling.top_p`, rollout.top_p);
-  for (const [key, { off, reason }] of Object.entries(without)) {
-    const value = rollout[key as keyof typeof without];
-    if (!isOff(value, off)) draft.miss(`rollout.${key}`, value, reason);
-  }
+  missKeys(rollout, without, draft);
   const { params } = objective.loss;
   if ((extra.length > 0 || rollout.top_p !== 1) && "anchor" in params && params["anchor"] !== "sampled")
     draft.miss(
@@ -44,16 +42,11 @@ export function sampling({ rollout, objective }: StageBody, draft: PrimeDraft): 
 }
 
 /** Keys that prime-rl has nothing for, with what happens in their place. */
-const without = {
-  anneal: { off: undefined, reason: "prime-rl's temperature is the same for all tokens of a response." },
-  perturb: { off: undefined, reason: "prime-rl generates with the policy's logits alone." },
-  stop: { off: undefined, reason: "prime-rl's generation ends at the model's own end tokens alone." },
-  prefix: { off: "", reason: "prime-rl cannot begin a response for the policy: nothing is prefilled." },
-  logit_bias: { off: undefined, reason: "prime-rl does not shift logits: nothing is added." },
-  grammar: { off: undefined, reason: "prime-rl samples any text: responses need not fit the grammar." },
-} as const;
-
-const isOff = (value: unknown, off: unknown): boolean =>
-  value === undefined ||
-  value === off ||
-  (typeof value === "object" && value !== null && Object.keys(value).length === 0);
+const without: WithoutKeys = {
+  anneal: { reason: "prime-rl's temperature is the same for all tokens of a response." },
+  perturb: { reason: "prime-rl generates with the policy's logits alone." },
+  stop: { reason: "prime-rl's generation ends at the model's own end tokens alone." },
+  prefix: { off: [""], reason: "prime-rl cannot begin a response for the policy: nothing is prefilled." },
+  logit_bias: { reason: "prime-rl does not shift logits: nothing is added." },
+  grammar: { reason: "prime-rl samples any text: responses need not fit the grammar." },
+};

@@ -126,6 +126,20 @@ export const termText = ({ name, weight, plan, tasks }: Term): string =>
 export const listText = (name: string, items: readonly string[]): string =>
   `${name} = [\n${items.map((item) => `    ${item},`).join("\n")}\n]`;
 
+/** The calls of the terms; where a server combines them, one of it. */
+export const callsOf = (terms: readonly Term[], { kind }: Combine): readonly string[] =>
+  kind === "served" ? ['term("reward", lambda asked: served("reward", asked))'] : terms.map(termText);
+
+/** Python's function that combines the terms where no server does. */
+export const combineName = (combine: Combine): string =>
+  combine.kind === "python" ? combine.expression : "summed";
+
+/** Files and packages that the terms need. */
+export const carried = (terms: readonly Term[]): Pick<RewardPlan, "copies" | "packages"> => ({
+  copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
+  packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+});
+
 interface FileText {
   /** Its first line. */
   readonly says: string;

@@ -1,8 +1,9 @@
 /** PPO's critic: a model of its own with its learner. The mirror image of `convert/skyrl/index.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { criticPlan, type Learner } from "../criticPlan.ts";
 import { nameOf } from "../draft.ts";
-import { promptsOf, type Batch } from "./batch.ts";
+import { promptsOf, type Batch } from "../groupBatch.ts";
 import type { SkyrlDraft } from "./draft.ts";
 import { algorithm, critic as section, policy } from "./keys.ts";
 import { optimizer } from "./update.ts";
@@ -14,37 +15,18 @@ export function critic(
   batch: Batch,
   draft: SkyrlDraft,
 ): ReadonlySet<string> {
-  const { baseline } = body.advantage;
-  if (nameOf(baseline) !== "critic") return noCritic(body, draft);
-  const name = String(baseline.params["model"]);
-  const [learner, ...more] = body.auxiliary.filter(
-    (one) => nameOf(one.loss) === "learner" && one.loss.params["model"] === name,
-  );
-  const model = config.models.find((one) => one.name === name);
-  const fits =
-    learner !== undefined &&
-    more.length === 0 &&
-    learner.loss.params["rollouts"] === "step" &&
-    model?.kind === "opened" &&
-    model.model.base === config.model.base;
+  const alone = "The exported trainer has a critic for SkyRL's estimator `gae` alone.";
+  const plan = criticPlan(config, body, draft, alone);
+  if (plan.kind === "none") return new Set();
   // It is checked with the batch also where it has defaults.
   draft.set("trainer.critic_mini_batch_size", batch.mini);
-  if (!fits || learner === undefined || model?.kind !== "opened") {
-    draft.miss(
-      "advantage.baseline.model",
-      name,
-      "SkyRL's critic has weights of its own, which begin as the policy's, and learns once a step: it has SkyRL's defaults.",
-    );
-    return new Set();
-  }
+  if (plan.kind === "defaults") return new Set();
+  const { learner, key, optimizer: own = body.update.optimizer, known } = plan;
   rounds(learner.loss.params, body, batch, draft);
   lossOf(learner, draft);
-  const place = `${section}.optimizer_config`;
-  optimizer(place, `models.${name}.optimizer`, model.optimizer ?? body.update.optimizer, draft);
-  return new Set(["auxiliary.learner", `models.${name}`]);
+  optimizer(`${section}.optimizer_config`, key, own, draft);
+  return known;
 }
-
-type Learner = StageBody["auxiliary"][number];
 
 function rounds(params: Learner["loss"]["params"], body: StageBody, batch: Batch, draft: SkyrlDraft): void {
   const wanted = Math.min(Number(params["rows"]), batch.prompts * batch.group);
@@ -72,17 +54,6 @@ function lossOf({ objective, loss }: Learner, draft: SkyrlDraft): void {
     return draft.set(`${algorithm}.value_clip`, typeof clip === "number" ? clip : 1e9);
   }
   draft.miss("auxiliary.objective", nameOf(objective), "SkyRL's critic learns by the clipped squared error.");
-}
-
-/** Another estimator has none. */
-function noCritic({ objective }: StageBody, draft: SkyrlDraft): ReadonlySet<string> {
-  if (objective.value !== undefined)
-    draft.miss(
-      "objective.value",
-      nameOf(objective.value.loss),
-      "The exported trainer has a critic for SkyRL's estimator `gae` alone.",
-    );
-  return new Set();
 }
 
 /** The critic begins as the policy. */

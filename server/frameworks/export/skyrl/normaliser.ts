@@ -1,7 +1,7 @@
 /** How per-token losses become one number. SkyRL divides the advantages of an update by it beforehand. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { nameOf } from "../draft.ts";
-import type { Batch } from "./batch.ts";
+import type { Batch } from "../groupBatch.ts";
 import type { SkyrlDraft } from "./draft.ts";
 import { algorithm } from "./keys.ts";
 

@@ -1,7 +1,7 @@
 /** Losses, their ratios and the entropy bonus: the mirror image of `convert/skyrl/loss.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import { nameOf, type Chosen } from "../draft.ts";
-import type { Batch } from "./batch.ts";
+import type { Batch } from "../groupBatch.ts";
 import { rolloutWeights } from "./correction.ts";
 import type { SkyrlDraft } from "./draft.ts";
 import { algorithm, sampling } from "./keys.ts";

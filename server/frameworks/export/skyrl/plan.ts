@@ -1,19 +1,18 @@
 /** A config as SkyRL's settings: no model is opened and no task is drawn. */
 import type { JsonObject } from "../../../../shared/lib/json.ts";
-import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { StageConfig } from "../../../core/config/stageConfig.ts";
 import { flat } from "../../values.ts";
 import { blocks } from "../blocks.ts";
-import { nameOf } from "../draft.ts";
 import type { Missing } from "../exporter.ts";
+import { spreadFilter } from "../spreadFilter.ts";
 import { trainedStage } from "../stage.ts";
 import { advantage } from "./advantage.ts";
-import { batchOf, type Batch } from "./batch.ts";
+import { groupBatch, type Batch } from "../groupBatch.ts";
 import { corrections } from "./correction.ts";
 import { critic } from "./critic.ts";
 import { SkyrlDraft } from "./draft.ts";
-import { algorithm } from "./keys.ts";
+import { algorithm, batchKeys } from "./keys.ts";
 import { model } from "./model.ts";
 import { objective } from "./objective.ts";
 import { kl, mask } from "./penalties.ts";
@@ -35,9 +34,10 @@ export function skyrlPlan(config: RunConfig): SkyrlPlan {
   const draft = new SkyrlDraft();
   const stage = trainedStage(config, draft.engine);
   const { body } = stage;
-  const batch = batchOf(stage, draft);
+  const batch = groupBatch(stage, batchKeys, draft);
   sampling(body, draft);
-  filter(body, draft);
+  // DAPO's dynamic sampling.
+  if (spreadFilter(body, draft)) draft.set(`${algorithm}.dynamic_sampling.type`, "filter");
   const estimator = advantage(body, draft);
   objective(body, batch, draft);
   kl(body, draft);
@@ -55,19 +55,4 @@ export function skyrlPlan(config: RunConfig): SkyrlPlan {
     batch,
     estimator,
   };
-}
-
-/** DAPO's dynamic sampling. */
-function filter({ curriculum: { admission, refill } }: StageBody, draft: SkyrlDraft): void {
-  const name = nameOf(admission);
-  if (name === "none") return;
-  if (name !== "nonzero_variance")
-    return draft.miss(
-      "curriculum.admission",
-      name,
-      "SkyRL filters groups by the spread of their rewards alone: none is rejected.",
-    );
-  draft.set(`${algorithm}.dynamic_sampling.type`, "filter");
-  if (nameOf(refill) === "none")
-    draft.miss("curriculum.refill", "none", "SkyRL generates until a step has all its groups.");
 }

@@ -1,6 +1,15 @@
 /** reward.py: `compute_score` of the terms of the reward, which the environment calls. */
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import { combiner, fileText, listText, termsOf, termText, type RewardPlan } from "../reward/file.ts";
+import {
+  callsOf,
+  carried,
+  combineName,
+  combiner,
+  fileText,
+  listText,
+  termsOf,
+  type RewardPlan,
+} from "../reward/file.ts";
 import { SkyrlDraft } from "./draft.ts";
 import type { SkyrlPlan } from "./plan.ts";
 
@@ -15,10 +24,7 @@ export function rewardPlan(
   const { body } = plan.stage;
   const terms = termsOf({ config, body, messages, alone: true }, draft);
   const combine = combiner(body.reward.combine, config.file, draft);
-  const items =
-    combine.kind === "served"
-      ? ['term("reward", lambda asked: served("reward", asked))']
-      : terms.map(termText);
+  const items = callsOf(terms, combine);
   return {
     text: fileText({
       says: `The reward of ${config.name}, which experiment.py asks for. Gradus ${version} wrote it.`,
@@ -27,10 +33,9 @@ export function rewardPlan(
       parts: ["lone_row", "scored"],
       imports: ["sys"],
       hook: "from gradus_hook import log_rollouts",
-      functions: `${listText("TERMS", items)}\n\n\n${computeScore(combine.kind === "python" ? combine.expression : "summed")}`,
+      functions: `${listText("TERMS", items)}\n\n\n${computeScore(combineName(combine))}`,
     }),
-    copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
-    packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+    ...carried(terms),
     missing: draft.missing,
   };
 }

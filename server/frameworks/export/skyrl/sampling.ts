@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { SkyrlDraft } from "./draft.ts";
 import { algorithm, sampling as section } from "./keys.ts";
+import { missKeys, type WithoutKeys } from "../without.ts";
 
 export function sampling({ rollout }: StageBody, draft: SkyrlDraft): void {
   const temperature = draft.constant("rollout.temperature", rollout.temperature);
@@ -16,16 +17,7 @@ export function sampling({ rollout }: StageBody, draft: SkyrlDraft): void {
   const { stop } = rollout;
   if (Array.isArray(stop) && stop.length > 0) stopped(stop, draft);
   draft.set(`${section}.additional_kwargs`, further(rollout));
-  for (const [key, { off, reason }] of Object.entries(without)) {
-    const value = rollout[key as keyof typeof without];
-    if (!isOff(value, off)) draft.miss(`rollout.${key}`, value, reason);
-  }
-  if (rollout.budget !== undefined)
-    draft.miss(
-      "rollout.budget",
-      rollout.budget,
-      "SkyRL has one limit for all steps: `rollout.max_tokens` is used.",
-    );
+  missKeys(rollout, without, draft);
 }
 
 function stopped(stop: readonly string[], draft: SkyrlDraft): void {
@@ -46,17 +38,12 @@ function further(rollout: StageBody["rollout"]): JsonObject | undefined {
 }
 
 /** Keys that SkyRL has nothing for, with what happens in their place. */
-const without = {
-  min_tokens: { off: 0, reason: "SkyRL's shortest response has one token." },
-  anneal: { off: undefined, reason: "SkyRL's temperature is the same for all tokens of a response." },
-  perturb: { off: undefined, reason: "SkyRL generates with the policy's logits alone." },
-  prefix: { off: "", reason: "SkyRL cannot begin a response for the policy: nothing is prefilled." },
-  logit_bias: { off: undefined, reason: "The exported trainer does not shift logits: nothing is added." },
-  grammar: { off: undefined, reason: "SkyRL samples any text: responses need not fit the grammar." },
-} as const;
-
-const isOff = (value: unknown, off: unknown): boolean =>
-  value === undefined ||
-  value === off ||
-  (value === 1 && off === 0) ||
-  (typeof value === "object" && value !== null && Object.keys(value as JsonObject).length === 0);
+const without: WithoutKeys = {
+  min_tokens: { off: [0, 1], reason: "SkyRL's shortest response has one token." },
+  anneal: { reason: "SkyRL's temperature is the same for all tokens of a response." },
+  perturb: { reason: "SkyRL generates with the policy's logits alone." },
+  prefix: { off: [""], reason: "SkyRL cannot begin a response for the policy: nothing is prefilled." },
+  logit_bias: { reason: "The exported trainer does not shift logits: nothing is added." },
+  grammar: { reason: "SkyRL samples any text: responses need not fit the grammar." },
+  budget: { reason: "SkyRL has one limit for all steps: `rollout.max_tokens` is used." },
+};

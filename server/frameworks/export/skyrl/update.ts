@@ -1,7 +1,7 @@
 /** The optimiser, its learning rate over updates, and what is saved and measured. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import type { Batch } from "./batch.ts";
+import type { Batch } from "../groupBatch.ts";
 import type { SkyrlDraft } from "./draft.ts";
 import { evaluation as evaluationSection, policy } from "./keys.ts";
 

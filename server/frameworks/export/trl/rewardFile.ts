@@ -1,11 +1,13 @@
 /** reward.py: the terms of the reward as functions that TRL calls, with their weights. */
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import {
+  callsOf,
+  carried,
   combiner,
   fileText,
   listText,
-  termsOf,
   termText,
+  termsOf,
   type Combine,
   type RewardPlan as Plan,
   type Term,
@@ -44,8 +46,7 @@ export function rewardPlan(config: RunConfig, plan: TrlPlan, messages: boolean, 
         : plan.rewardFactor === 1
           ? undefined
           : [plan.rewardFactor],
-    copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
-    packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+    ...carried(terms),
     missing: draft.missing,
   };
 }
@@ -57,9 +58,7 @@ const weighing: Readonly<Record<Combine["kind"], string>> = {
 };
 
 function functionsOf(terms: readonly Term[], combine: Combine): string {
-  if (combine.kind === "sum") return listText("functions", terms.map(termText));
-  if (combine.kind === "served")
-    return listText("functions", ['term("reward", lambda asked: served("reward", asked))']);
+  if (combine.kind !== "python") return listText("functions", callsOf(terms, combine));
   const weights = literal(terms.map(({ weight }) => weight));
   return `${listText("TERMS", terms.map(termText))}\nfunctions = [combined("reward", TERMS, ${weights}, ${combine.expression})]`;
 }

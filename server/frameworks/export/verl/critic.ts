@@ -1,8 +1,9 @@
 /** PPO's critic: a model of its own with its learner. The mirror image of `convert/verlCritic.ts`. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
+import { criticPlan, type Learner } from "../criticPlan.ts";
 import { nameOf } from "../draft.ts";
-import { promptsOf, type Batch } from "./batch.ts";
+import { promptsOf, type Batch } from "../groupBatch.ts";
 import type { VerlDraft } from "./draft.ts";
 import { model as modelSection } from "./keys.ts";
 import { optimizer } from "./update.ts";
@@ -14,27 +15,9 @@ export function critic(
   batch: Batch,
   draft: VerlDraft,
 ): ReadonlySet<string> {
-  const { baseline } = body.advantage;
-  if (nameOf(baseline) !== "critic") return noCritic(body, draft);
-  const name = String(baseline.params["model"]);
-  const [learner, ...more] = body.auxiliary.filter(
-    (one) => nameOf(one.loss) === "learner" && one.loss.params["model"] === name,
-  );
-  const model = config.models.find((one) => one.name === name);
-  const fits =
-    learner !== undefined &&
-    more.length === 0 &&
-    learner.loss.params["rollouts"] === "step" &&
-    model?.kind === "opened" &&
-    model.model.base === config.model.base;
-  if (!fits || learner === undefined || model?.kind !== "opened") {
-    draft.miss(
-      "advantage.baseline.model",
-      name,
-      "verl's critic has weights of its own, which begin as the policy's, and learns once a step: it has verl's defaults.",
-    );
-    return new Set();
-  }
+  const plan = criticPlan(config, body, draft);
+  if (plan.kind !== "own") return new Set();
+  const { learner, key, optimizer: own = body.update.optimizer, known } = plan;
   const { params } = learner.loss;
   const rows = promptsOf(Math.min(Number(params["rows"]), batch.prompts * batch.group), batch);
   if (rows * batch.group !== Math.min(Number(params["rows"]), batch.prompts * batch.group))
@@ -46,11 +29,11 @@ export function critic(
   draft.set("critic.ppo_mini_batch_size", rows);
   draft.set("critic.ppo_epochs", Number(params["updates"]));
   lossOf(learner, draft);
-  optimizer("critic.optim", `models.${name}.optimizer`, model.optimizer ?? body.update.optimizer, draft);
-  return new Set(["auxiliary.learner", `models.${name}`]);
+  optimizer("critic.optim", key, own, draft);
+  return known;
 }
 
-function lossOf(learner: StageBody["auxiliary"][number], draft: VerlDraft): void {
+function lossOf(learner: Learner, draft: VerlDraft): void {
   const { objective, loss } = learner;
   const each = loss.params["each"];
   if (each === "token" || each === "rollout")
@@ -61,17 +44,6 @@ function lossOf(learner: StageBody["auxiliary"][number], draft: VerlDraft): void
     return draft.set("critic.cliprange_value", typeof clip === "number" ? clip : 1e9);
   }
   draft.miss("auxiliary.objective", nameOf(objective), "verl's critic learns by the clipped squared error.");
-}
-
-/** Another estimator has none. */
-function noCritic({ objective }: StageBody, draft: VerlDraft): ReadonlySet<string> {
-  if (objective.value !== undefined)
-    draft.miss(
-      "objective.value",
-      nameOf(objective.value.loss),
-      "verl trains a critic for its estimator `gae` alone.",
-    );
-  return new Set();
 }
 
 /** The critic begins as the policy. */

@@ -5,14 +5,14 @@ import type { RunConfig } from "../../../core/config/runConfig.ts";
 import type { StageConfig } from "../../../core/config/stageConfig.ts";
 import { flat } from "../../values.ts";
 import { blocks } from "../blocks.ts";
-import { nameOf } from "../draft.ts";
 import type { Missing } from "../exporter.ts";
+import { spreadFilter } from "../spreadFilter.ts";
 import { trainedStage } from "../stage.ts";
 import { advantage } from "./advantage.ts";
-import { batchOf, type Batch } from "./batch.ts";
+import { groupBatch, type Batch } from "../groupBatch.ts";
 import { critic } from "./critic.ts";
 import { VerlDraft } from "./draft.ts";
-import { actor } from "./keys.ts";
+import { actor, batchKeys } from "./keys.ts";
 import { model } from "./model.ts";
 import { objective } from "./objective.ts";
 import { corrections, kl, mask } from "./penalties.ts";
@@ -34,7 +34,7 @@ export function verlPlan(config: RunConfig): VerlPlan {
   const draft = new VerlDraft();
   const stage = trainedStage(config, draft.engine);
   const { body } = stage;
-  const batch = batchOf(stage, draft);
+  const batch = groupBatch(stage, batchKeys, draft);
   sampling(body, draft);
   filter(body, draft);
   const estimator = advantage(body, draft);
@@ -58,17 +58,8 @@ export function verlPlan(config: RunConfig): VerlPlan {
 }
 
 /** DAPO's dynamic sampling. */
-function filter({ curriculum: { admission, refill } }: StageBody, draft: VerlDraft): void {
-  const name = nameOf(admission);
-  if (name === "none") return;
-  if (name !== "nonzero_variance")
-    return draft.miss(
-      "curriculum.admission",
-      name,
-      "verl filters groups by the spread of their rewards alone: none is rejected.",
-    );
+function filter(body: StageBody, draft: VerlDraft): void {
+  if (!spreadFilter(body, draft)) return;
   draft.set("algorithm.filter_groups.enable", true);
   draft.set("algorithm.filter_groups.metric", "reward");
-  if (nameOf(refill) === "none")
-    draft.miss("curriculum.refill", "none", "verl generates until a step has all its groups.");
 }

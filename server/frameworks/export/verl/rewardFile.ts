@@ -2,11 +2,13 @@
 import { UserError } from "../../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
 import {
+  callsOf,
+  carried,
+  combineName,
   combiner,
   fileText,
   listText,
   termsOf,
-  termText,
   type Combine,
   type RewardPlan as Plan,
 } from "../reward/file.ts";
@@ -47,20 +49,16 @@ export function rewardPlan(
       parts: ["lone_row", "scored", "verl_row"],
       imports: ["json", "os", "sys"],
       hook: "sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))\nfrom gradus_hook import log_rollouts, set_step",
-      functions: `${list(terms.map(termText), combine)}\n\n\n${computeScore(combine)}`,
+      functions: `${listText("TERMS", callsOf(terms, combine))}\n\n\n${computeScore(combine)}`,
     }),
     keys: terms.map(({ name }) => name),
     weights: terms.map(({ weight }) => weight),
-    copies: terms.flatMap(({ plan: { copies = [] } }) => copies),
-    packages: Object.assign({}, ...terms.map(({ plan: { packages = {} } }) => packages)),
+    ...carried(terms),
     missing: draft.missing,
   };
 }
 
-const list = (terms: readonly string[], { kind }: Combine): string =>
-  listText("TERMS", kind === "served" ? ['term("reward", lambda asked: served("reward", asked))'] : terms);
-
 const computeScore = (
   combine: Combine,
 ): string => `def compute_score(data_source, solution_str, ground_truth, extra_info=None, **_):
-    return scores(TERMS, ${combine.kind === "python" ? combine.expression : "summed"}, solution_str, extra_info)`;
+    return scores(TERMS, ${combineName(combine)}, solution_str, extra_info)`;

@@ -1,8 +1,8 @@
 /** How responses are generated. */
-import type { JsonObject } from "../../../../shared/lib/json.ts";
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { VerlDraft } from "./draft.ts";
 import { rollout as section } from "./keys.ts";
+import { missKeys, type WithoutKeys } from "../without.ts";
 
 export function sampling({ rollout }: StageBody, draft: VerlDraft): void {
   draft.set("data.max_response_length", rollout.max_tokens);
@@ -12,34 +12,21 @@ export function sampling({ rollout }: StageBody, draft: VerlDraft): void {
   draft.set(`${section}.top_k`, rollout.top_k > 0 ? rollout.top_k : -1);
   // A single GPU holds the model.
   draft.set(`${section}.tensor_model_parallel_size`, 1);
-  for (const [key, { off, reason }] of Object.entries(without)) {
-    const value = rollout[key as keyof typeof without];
-    if (!isOff(value, off)) draft.miss(`rollout.${key}`, value, reason);
-  }
-  if (rollout.budget !== undefined)
-    draft.miss(
-      "rollout.budget",
-      rollout.budget,
-      "verl has one limit for all steps: `rollout.max_tokens` is used.",
-    );
+  missKeys(rollout, without, draft);
 }
 
 /** Keys that verl has nothing for, with what happens in their place. */
-const without = {
-  min_p: { off: 0, reason: "verl samples without min_p." },
-  repetition_penalty: { off: 1, reason: "verl samples without a repetition penalty." },
-  presence_penalty: { off: 0, reason: "verl samples without a presence penalty." },
-  frequency_penalty: { off: 0, reason: "verl samples without a frequency penalty." },
-  min_tokens: { off: 0, reason: "verl has no shortest response." },
-  anneal: { off: undefined, reason: "verl's temperature is the same for all tokens of a response." },
-  perturb: { off: undefined, reason: "verl generates with the policy's logits alone." },
-  stop: { off: undefined, reason: "verl's generation ends at the model's own end tokens alone." },
-  prefix: { off: "", reason: "verl cannot begin a response for the policy: nothing is prefilled." },
-  logit_bias: { off: undefined, reason: "verl does not shift logits: nothing is added." },
-  grammar: { off: undefined, reason: "verl samples any text: responses need not fit the grammar." },
-} as const;
-
-const isOff = (value: unknown, off: unknown): boolean =>
-  value === undefined ||
-  value === off ||
-  (typeof value === "object" && value !== null && Object.keys(value as JsonObject).length === 0);
+const without: WithoutKeys = {
+  min_p: { off: [0], reason: "verl samples without min_p." },
+  repetition_penalty: { off: [1], reason: "verl samples without a repetition penalty." },
+  presence_penalty: { off: [0], reason: "verl samples without a presence penalty." },
+  frequency_penalty: { off: [0], reason: "verl samples without a frequency penalty." },
+  min_tokens: { off: [0], reason: "verl has no shortest response." },
+  anneal: { reason: "verl's temperature is the same for all tokens of a response." },
+  perturb: { reason: "verl generates with the policy's logits alone." },
+  stop: { reason: "verl's generation ends at the model's own end tokens alone." },
+  prefix: { off: [""], reason: "verl cannot begin a response for the policy: nothing is prefilled." },
+  logit_bias: { reason: "verl does not shift logits: nothing is added." },
+  grammar: { reason: "verl samples any text: responses need not fit the grammar." },
+  budget: { reason: "verl has one limit for all steps: `rollout.max_tokens` is used." },
+};

@@ -1,7 +1,7 @@
 /** The optimiser, its learning rate over steps, and what is saved and measured. */
 import type { StageBody } from "../../../core/config/resolved.ts";
 import type { RunConfig } from "../../../core/config/runConfig.ts";
-import type { Batch } from "./batch.ts";
+import type { Batch } from "../groupBatch.ts";
 import type { VerlDraft } from "./draft.ts";
 import { actor, rollout } from "./keys.ts";
 

@@ -1,7 +1,7 @@
-/** Prompts and rollouts: SkyRL counts prompts, before they are multiplied by `n_samples_per_prompt`. */
-import type { StageConfig } from "../../../core/config/stageConfig.ts";
-import { divisorUpTo } from "../divisorUpTo.ts";
-import type { SkyrlDraft } from "./draft.ts";
+/** Prompts and rollouts, for a trainer that counts prompts before they are multiplied by the group's size. */
+import type { StageConfig } from "../../core/config/stageConfig.ts";
+import { divisorUpTo } from "./divisorUpTo.ts";
+import type { SettingsDraft } from "./draft.ts";
 
 export interface Batch {
   readonly prompts: number;
@@ -13,6 +13,9 @@ export interface Batch {
   readonly steps: number;
 }
 
+/** The trainer's keys. */
+type BatchKeys = Readonly<Record<"prompts" | "group" | "mini" | "epochs" | "steps", string>>;
+
 /** Prompts of an update, in equal parts of a step. @param rows rollouts that are wanted */
 export function promptsOf(
   rows: number,
@@ -21,7 +24,7 @@ export function promptsOf(
   return divisorUpTo(prompts, Math.max(1, Math.floor(rows / group)));
 }
 
-export function batchOf({ body, steps }: StageConfig, draft: SkyrlDraft): Batch {
+export function groupBatch({ body, steps }: StageConfig, keys: BatchKeys, draft: SettingsDraft): Batch {
   const { prompts, group } = body.rollout;
   const wanted = Math.min(body.update.mini_batch ?? prompts * group, prompts * group);
   const mini = promptsOf(wanted, { prompts, group });
@@ -29,12 +32,12 @@ export function batchOf({ body, steps }: StageConfig, draft: SkyrlDraft): Batch 
     draft.miss(
       "update.mini_batch",
       wanted,
-      `SkyRL's updates have whole groups, in equal parts of a step: it takes ${mini} × ${group} rollouts at once.`,
+      `${draft.engine}'s updates have whole groups, in equal parts of a step: it takes ${mini} × ${group} rollouts at once.`,
     );
-  draft.set("trainer.train_batch_size", prompts);
-  draft.set("generator.n_samples_per_prompt", group);
-  draft.set("trainer.policy_mini_batch_size", mini);
-  draft.set("trainer.update_epochs_per_batch", body.update.epochs);
-  draft.set("trainer.max_training_steps", steps);
+  draft.set(keys.prompts, prompts);
+  draft.set(keys.group, group);
+  draft.set(keys.mini, mini);
+  draft.set(keys.epochs, body.update.epochs);
+  draft.set(keys.steps, steps);
   return { prompts, group, mini, updates: (prompts / mini) * body.update.epochs, steps };
 }
