@@ -168,6 +168,30 @@ test("the fork is compared with the run that it comes from", { skip }, async () 
   await workbench.screenshot("whole-way-7-compared");
 });
 
+/** Groups are drawn, so that the second expectation cannot hold. */
+const curriculumTests = `tests:
+  - { name: draws something, steps: 5, expect: [{ metric: groups/drawn, at_least: 1 }] }
+  - { name: draws nothing, steps: 5, expect: [{ metric: groups/drawn, at_most: 0 }] }
+`;
+
+test(
+  "tests of the curriculum are in the Test Explorer, and the one that fails is red",
+  { skip },
+  async () => {
+    await editor.command("Testing: Focus on Test Explorer View");
+    writeFileSync(join(base, "project", "starter.curriculum.test.yaml"), curriculumTests);
+    const row = (text: string): Locator =>
+      page.locator(".test-explorer .monaco-list-row", { hasText: text }).last();
+    await editor.seen(row("starter"), 30_000);
+    await editor.command("Test: Run All Tests");
+    await (await editor.seen(row("starter"))).click();
+    await editor.keys("ArrowRight");
+    await editor.seen(row("draws something").locator(".codicon-testing-passed-icon"), 60_000);
+    await editor.seen(row("draws nothing").locator(".codicon-testing-failed-icon"));
+    await workbench.screenshot("whole-way-8-curriculum-tests");
+  },
+);
+
 test("the fork is stopped, and nothing went wrong in the page", { skip }, async () => {
   await editor.command("Gradus: Stop Run Now");
   await editor.command("Gradus: Stop Daemon");
