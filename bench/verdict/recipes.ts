@@ -129,6 +129,15 @@ const summed = (use: string, weight: number, correct = 1): JsonObject => ({
 });
 const own = (use: string): JsonObject => ({ reward: { terms: { correct: { use } } } });
 
+/** A judge trains, and what is really right is only looked at, on held-out answers. */
+const judged = (use: string, more: JsonObject = {}): JsonObject => ({
+  reward: {
+    terms: { correct: { use: "equation", weight: 0 }, judge: { use }, ...more },
+    success: { terms: ["judge"], at_least: 0.75 },
+    gold: ["correct"],
+  },
+});
+
 const healthyRecipes: readonly Recipe[] = [
   healthy("grpo", "countdown-64", 4),
   healthy("rloo", "countdown-64", 3, {
@@ -162,6 +171,18 @@ const healthyRecipes: readonly Recipe[] = [
   { ...healthy("verl-sums", "sums-64", 4, lr(6e-4)), through: "verl" },
   healthy("young-128", "countdown-young", 3, { steps: 160 }),
   healthy("long-64", "countdown-64", 2, { steps: 300, evaluation: { every: 50 } }),
+  healthy("judged-64", "countdown-64", 5, judged("./rewards/judge.ts")),
+  healthy("judged-96", "countdown-96", 5, judged("./rewards/judge.ts")),
+  healthy(
+    "judged-tidy-96",
+    "countdown-96",
+    5,
+    judged("./rewards/judge.ts", { tidy: { use: "./rewards/tidy.ts", weight: 0.1 } }),
+  ),
+  healthy("judged-looks-64", "countdown-64", 5, {
+    ...judged("./rewards/judge.ts"),
+    evaluation: { every: 5 },
+  }),
 ];
 
 const failingRecipes: readonly Recipe[] = [
@@ -199,10 +220,12 @@ const failingRecipes: readonly Recipe[] = [
   failing("entropy-bonus", "countdown-64", 4, ["collapsed", "unstable"], {
     objective: { use: "clipped", entropy: 0.5 },
   }),
+  failing("judge-likes-long", "countdown-96", 5, ["hacking", "collapsed"], judged("./rewards/wordy.ts")),
+  failing("judge-with-a-hole", "countdown-64", 4, ["hacking"], judged("./rewards/hole.ts")),
 ];
 
 const unseen =
-  /^(rloo|dapo-96|reinforce-reverse|epochs-sums|verl-sums|sign-flipped|entropy-bonus|cut-short|length-bonus)/;
+  /^(rloo|dapo-96|reinforce-reverse|epochs-sums|verl-sums|sign-flipped|entropy-bonus|cut-short|length-bonus|judge)/;
 
 export const recipes: readonly Recipe[] = [...healthyRecipes, ...failingRecipes].map((recipe) =>
   unseen.test(recipe.name) ? { ...recipe, unseen: true } : recipe,

@@ -32,6 +32,7 @@ import { modelSize } from "./models/modelSize.ts";
 import { duplicateName } from "./stages/duplicateName.ts";
 import { idleGamma } from "./reward/idleGamma.ts";
 import { readTerm } from "./reward/readTerm.ts";
+import { goldTerm } from "./reward/goldTerm.ts";
 import { successTerm } from "./reward/successTerm.ts";
 import { termTasks } from "./reward/termTasks.ts";
 import { registeredModel } from "./models/models.ts";
@@ -165,6 +166,7 @@ export const rules: readonly Rule[] = [
   learner,
   knownMetric,
   successTerm,
+  goldTerm,
   readTerm,
   idleGamma,
   termTasks,

@@ -80,6 +80,7 @@ const schemas = {
         samples: z.array(z.number()),
         right: z.array(z.number()),
         greedy: z.array(z.number().nullable()),
+        gold: z.record(text, z.array(z.number().nullable())).optional(),
       })
       .optional(),
   }),

@@ -10,6 +10,8 @@ export interface TaskResults {
   readonly right: readonly number[];
   /** Whether the greedy answer was right: 1 or 0; null where none was asked for or it could not be scored. */
   readonly greedy: readonly (number | null)[];
+  /** What each term of `reward.gold` gave the greedy answers; null where it gave none. */
+  readonly gold?: Readonly<Record<string, readonly (number | null)[]>>;
 }
 
 /** The same tasks of two evaluations, in the order of the first: which place each has in either. */

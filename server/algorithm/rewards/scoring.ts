@@ -74,6 +74,8 @@ export class Scorer {
   /** By term, what user code was loaded. */
   readonly loaded = new Map<string, Prepared>();
   private readonly deciding: ReadonlySet<string>;
+  /** Terms that score held-out answers alone. */
+  private readonly gold: ReadonlySet<string>;
 
   /**
    * Throws a UserError for a term that this version can't run, or that reads itself. Starts nothing.
@@ -85,6 +87,7 @@ export class Scorer {
     only?: string,
   ) {
     this.deciding = new Set(decidingOrder(config).map(({ name }) => name));
+    this.gold = new Set(config.gold.filter((name) => name !== only));
     const withLosses: CreateContext = {
       ...context,
       objective: (use, params) => objectiveNamed(use, params, context),
@@ -123,17 +126,34 @@ export class Scorer {
     return this.terms.some(({ waits }) => waits);
   }
 
-  /** One column a term, in the config's order. A row that a term does not apply to has none of it. */
+  /**
+   * One column a term, in the config's order. A row that a term does not apply to has none of it, and terms of `reward.gold`
+   * apply to none.
+   */
   score(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
-    return this.scoreThose(batch, context, () => undefined, []);
+    const none = noneOf(batch);
+    return this.scoreThose(batch, context, ({ config }) => this.withoutGold(config, none, batch), []);
   }
-  /** The same without the terms that wait for their learners: those apply to no row yet. */
+  /** One column a term of `reward.gold`. */
+  scoreGold(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
+    const columnFor = this.columnsOf(batch, context);
+    return Promise.all(this.asked.filter(({ config: { name } }) => this.gold.has(name)).map(columnFor));
+  }
+  private withoutGold(
+    { name }: RewardTermConfig,
+    none: readonly TermValue[],
+    batch: Batch,
+  ): RewardColumn | undefined {
+    return this.gold.has(name) ? columnOf(name, none, batch) : undefined;
+  }
+  /** `score` without the terms that wait for their learners: those apply to no row yet. */
   scorePlain(batch: Batch, context: RewardContext): Promise<RewardColumn[]> {
     const none = noneOf(batch);
     return this.scoreThose(
       batch,
       context,
-      ({ config, waits }) => (waits ? columnOf(config.name, none, batch) : undefined),
+      ({ config, waits }) =>
+        waits ? columnOf(config.name, none, batch) : this.withoutGold(config, none, batch),
       [],
     );
   }
@@ -154,7 +174,12 @@ export class Scorer {
     context: RewardContext,
     plain: readonly RewardColumn[],
   ): Promise<RewardColumn[]> {
-    return this.scoreThose(batch, context, ({ waits }, index) => (waits ? undefined : plain[index]), plain);
+    return this.scoreThose(
+      batch,
+      context,
+      ({ config, waits }, index) => (waits && !this.gold.has(config.name) ? undefined : plain[index]),
+      plain,
+    );
   }
 
   private scoreThose(

@@ -8,6 +8,8 @@ export interface VerdictFacts {
   readonly terms: readonly string[];
   /** Those that decide what is a success. */
   readonly success: ReadonlySet<string>;
+  /** Those that score held-out answers alone. */
+  readonly gold: readonly string[];
   /** Whether the reward is the terms' weighted sum, so that each has a share of it. */
   readonly summed: boolean;
   /** Groups of a step; null: unknown. */
@@ -42,11 +44,13 @@ export function factsOf({ config, imported }: Pick<VerdictRecord, "config" | "im
   const reward = valueAt(config, ["reward", "terms"]);
   const terms = isObject(reward) ? Object.keys(reward) : [];
   const named = textsAt(config, "reward", "success", "terms");
+  const gold = textsAt(config, "reward", "gold");
   const stages = valueAt(config, ["stages"]);
   const several = Array.isArray(stages) && stages.filter((stage) => isRl(stage)).length > 1;
   return {
     terms,
-    success: new Set(named.length > 0 ? named : terms.slice(0, 1)),
+    success: new Set(named.length > 0 ? named : terms.filter((term) => !gold.includes(term)).slice(0, 1)),
+    gold,
     summed: (useAt(config, "reward", "combine") ?? "sum") === "sum",
     prompts: numberAt(config, "rollout", "prompts"),
     asked: imported ? null : numberAt(config, "evaluation", "prompts"),

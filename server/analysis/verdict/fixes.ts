@@ -11,7 +11,7 @@ export function fixesOf(view: VerdictView): readonly VerdictFix[] {
   switch (finding.state) {
     case "collapsed":
     case "hacking":
-      return [...ofTerm(view), ...gentler(view)].slice(0, most);
+      return [...ofTerm(view), ...keptByGold(view), ...gentler(view)].slice(0, most);
     case "unstable":
       return gentler(view);
     case "starved":
@@ -37,6 +37,25 @@ function ofTerm({ finding: { term, kind }, moment: { facts } }: VerdictView): re
       set: [{ path: `reward.terms.${term}.weight`, value: 0 }],
       effect: null,
       leaves: null,
+    },
+  ];
+}
+
+/** The checkpoint that the gold term likes most: later ones are worse. */
+function keptByGold({
+  finding,
+  moment: { goldFall },
+  record: { config },
+}: VerdictView): readonly VerdictFix[] {
+  if (finding.kind !== "gold" || goldFall === null) return [];
+  const metric = `eval/reward/${goldFall.term}`;
+  if (valueAt(config, ["checkpoint", "best", "metric"]) === metric) return [];
+  return [
+    {
+      title: `Keep the checkpoint that \`${goldFall.term}\` likes best`,
+      set: [{ path: "checkpoint.best", value: { metric, mode: "max" } }],
+      effect: null,
+      leaves: `Training still goes on after step ${goldFall.step}, where \`${goldFall.term}\` was best.`,
     },
   ];
 }

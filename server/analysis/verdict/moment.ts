@@ -1,5 +1,6 @@
 /** A run as it stood at one of its training steps: nothing later is in it. */
 import type { VerdictFacts } from "./facts.ts";
+import type { GoldFall } from "./gold.ts";
 import type { Comparison } from "./heldOut.ts";
 import { Trail, type Stretch } from "./trail.ts";
 
@@ -11,6 +12,8 @@ export class Moment {
   private readonly steps: number[] = [];
   /** Held-out results so far, each against those before training. */
   readonly comparisons: Comparison[] = [];
+  /** Of the last evaluation; null: no gold term fell. */
+  goldFall: GoldFall | null = null;
 
   constructor(readonly facts: VerdictFacts) {}
 

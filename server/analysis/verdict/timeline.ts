@@ -6,6 +6,7 @@ import type { EvaluationRow } from "../../../shared/protocol/protocol.ts";
 import { alarms } from "./alarms/index.ts";
 import { factsOf } from "./facts.ts";
 import type { Alarmed, Finding, Sign } from "./finding.ts";
+import { goldFall } from "./gold.ts";
 import { compare } from "./heldOut.ts";
 import { Moment } from "./moment.ts";
 import { quiet } from "./quiet.ts";
@@ -55,8 +56,10 @@ export class Timeline {
         }),
       );
       this.moment.add(step, values);
-      while (this.read < evaluations.length && evaluations[this.read]!.step <= step)
+      while (this.read < evaluations.length && evaluations[this.read]!.step <= step) {
         this.evaluate(evaluations[this.read++]!);
+        this.moment.goldFall = goldFall(evaluations.slice(0, this.read), this.moment.facts.gold);
+      }
       this.note(step, this.find(step));
     }
     return this;

@@ -50,6 +50,11 @@ const written = map(
       },
       "When a rollout counts as a success. pass@k, success bands and group fractions use it.",
     ),
+    gold: value(
+      z.array(refers({ to: "term" })),
+      "Terms that you trust more than what trains, such as a better judge. They score the greedy answers to held-out tasks at each evaluation (`eval/reward/<term>`), and nothing else. Their weight is 0.",
+      { default: [] },
+    ),
     timeout: value(
       z.number().positive(),
       "Seconds that a reward function of your own may take for one rollout.",

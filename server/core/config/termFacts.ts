@@ -17,11 +17,12 @@ const reads = (term: RewardTermConfig): boolean => readsOf(term).length > 0;
  * Terms that decide whether a rollout is a success, in order: the first that applies to it does. Where the config names
  * none, a term that reads others decides only where all do.
  */
-export function decidingOrder({ terms, success }: StageBody["reward"]): readonly RewardTermConfig[] {
+export function decidingOrder({ terms, success, gold }: StageBody["reward"]): readonly RewardTermConfig[] {
   if (success.terms !== undefined)
     return success.terms.flatMap((name) => terms.filter((term) => term.name === name));
-  const own = terms.filter((term) => !reads(term));
-  return own.length === 0 ? terms : own;
+  const trained = terms.filter(({ name }) => !gold.includes(name));
+  const own = trained.filter((term) => !reads(term));
+  return own.length === 0 ? trained : own;
 }
 
 /** What a term reads where it names nothing: the deciding terms that read no other. */

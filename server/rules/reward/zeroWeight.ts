@@ -3,9 +3,10 @@ import { scheduledRange } from "../ranges.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
 import { at as nodeAt, isOwn, reportAt, type Rule } from "../rule.ts";
 
-/** Whether it decides what a success is: then it is worth computing at weight 0. */
-const decides = ({ reward: { success, terms } }: StageBody, { name }: RewardTermConfig): boolean =>
-  success.terms === undefined ? terms[0]?.name === name : success.terms.includes(name);
+/** Whether it decides what a success is, or is gold: then it is worth computing at weight 0. */
+const measures = ({ reward: { success, terms, gold } }: StageBody, { name }: RewardTermConfig): boolean =>
+  gold.includes(name) ||
+  (success.terms === undefined ? terms[0]?.name === name : success.terms.includes(name));
 
 /** A schedule that moves only after the stage's last step. */
 const beginsTooLate = ({ weight }: RewardTermConfig, last: number): boolean =>
@@ -37,7 +38,7 @@ export const zeroWeight: Rule = {
 
 function checkTerm(model: ConfigModel, view: StageView, term: RewardTermConfig, total: number): void {
   const node = nodeAt(view.body, "reward", "terms", term.name, "weight");
-  if (!isOwn(node?.origin) || decides(view.config.body, term)) return;
+  if (!isOwn(node?.origin) || measures(view.config.body, term)) return;
   const [least, most] = scheduledRange(term.weight);
   const last = node.origin.stage === undefined ? total : view.config.steps;
   const why =

@@ -12,7 +12,7 @@ import type { EpisodeShape } from "../../core/slots/episodes.ts";
 import type { Clock } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { DecodeOptions, Models, Policy } from "../../core/policy.ts";
-import type { RewardContext } from "../../core/reward.ts";
+import type { RewardColumn, RewardContext } from "../../core/reward.ts";
 import type { EvaluationReport } from "../../core/evaluation.ts";
 import type { EpisodeHosts } from "../environments/episodeHosts.ts";
 import type { Harness } from "../harness/harness.ts";
@@ -63,6 +63,8 @@ export interface Answered {
   readonly greedy: boolean;
   readonly batch: Batch;
   readonly scored: Scores;
+  /** Terms of `reward.gold`, which are no part of the reward; of greedy answers alone. */
+  readonly gold: readonly RewardColumn[];
   /** Per row: the task it answers, by its place among the tasks. */
   readonly task: Int32Array;
   /** Per row, where answers have several attempts: what came of each; undefined where one could not be scored. */
@@ -158,18 +160,24 @@ async function* answers(
     const some = drafts.slice(from, from + together);
     const written = await answered(exam, some, temperature, clock);
     const batch = divided(written, exam.config.top.rollout, exam.algorithm, exam.policy.tokenizer);
-    const columns = await exam.scorer.score(batch, contextFor(exam, clock));
+    const context = contextFor(exam, clock);
+    const columns = await exam.scorer.score(batch, context);
+    const gold = greedy ? await exam.scorer.scoreGold(batch, context) : [];
     const scored = exam.algorithm.rewards(columns, batch, clock);
     // Turns in an environment are no attempts at the task.
     const attempts = plays === undefined && most > 1 && (await attemptsOf(exam, batch, most, clock));
     const task = Int32Array.from({ length: batch.rows }, (_, row) => Math.floor((from + row) / count));
-    yield { greedy, batch, scored, task, ...(attempts && { attempts }) };
+    yield { greedy, batch, scored, gold, task, ...(attempts && { attempts }) };
   }
 }
 
 /** Terms before their weights, and the combined reward under `total`; what does not exist is left out. */
-function rewardsOf({ rewards, combined }: Scores, row: number): Record<string, number> {
-  const scores = rewards.terms.map((term): [string, number] => [term.name, rowValue(term, row)]);
+function rewardsOf({ scored, gold }: Answered, row: number): Record<string, number> {
+  const { rewards, combined } = scored;
+  const scores = [...rewards.terms, ...gold].map((term): [string, number] => [
+    term.name,
+    rowValue(term, row),
+  ]);
   const all: [string, number][] = [["total", combined.total[row]!], ...scores];
   return Object.fromEntries(all.filter(([, value]) => Number.isFinite(value)));
 }
@@ -202,7 +210,8 @@ export async function evaluate(
   return { tasks: seen, report: evaluationReport(seen, pass_at) };
 }
 
-function note(seen: TaskTally, { greedy, scored, attempts }: Answered, row: number): void {
+function note(seen: TaskTally, answered: Answered, row: number): void {
+  const { greedy, scored, attempts } = answered;
   const outcomes = attempts?.[row];
   if (outcomes !== undefined) {
     seen.attempts ??= { samples: [] };
@@ -216,5 +225,5 @@ function note(seen: TaskTally, { greedy, scored, attempts }: Answered, row: numb
     return;
   }
   seen.greedy = right;
-  seen.rewards = rewardsOf(scored, row);
+  seen.rewards = rewardsOf(answered, row);
 }

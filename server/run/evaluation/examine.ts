@@ -116,6 +116,7 @@ export async function examine(
       results: taskResults(
         tasks.map(({ task }) => task.id),
         plain.tasks,
+        config.top.reward.gold,
       ),
       scored: await scoredBy(policy, score),
     };

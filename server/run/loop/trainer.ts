@@ -284,6 +284,7 @@ export class Trainer implements Driver {
     const results = taskResults(
       exam.tasks.map(({ task }) => task.id),
       tasks,
+      config.top.reward.gold,
     );
     recorder.append({ kind: "evaluation", step: recorder.step, time: Date.now(), role, metrics, results });
     return metrics;

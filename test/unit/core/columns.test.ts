@@ -159,7 +159,7 @@ test("replay keeps and saves the replayed columns, and no other", () => {
 function recordOf(row: number): RolloutRecordLog {
   const nothing = { sources: [], total: Float64Array.of(1, 1, 1), errored: new Uint8Array(3) };
   const scored = { rewards: { terms: [], weights: [] }, combined: nothing, success: new Uint8Array(3) };
-  const answered = { greedy: false, batch: whole(), scored, task: Int32Array.of(0, 1, 2) };
+  const answered = { greedy: false, batch: whole(), scored, gold: [], task: Int32Array.of(0, 1, 2) };
   const record = evaluationRecord(0, answered, row);
   const others = apart.map((name) => [name, Float32Array.from(valuesOf(name, row))] as const);
   return {

@@ -10,7 +10,20 @@ const unearnedShare = 0.3;
 /** Held-out results that have risen by less may still not have risen. */
 const risen = 0.03;
 
-export const hacking: Alarm = (moment) => byAnyAnswer(moment) ?? byTerm(moment);
+export const hacking: Alarm = (moment) => byGold(moment) ?? byAnyAnswer(moment) ?? byTerm(moment);
+
+/** The same held-out answers please the trained reward more, and what is trusted more than it less. */
+function byGold(moment: Moment): ReturnType<Alarm> {
+  const { goldFall } = moment;
+  if (goldFall === null) return null;
+  return {
+    state: "hacking",
+    kind: "gold",
+    since: () => Math.max(moment.begin, goldFall.step),
+    term: takeover(moment)?.term ?? null,
+    certain: true,
+  };
+}
 
 /** One response succeeds on tasks with different answers, and successes are many. */
 function byAnyAnswer(moment: Moment): ReturnType<Alarm> {

@@ -84,6 +84,21 @@ function solved({ moment }: VerdictView): string {
     : "Nothing to change yet.";
 }
 
+/** "`expert`, which does not train, did not rise: 0.20 → 0.18": held-out success may be what a judge takes for it. */
+function goldStill({ heldOut, moment }: VerdictView): string | null {
+  if (heldOut === null) return null;
+  const { first, last } = heldOut;
+  const still = moment.facts.gold.flatMap((term) => {
+    const [before, after] = [first.metrics[`eval/reward/${term}`], last.metrics[`eval/reward/${term}`]];
+    return before === undefined || after === undefined || after > before
+      ? []
+      : [
+          `\`${term}\`, which does not train, did not rise on held-out answers: ${formatNumber(before)} → ${formatNumber(after)}.`,
+        ];
+  });
+  return still[0] ?? null;
+}
+
 /** What a person should weigh before believing it; null: nothing was seen. */
 export function againstOf(view: VerdictView): string | null {
   const { finding, moment } = view;
@@ -91,7 +106,9 @@ export function againstOf(view: VerdictView): string | null {
   switch (finding.state) {
     case "learning": {
       const lost = narrower(view);
-      return lost === null ? null : `${lost.text}: no more tasks have a right answer among several.`;
+      return lost === null
+        ? goldStill(view)
+        : `${lost.text}: no more tasks have a right answer among several.`;
     }
     case "collapsed":
       return comparison === undefined

@@ -3,6 +3,7 @@ import { formatFraction, formatNumber } from "../../../../shared/lib/format.ts";
 import { heldOutNames, said } from "../../../../shared/run/outcome.ts";
 import type { Verdict } from "../../../../shared/run/verdict.ts";
 import type { Finding } from "../finding.ts";
+import type { GoldFall } from "../gold.ts";
 import { teaching } from "../alarms/starved.ts";
 import type { VerdictView } from "../view.ts";
 import { intervalText, share } from "./numbers.ts";
@@ -60,8 +61,15 @@ const passes = ({ moment: { comparison } }: VerdictView): string =>
 function hackingHeadline({ finding, moment }: VerdictView): string {
   if (finding.kind === "any-answer")
     return `Hacking ${name(finding.term)}: ${formatFraction(moment.now("rollout/unearned").mean)} of the successes come from responses that also succeed on tasks with another answer`;
+  if (finding.kind === "gold" && moment.goldFall !== null)
+    return goldHeadline(finding.since, moment.goldFall);
   const [before, now] = [moment.start("reward/total"), moment.now("reward/total")];
   return `Hacking ${name(finding.term)} since step ${finding.since}: the reward rose ${formatNumber(before.mean)} → ${formatNumber(now.mean)} and successes did not`;
+}
+function goldHeadline(since: number | null, { term, gold, reward }: GoldFall): string {
+  const changed = ({ before, after }: GoldFall["gold"]): string =>
+    `${formatNumber(before)} → ${formatNumber(after)}`;
+  return `Hacking the reward since step ${since}: on held-out answers it rose ${changed(reward)}, and \`${term}\`, which does not train, fell ${changed(gold)}`;
 }
 const name = (term: string | null): string => (term === null ? "the reward" : `\`${term}\``);
 

@@ -42,7 +42,16 @@ export function termsOf(
   draft: SettingsDraft,
 ): readonly Term[] {
   const folder = dirname(config.file);
-  const terms = body.reward.terms.flatMap((term): Term[] => {
+  const { gold } = body.reward;
+  if (gold.length > 0)
+    draft.miss(
+      "reward.gold",
+      [...gold],
+      "Only Gradus scores held-out answers by them: they are left out.",
+      "nothing-trained",
+    );
+  const trained = body.reward.terms.filter(({ name }) => !gold.includes(name));
+  const terms = trained.flatMap((term): Term[] => {
     const weight = draft.constant(`reward.terms.${term.name}.weight`, term.weight);
     const found = asPython(termPlan({ term, body, folder, messages, alone }), term.name, config.file, draft);
     return found === undefined ? [] : [{ name: term.name, weight, plan: found, tasks: term.tasks }];

@@ -111,16 +111,17 @@ function identityOf(step: number, record: RolloutRecord) {
 /** A rollout with its rewards, whether or not it was admitted. */
 function scoredRow(
   step: number,
-  { batch, scored }: Pick<Selected, "batch" | "scored">,
+  { batch, scored, gold = [] }: Pick<Selected, "batch" | "scored"> & Partial<Pick<Answered, "gold">>,
   row: number,
 ): RolloutRecordLog["row"] {
-  const { terms } = scored.rewards;
+  const trained = scored.rewards.terms;
+  const terms = [...trained, ...gold];
   const errors = present(terms.map((term) => [term.name, term.errors.get(row)]));
   return {
     ...identityOf(step, batch.records[row]!),
     ...divisions(batch, row),
     rewards: present(terms.map((term) => [term.name, wireReward(term, row)])),
-    weights: Object.fromEntries(terms.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
+    weights: Object.fromEntries(trained.map((term, i) => [term.name, toWire(scored.rewards.weights[i]!)])),
     ...(Object.keys(errors).length === 0 ? {} : { errors }),
     ...detailsOf(terms, row),
     ...componentsOf(terms, row),
