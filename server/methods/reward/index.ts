@@ -36,6 +36,7 @@ import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { tokenRewriter } from "./models/tokenRewriter.ts";
 import { prefixValue } from "./process/prefixValue.ts";
+import { treeValue } from "./process/treeValue.ts";
 import { rankPenalty } from "./process/rankPenalty.ts";
 import { toolUse } from "./process/toolUse.ts";
 import { process } from "./process/process.ts";
@@ -92,6 +93,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   tokenRewriter,
   process,
   prefixValue,
+  treeValue,
   rankPenalty,
   user,
   python,
