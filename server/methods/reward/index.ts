@@ -32,6 +32,7 @@ import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
 import { labelGap } from "./models/labelGap.ts";
 import { lengthVsReference } from "./models/lengthVsReference.ts";
+import { nearSuccess } from "./models/nearSuccess.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { tokenRewriter } from "./models/tokenRewriter.ts";
@@ -94,6 +95,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   process,
   prefixValue,
   treeValue,
+  nearSuccess,
   rankPenalty,
   user,
   python,
