@@ -56,6 +56,14 @@ export const updateMetrics: readonly Metric[] = [
   metric("update/weight_mean", "Mean weight that the objective gives its sequences instead of a clip.", {
     aliases: { trl: ["vespo/phi_seq_mean"] },
   }),
+  metric("value/mean", "Mean value that the critic gives, over the trained tokens.", {
+    aliases: { verl: ["critic/values/mean"] },
+  }),
+  metric(
+    "value/explained_variance",
+    "How much of the returns' variance the critic explains: 1 − Var(R − V) / Var(R). 1 is all, 0 no more than a constant.",
+    { better: "higher", aliases: { verl: ["critic/vf_explained_var"] } },
+  ),
   metric(
     "update/entropy_coefficient",
     "Coefficient of the entropy bonus, where it follows the measured entropy.",

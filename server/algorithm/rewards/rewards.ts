@@ -114,8 +114,9 @@ export function rowValue(column: RewardColumn, row: number): number {
   return sum;
 }
 
-/** The last value of a row: of attempts, the last one's reward. */
-function lastValue({ offsets, values }: RewardColumn, row: number): number {
+/** The last value of a row: of attempts, the last one's reward; NaN where it has none. */
+export function lastValue({ offsets, values, status: states }: RewardColumn, row: number): number {
+  if (states[row] !== status.value) return Number.NaN;
   for (let i = offsets[row + 1]! - 1; i >= offsets[row]!; i--)
     if (!Number.isNaN(values[i]!)) return values[i]!;
   return Number.NaN;

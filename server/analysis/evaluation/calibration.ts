@@ -1,5 +1,6 @@
 /** Whether a confidence means what it says. Pure. */
 import { mean } from "../../../shared/lib/mean.ts";
+import { accuracyOf, rankedPairs } from "./rankedPairs.ts";
 
 /** A claim: how sure somebody was, in [0, 1], and how right they were: 0, 1, or between them where votes are tied. */
 export interface Claim {
@@ -59,20 +60,12 @@ export function calibration(claims: readonly Claim[], bins = 10): Calibration | 
 
 /** By ranks (Mann–Whitney): pairs of a right and a wrong claim, each counted by how right one is more than the other. */
 function auroc(claims: readonly Claim[]): number | null {
-  const right = claims.reduce((sum, claim) => sum + claim.right, 0);
-  const wrong = claims.length - right;
-  if (right === 0 || wrong === 0) return null;
   const sorted = claims.toSorted((a, b) => a.confidence - b.confidence);
-  let [below, won] = [0, 0];
-  for (let from = 0; from < sorted.length;) {
-    let to = from;
-    while (to < sorted.length && sorted[to]!.confidence === sorted[from]!.confidence) to++;
-    const own = sorted.slice(from, to);
-    const rightHere = own.reduce((sum, claim) => sum + claim.right, 0);
-    const wrongHere = own.length - rightHere;
-    won += rightHere * (below + wrongHere / 2);
-    below += wrongHere;
-    from = to;
-  }
-  return won / (right * wrong);
+  return accuracyOf(
+    rankedPairs(
+      sorted.map(({ confidence }) => confidence),
+      sorted.map(({ right }) => right),
+      sorted.map(({ right }) => 1 - right),
+    ),
+  );
 }

@@ -4,6 +4,7 @@ import { arms } from "./kinds/arms.ts";
 import { clip } from "./kinds/clip.ts";
 import { clipNorm } from "./kinds/clipNorm.ts";
 import { constantTerm } from "./kinds/constantTerm.ts";
+import { critic } from "./kinds/critic.ts";
 import { entropy } from "./kinds/entropy.ts";
 import { evaluations } from "./kinds/evaluations.ts";
 import { gradientNorm } from "./kinds/gradientNorm.ts";
@@ -32,6 +33,7 @@ export const kinds: readonly EvidenceKind[] = [
   clip,
   kl,
   entropy,
+  critic,
   gradientNorm,
   clipNorm,
   scheduleEnds,

@@ -4,6 +4,7 @@ import type { CreateContext } from "../../core/declaration.ts";
 import { Algorithm, contextOf } from "../../algorithm/algorithm.ts";
 import { type Scores, columnOf, rowValue } from "../../algorithm/rewards/rewards.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
+import { decidingOrder } from "../../core/config/termFacts.ts";
 import type { StageBody } from "../../core/config/resolved.ts";
 import { componentsOf } from "../../algorithm/rewards/components.ts";
 import { detailsOf } from "../../algorithm/rewards/criteria.ts";
@@ -16,7 +17,8 @@ import { stageAt } from "../explain/stageAt.ts";
 import type { TermDetails } from "../../../shared/rollouts/criteria.ts";
 import { noModels, noTokenizer } from "./noModels.ts";
 import { keeps } from "./terms.ts";
-import { RescoreTally, wireOrNull, type RescoredPart, type RescoredSummary } from "./rescoreTally.ts";
+import type { RescoredPart } from "./rescoredPart.ts";
+import { RescoreTally, wireOrNull, type RescoredSummary } from "./rescoreTally.ts";
 import type { Random } from "../../lib/random.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
@@ -80,12 +82,28 @@ async function scoredOrKept(
   }
 }
 
+/** What says of a success: the record, where there is one. A new reward that is tried does not judge itself. */
+function decides(now: RewardColumn, was: RewardColumn, candidates: ReadonlySet<string>): RewardColumn {
+  if (candidates.has(now.name)) return { ...now, status: now.status.map(() => status.none) };
+  return was.status.some((one) => one !== status.none) ? was : now;
+}
+
+/** Terms that decide of some row whether it is a success: the first that applies to it. */
+function decidersOf({ reward }: StageBody, columns: readonly RewardColumn[], rows: number): string[] {
+  const order = decidingOrder(reward).map((term) => columns[reward.terms.indexOf(term)]!);
+  const found = Array.from({ length: rows }, (_, row) =>
+    order.find((column) => column.status[row] !== status.none),
+  );
+  return [...new Set(found.flatMap((column) => column?.name ?? []))];
+}
+
 async function rescorePart(
   config: RunConfig,
   rows: readonly RolloutRow[],
   scorers: Map<StageBody, TermScorers>,
   random: Random,
   notes: Set<string>,
+  candidates: ReadonlySet<string>,
 ): Promise<RescoredPart> {
   const { body, clock } = stageAt(config, rows[0]!.step);
   const context = contextOf(body, { random, models: noModels });
@@ -101,6 +119,7 @@ async function rescorePart(
   );
   const algorithm = new Algorithm(body, context);
   const scored = algorithm.rewards(columns, batch, clock);
+  const deciding = columns.map((column, i) => decides(column, recorded[i]!, candidates));
   const now = Array.from(scored.combined.total, (total, i) =>
     scored.combined.errored[i] === 1 ? Number.NaN : total,
   );
@@ -108,6 +127,8 @@ async function rescorePart(
     rows,
     columns,
     recorded,
+    success: algorithm.rewards(deciding, batch, clock).success,
+    deciders: decidersOf(body, deciding, rows.length),
     now,
     before: recordedTotals(rows, algorithm.rewards(recorded, batch, clock)),
   };
@@ -147,17 +168,28 @@ export function withResponse({ row, place }: RecordedRow): RolloutRow {
 export class Rescoring {
   private readonly scorers = new Map<StageBody, TermScorers>();
   private readonly found = new Set<string>();
-  private readonly tally = new RescoreTally();
+  private readonly tally: RescoreTally;
 
+  /** @param candidates terms of the config that are tried: they decide no success */
   constructor(
     private readonly config: RunConfig,
     private readonly random: Random,
-  ) {}
+    private readonly candidates: ReadonlySet<string> = new Set(),
+  ) {
+    this.tally = new RescoreTally(config.seed, candidates);
+  }
 
   /** Every rollout of `recorded`, in order of the steps. @throws UserError where one has no response */
   async *rollouts(recorded: readonly RecordedRow[]): AsyncGenerator<RescoredRollout> {
     for (const rows of stepsOf(recorded)) {
-      const part = await rescorePart(this.config, rows, this.scorers, this.random, this.found);
+      const part = await rescorePart(
+        this.config,
+        rows,
+        this.scorers,
+        this.random,
+        this.found,
+        this.candidates,
+      );
       this.tally.add(part);
       for (let i = 0; i < rows.length; i++) yield rollout(part, i);
     }

@@ -4,6 +4,8 @@ import { toWire, type RolloutRow, type WireNumber } from "../../../shared/rollou
 import { rowValue } from "../../algorithm/rewards/rewards.ts";
 import { status, type RewardColumn } from "../../core/reward.ts";
 import { groupKey } from "../recorded.ts";
+import type { RescoredPart } from "./rescoredPart.ts";
+import { PreferenceTally, type RankedRewards } from "./preferenceTally.ts";
 import { CriteriaTally, type CriterionChange } from "./criteriaChanges.ts";
 
 /** Means over the rollouts that have a value both times: what fails now would else seem to raise the mean. */
@@ -71,16 +73,8 @@ export interface RescoredSummary {
     readonly gained: readonly string[];
     readonly lost: readonly string[];
   };
+  readonly preference: RankedRewards;
 }
-/** The rollouts of a step, with what they were given and are given now. */
-export interface RescoredPart {
-  readonly rows: readonly RolloutRow[];
-  readonly columns: readonly RewardColumn[];
-  readonly recorded: readonly RewardColumn[];
-  readonly now: readonly number[];
-  readonly before: readonly number[];
-}
-
 export const wireOrNull = (value: number | null): WireNumber | null =>
   value === null || Number.isNaN(value) ? null : toWire(value);
 
@@ -199,6 +193,7 @@ const differing = (now: readonly number[], before: readonly number[]): number =>
   now.filter((value, i) => !Object.is(value, before[i]!)).length;
 
 export class RescoreTally {
+  private readonly preference: PreferenceTally;
   private rollouts = 0;
   private readonly terms = new Map<string, TermTally>();
   private readonly total = { now: new KnownMean(), before: new KnownMean(), changed: 0, errors: 0, flips: 0 };
@@ -206,8 +201,13 @@ export class RescoreTally {
   private readonly unrecorded = new UnrecordedTally();
   private readonly groups = { total: 0, gained: [] as string[], lost: [] as string[] };
 
+  constructor(seed: number, candidates: ReadonlySet<string>) {
+    this.preference = new PreferenceTally(seed, candidates);
+  }
+
   add(part: RescoredPart): void {
     const { rows, now, before, columns } = part;
+    this.preference.add(part);
     this.rollouts += rows.length;
     for (const column of columns) this.addTerm(column, part);
     this.total.now.add(now);
@@ -236,6 +236,7 @@ export class RescoreTally {
         unrecorded: this.unrecorded.found,
       },
       groups: this.groups,
+      preference: this.preference.found,
     };
   }
 

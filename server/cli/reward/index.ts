@@ -34,6 +34,8 @@ import {
 import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
 import { ChangedRollouts, rolloutLines, summaryLines } from "../text/rescoredText.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
+import { candidateSetting, nameOf } from "./candidates.ts";
+import { preferenceLines } from "./preferenceText.ts";
 import { printCoverage } from "./coverage.ts";
 import { serveUntilStopped } from "./serve.ts";
 import { rolloutsOf, withRollouts } from "../rolloutsOf.ts";
@@ -48,6 +50,7 @@ interface FailedTerm {
 interface Options {
   readonly rollouts?: string;
   readonly coverage?: boolean;
+  readonly candidate: readonly string[];
   readonly all?: boolean;
   readonly gold?: boolean;
   readonly probe?: boolean;
@@ -78,11 +81,13 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
   const say = (scored: Rescored): void => {
     if (json === true) printJson(scored);
     else if (scored.type === "summary")
-      for (const line of [...changed.lines, ...summaryLines(scored)]) print(line);
+      for (const line of [...changed.lines, ...summaryLines(scored), ...preferenceLines(scored.preference)])
+        print(line);
     else if (all === true) for (const line of rolloutLines(scored)) print(line);
     else changed.add(scored);
   };
-  const rescoring = new Rescoring(config, randomStream(config.seed, "rescore"));
+  const tried = new Set(options.candidate.map(nameOf));
+  const rescoring = new Rescoring(config, randomStream(config.seed, "rescore"), tried);
   try {
     // A run's rollouts come step by step: all of a long run do not fit in memory.
     await withRollouts(rollouts, config, { step, store }, async (rows) => {
@@ -91,6 +96,11 @@ async function rescored(config: RunConfig, rollouts: string, options: Options): 
     const { summary } = rescoring;
     say(summary);
     for (const note of rescoring.notes) complain(note);
+    const { successes, rewards } = summary.preference;
+    if (tried.size > 0 && rewards.length === 0)
+      complain(
+        `no candidate can be ranked: ${successes === 0 ? "no rollout succeeds" : "every rollout succeeds"}. Name rollouts of which some succeed and some fail.`,
+      );
     for (const [term, { asked, errors }] of Object.entries(summary.terms))
       failedOnAll({ term, asked, failed: errors, what: "rollouts" });
   } finally {
@@ -235,7 +245,7 @@ async function checked(config: RunConfig, options: Options): Promise<void> {
 }
 
 async function run(file: string, options: Options, program: Program): Promise<void> {
-  const { rollouts, gold: asksGold, probe: asksProbe, set } = options;
+  const { rollouts, gold: asksGold, probe: asksProbe, candidate } = options;
   const draws = asksGold === true || asksProbe === true || options.attack === true;
   if (rollouts === undefined && options.coverage === true)
     program.error("error: --coverage needs --rollouts", { exitCode: exit.usage });
@@ -243,8 +253,11 @@ async function run(file: string, options: Options, program: Program): Promise<vo
     program.error("error: say what to score: --rollouts FILE, --gold, --probe or --attack, or --serve", {
       exitCode: exit.usage,
     });
+  if (rollouts === undefined && candidate.length > 0)
+    program.error("error: --candidate needs --rollouts", { exitCode: exit.usage });
   if (options.endpoint !== undefined && options.attack !== true)
     program.error("error: --endpoint needs --attack", { exitCode: exit.usage });
+  const set = [...options.set, ...candidate.map((reward) => candidateSetting(reward, process.cwd()))];
   const config = loadOrComplain(file, set, false, draws);
   if (config === undefined) return;
   if (options.serve === true) {
@@ -268,6 +281,12 @@ export const command: Command = {
       )
       .option("--all", "with --rollouts: print every rollout, not only those that changed most")
       .option("--coverage", "of these rollouts: which lines and branches of the reward they reach")
+      .option(
+        "--candidate <reward>",
+        "with --rollouts: another reward, a file or a method, to rank next to the config's; may be repeated",
+        (reward: string, others: readonly string[]) => [...others, reward],
+        [],
+      )
       .option("--step <n>", "of a run: only this step", whole(0))
       .option("--store <folder>", "the store of a run, or a folder in its workspace")
       .option("--gold", "score every row's own reference answer")

@@ -32,10 +32,12 @@ import { python } from "./own/python.ts";
 import { informationGain } from "./models/informationGain.ts";
 import { labelGap } from "./models/labelGap.ts";
 import { lengthVsReference } from "./models/lengthVsReference.ts";
+import { nearSuccess } from "./models/nearSuccess.ts";
 import { referenceProbability } from "./models/referenceProbability.ts";
 import { reasoningGymTerm } from "./reasoningGym.ts";
 import { tokenRewriter } from "./models/tokenRewriter.ts";
 import { prefixValue } from "./process/prefixValue.ts";
+import { treeValue } from "./process/treeValue.ts";
 import { rankPenalty } from "./process/rankPenalty.ts";
 import { toolUse } from "./process/toolUse.ts";
 import { process } from "./process/process.ts";
@@ -92,6 +94,8 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   tokenRewriter,
   process,
   prefixValue,
+  treeValue,
+  nearSuccess,
   rankPenalty,
   user,
   python,

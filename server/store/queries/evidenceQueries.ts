@@ -24,7 +24,7 @@ const still = 10;
 
 /** Metrics that some kind of evidence looks at, or draws. */
 const spokenOf =
-  /^(reward\/|groups\/|policy\/|eval\/(pass@\d+|greedy)$|update\/(grad_norm|clip_fraction)$|rollout\/truncated$|memory\/(peak|predicted|rss)$|time\/total$|tokens\/)/;
+  /^(reward\/|groups\/|policy\/|eval\/(pass@\d+|greedy)$|update\/(grad_norm|clip_fraction)$|rollout\/truncated$|value\/(mean|explained_variance)$|memory\/(peak|predicted|rss)$|time\/total$|tokens\/)/;
 
 /** As many as a diagnostic has room for, of all terms. */
 const kindsOfFailure = 50;

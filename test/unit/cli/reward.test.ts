@@ -48,6 +48,11 @@ test("gradus reward ends with what changed, as text and as the last JSON object"
       "  tidy: 0.16667 → 0.33333 (+0.16667); 3 changed, 0 failed",
       "  groups whose rewards differ now but did not before (signal gained): 1 (0/b)",
       "  groups whose rewards differed before but do not now (signal lost): 1 (0/c)",
+      "  successes ranked above failures: 2 of 6 rollouts succeed by `correct`; 2 pairs within groups",
+      "             within groups  tied  over all",
+      "    reward   25 %           50 %  25 %",
+      "    correct  25 %           50 %  25 %      decides what succeeds",
+      "    tidy     25 %           50 %  25 %",
       "",
     ].join("\n"),
   );

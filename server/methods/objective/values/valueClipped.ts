@@ -15,20 +15,34 @@ const params = z.object({
   level: statesParam,
 });
 
+const rounding = 1e-9;
+
 /** Sums over the tokens that train. */
 class Found {
   trained = 0;
   clipped = 0;
   returns = 0;
-  /** Σ (V − R)². */
+  /** Σ R². */
+  returnSquares = 0;
+  /** Σ (V − R), and Σ (V − R)². */
+  errors = 0;
   squares = 0;
 
   metrics(): Readonly<Record<string, number>> {
-    if (this.trained === 0) return {};
+    const { trained, returns, errors, squares } = this;
+    if (trained === 0) return {};
+    const [target, off] = [returns / trained, errors / trained];
+    const spread = this.returnSquares / trained - target * target;
+    const left = squares / trained - off * off;
     return {
-      "value/clip_fraction": this.clipped / this.trained,
-      "value/return": this.returns / this.trained,
-      "value/error": this.squares / this.trained,
+      "value/clip_fraction": this.clipped / trained,
+      "value/return": target,
+      "value/mean": target + off,
+      "value/error": squares / trained,
+      // Returns that are equal but for rounding leave nothing to explain.
+      ...(spread > rounding * Math.max(1, target * target) && {
+        "value/explained_variance": 1 - left / spread,
+      }),
     };
   }
 }
@@ -59,6 +73,8 @@ function rowLoss(
   let trained = 0;
   let clipped = 0;
   let all = 0;
+  let allSquares = 0;
+  let off = 0;
   let errors = 0;
   for (let t = from; t < to; t++) {
     if (weights[t] === 0) continue;
@@ -66,6 +82,8 @@ function rowLoss(
     const near = error - excess(now[t]! - before[t]!, reach);
     trained += 1;
     all += returns[t]!;
+    allSquares += returns[t]! * returns[t]!;
+    off += error;
     errors += error * error;
     // An unknown earlier value, NaN, clips nothing.
     if (near * near > error * error) {
@@ -79,6 +97,8 @@ function rowLoss(
   found.trained += trained;
   found.clipped += clipped;
   found.returns += all;
+  found.returnSquares += allSquares;
+  found.errors += off;
   found.squares += errors;
   return total;
 }
@@ -99,6 +119,8 @@ function rowLossAlike(
   let total = 0;
   let clipped = 0;
   let all = 0;
+  let allSquares = 0;
+  let off = 0;
   let errors = 0;
   for (let t = from; t < to; t++) {
     const value = now[t]!;
@@ -109,6 +131,8 @@ function rowLossAlike(
     const more = beyond * (beyond - 2 * error);
     const acts = Number(more > 0);
     all += target;
+    allSquares += target * target;
+    off += error;
     errors += error * error;
     clipped += acts;
     total += 0.5 * (more + Math.abs(more));
@@ -118,6 +142,8 @@ function rowLossAlike(
   found.trained += to - from;
   found.clipped += clipped;
   found.returns += all;
+  found.returnSquares += allSquares;
+  found.errors += off;
   found.squares += errors;
   return 0.5 * factor * (errors + total);
 }

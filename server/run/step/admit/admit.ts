@@ -6,6 +6,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import { concatenate } from "../generate/assemble.ts";
 import { startedGroups } from "../draw/startStates.ts";
 import { BranchedRound } from "../generate/branching.ts";
+import { SearchedRound } from "../generate/searching.ts";
 import { joinColumns } from "../score/rewardColumns.ts";
 import { draftsOf, type DrawnGroup } from "../generate/generate.ts";
 import { namedGroups } from "../../../algorithm/curriculum/namedGroups.ts";
@@ -45,6 +46,8 @@ function tasksOf(
 function rollOut(context: StepContext, groups: readonly DrawnGroup[], round: number): Promise<Scored> {
   const { session, stage, step } = context;
   if (stage.guide !== undefined) return new GuidedRound(context, stage.guide, groups, round).rollOut();
+  if (stage.branching?.search !== undefined)
+    return new SearchedRound(context, stage.branching.search, groups, round).rollOut();
   if (stage.branching !== undefined)
     return new BranchedRound(context, stage.branching, groups, round).rollOut();
   const { rollout } = stage.config.body;

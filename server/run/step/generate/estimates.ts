@@ -3,6 +3,7 @@
  * anything of the step has trained, so that the step can still be given up, and scored as the step's own rollouts are,
  * by the terms of learners as well.
  */
+import { lastValue } from "../../../algorithm/rewards/rewards.ts";
 import type { Batch } from "../../../core/rollouts.ts";
 import { withBranchValues, generateContinuations, type Continuations } from "./continuations.ts";
 import type { Admitted, StepContext } from "../context.ts";
@@ -34,12 +35,17 @@ export async function withEstimates(
   return { ...admitted, batch };
 }
 
-/** One number a row, by all terms as they are now; NaN where it has none or a term failed. */
-async function rewardsOf(context: StepContext, generated: Batch): Promise<Float64Array> {
+/**
+ * One number a row, by all terms as they are now; NaN where it has none or a term failed.
+ * @param by the term whose value is asked for, in the place of the combined reward
+ */
+export async function rewardsOf(context: StepContext, generated: Batch, by?: string): Promise<Float64Array> {
   const { session, stage, clock } = context;
   const { algorithm, scorer } = stage;
   const batch = algorithm.masked(dividedIn(context, generated));
   const columns = await scorer.score(batch, rewardContext(session, clock));
+  const asked = columns.find(({ name }) => name === by);
+  if (asked !== undefined) return Float64Array.from(batch.records, (_, row) => lastValue(asked, row));
   const { total, errored } = algorithm.rewards(columns, batch, clock).combined;
   return total.map((value, row) => (errored[row] === 1 ? Number.NaN : value));
 }

@@ -210,6 +210,39 @@ describe("kinds of evidence", () => {
     );
   });
 
+  it("critic: one that explains nothing for long enough, and neither one that does nor one that is new", () => {
+    const noisy = (level: number) => (step: number) => ({
+      "value/explained_variance": level + 0.1 * Math.sin(step),
+    });
+    assert.match(
+      said(shown(noisy(-0.1), { steps: 40 }), "run-critic").join(),
+      /^After 40 steps the critic explains −0\.\d+ of the returns' variance/,
+    );
+    assert.deepEqual(said(shown(noisy(0.3), { steps: 40 }), "run-critic"), []);
+    assert.deepEqual(said(shown(noisy(-0.1), { steps: 25 }), "run-critic"), []);
+    // It has learned by now.
+    const learned = (step: number): Record<string, number> => ({
+      "value/explained_variance": step < 60 ? 0 : 0.6,
+    });
+    assert.deepEqual(said(shown(learned, { steps: 100 }), "run-critic"), []);
+  });
+
+  it("critic: on a log, values that rise and fall, and not those that stay up, are noise, or are of fresh rollouts", () => {
+    const replay = { use: "file", path: "log.jsonl" };
+    const hill = (step: number): Record<string, number> => ({
+      "value/mean": 1 - ((step - 40) / 40) ** 2 + 0.02 * Math.sin(7 * step),
+    });
+    assert.match(
+      said(shown(hill, { steps: 80, config: { replay } }), "run-critic").join(),
+      /rose from 0\.\d+ to 0\.9\d+ at about step (3[6-9]|4\d) and has fallen to 0\.\d+ since/,
+    );
+    assert.deepEqual(said(shown(hill, { steps: 80 }), "run-critic"), []);
+    const up = (step: number): Record<string, number> => ({ "value/mean": 1 - 0.95 ** step });
+    assert.deepEqual(said(shown(up, { steps: 80, config: { replay } }), "run-critic"), []);
+    const noise = (step: number): Record<string, number> => ({ "value/mean": Math.sin(step * step) });
+    assert.deepEqual(said(shown(noise, { steps: 80, config: { replay } }), "run-critic"), []);
+  });
+
   it("entropy: a collapse, not a low beginning", () => {
     assert.match(
       said(

@@ -127,6 +127,19 @@ test("the value clip takes the larger of two errors, and no gradient where that 
   assert.equal(metrics?.["value/clip_fraction"], 0.5);
 });
 
+test("the critic's explained variance is 1 − Var(R − V) / Var(R), and absent where all returns are equal", () => {
+  // Returns 1 and 0, values 0.8 and 0.4: errors of 0.2 and −0.4, whose variance is 0.09; that of the returns is 0.25.
+  const rows = [
+    { ratios: [0], values: [0.8], reward: 1 },
+    { ratios: [0], values: [0.4], reward: 0 },
+  ];
+  const { metrics } = weigh(valueClipped, {}, inputOf(rows));
+  assert.ok(near(metrics?.["value/explained_variance"] ?? Number.NaN, 1 - 0.09 / 0.25));
+  assert.ok(near(metrics?.["value/mean"] ?? Number.NaN, 0.6));
+  const equal = weigh(valueClipped, {}, inputOf(rows.map((row) => ({ ...row, reward: 1 }))));
+  assert.equal(equal.metrics?.["value/explained_variance"], undefined);
+});
+
 const randomGroups = [1, 2, 3].map((seed) => randomInput(seed, { groups: 6 }));
 /** The same input with `now` equal to `old`: on policy. */
 const onPolicy = (input: ObjectiveInput): ObjectiveInput => ({

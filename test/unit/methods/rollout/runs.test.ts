@@ -185,3 +185,65 @@ evaluation: { every: 9, prompts: 2, pass_at: [1] }
     rmSync(folder, { recursive: true });
   }
 });
+
+test("a searched group is a tree: rollouts leave earlier ones after a step, and theirs in turn", async () => {
+  const search = "{ use: tree_search, width: 2, stride: 2, c: 0.5, parallel: 2 }";
+  const run = await finished(
+    "tasks=[{ env: reverse_text, lengths: [6] }]",
+    `rollout={ group: 8, max_tokens: 8, branch: ${search} }`,
+    "advantage={ baseline: tree_siblings, scale: none }",
+  );
+  try {
+    const rows = rolloutsOf(run);
+    const at = new Map(rows.map((one) => [`${one.step}/${one.row.group}/${one.row.index}`, one]));
+    const left = rows.filter(({ row }) => row.parent !== undefined);
+    assert.ok(left.length > rows.length / 2, `${left.length} of ${rows.length}`);
+    let nested = 0;
+    for (const one of left) {
+      const { row, columns, step } = one;
+      assert.ok(row.parent!.index < row.index, "an earlier one");
+      const above = at.get(`${step}/${row.group}/${row.parent!.index}`)!;
+      if (above.row.parent !== undefined) nested += 1;
+      const given = givenOf(one);
+      assert.equal(given.length, row.parent!.token);
+      assert.equal(given.length % 2, 0, "after a step");
+      assert.deepEqual(given, [...above.columns.tokens!.subarray(0, given.length)]);
+      assert.ok(columns.tokens!.length <= 8, "a branch has what is left of the response");
+      assert.deepEqual(
+        [...columns.mask!],
+        [...columns.origin!].map((kind) => (kind === 0 ? 1 : 0)),
+      );
+    }
+    assert.ok(nested > 0, "a search has more than one level");
+    for (const group of new Set(rows.map(({ step, row }) => `${step}/${row.group}`)))
+      assert.deepEqual(
+        rows.filter(({ step, row }) => `${step}/${row.group}` === group).map(({ row }) => row.index),
+        [0, 1, 2, 3, 4, 5, 6, 7],
+      );
+  } finally {
+    run.remove();
+  }
+});
+
+test("a process reward model that learns the tree's values guides the search, the same again when it resumes", async () => {
+  const run = await finished(
+    "rollout={ group: 6, steps: { regex: '.' }, branch: { use: tree_search, by: process } }",
+    "models.prm={ base: tiny, layers: 1, trains: true, value_heads: [reward], optimizer: { use: adamw, lr: 1.0e-3 } }",
+    "reward.terms.vowel={ use: format, pattern: '[^aeiou]*[aeiou].*', weight: 0 }",
+    "reward.terms.labels={ use: tree_value, of: vowel, weight: 0 }",
+    "reward.terms.process={ use: process, model: prm, update: online, from: labels, weight: 0 }",
+  );
+  try {
+    const whole = run.records();
+    const labels = rolloutsOf(run).flatMap(({ row }) => {
+      const given = row.rewards?.["labels"];
+      return typeof given === "object" && given !== null ? given.values : [];
+    });
+    assert.ok(labels.length > 0 && labels.every((one) => Number(one) >= 0 && Number(one) <= 1));
+    rmSync(join(run.folder, "checkpoints", "19"), { recursive: true });
+    assert.equal(await run.work(1), 0, run.ending(1));
+    assert.deepEqual(essence(run.records(1), 15), essence(whole, 15));
+  } finally {
+    run.remove();
+  }
+});
