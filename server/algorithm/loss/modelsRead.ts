@@ -44,13 +44,14 @@ const judged = z.object({ judge: z.object({ of: z.string() }) });
 /** Further judges; those that are servers have no model of the run. */
 const alsoJudged = z.object({ also: z.array(z.object({ of: z.string().optional() })) });
 
-/** Rewards that compare how likely a text is by the policy and by another model, and the key that names it. */
+/** Rewards that read texts by another model of the run, and the key that names it. */
 const comparing: ReadonlyMap<string, string> = new Map([
   ["information_gain", "model"],
   ["reference_probability", "without"],
   ["judge_logit", "of"],
   ["length_vs_reference", "model"],
   ["label_gap", "of"],
+  ["elliptical_bonus", "model"],
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */

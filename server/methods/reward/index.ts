@@ -3,6 +3,7 @@ import { abstain } from "./calibration/abstain.ts";
 import { boostIfLow } from "./calibration/boostIfLow.ts";
 import { brier } from "./calibration/brier.ts";
 import { flip } from "./calibration/flip.ts";
+import { ellipticalBonus } from "./models/ellipticalBonus.ts";
 import { effort } from "./effort.ts";
 import { environment } from "./environment.ts";
 import { equation } from "./equation.ts";
@@ -93,6 +94,7 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   process,
   prefixValue,
   rankPenalty,
+  ellipticalBonus,
   user,
   python,
   environment,
