@@ -85,6 +85,9 @@ const authors = ({ tasks }: StageBody): Model[] =>
     return models.filter((model) => model !== "policy");
   });
 
+const deltaModels = ({ rollout: { delta_logits: delta } }: StageBody): Model[] =>
+  delta === undefined ? [] : [delta.model, delta.base];
+
 /** Models that the loss or a reward term compares the policy with, and those that help. */
 export const modelsRead = (body: StageBody): Model[] => [
   ...new Set([
@@ -96,6 +99,7 @@ export const modelsRead = (body: StageBody): Model[] => [
       const asked = corrects.safeParse(loss.params);
       return loss.declaration.name === "corrections" && asked.success ? [asked.data.model] : [];
     }),
+    ...deltaModels(body),
     ...guidanceModels(body).map(({ model }) => model),
     ...authors(body),
   ]),
