@@ -117,7 +117,7 @@ export class LanguageModel implements TrainablePolicy {
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     return this.passes.update(batch, plan, weigh);
   }
-  /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
+  /** The gradient by every weight, without a step. Empty where nothing has a coefficient. */
   gradients(batch: Batch, plan: UpdatePlan, weigh: Weigh): Record<string, Float32Array> {
     const { folded } = this.passes.gradient(batch, plan, weigh);
     return folded === undefined ? {} : unfolded(this.programs, this.weights.current.trained, folded);

@@ -34,7 +34,7 @@ const params = z.object({
   ),
   gate: param(
     z.enum(["any_correct", "none"]).default("any_correct"),
-    "any_correct: 0 for all responses of a group of which none is correct; none: always paid.",
+    "any_correct: 0 for all responses of a group of which none is correct; none: always given.",
   ),
 });
 type Params = z.output<typeof params>;
@@ -105,7 +105,7 @@ export const ellipticalBonus = rewardTerm({
   name: "elliptical_bonus",
   aliases: ["rep_exp", "representation_exploration"],
   summary:
-    "Pays a response for hidden states that its siblings do not have: the mean state of its tokens, by a frozen model, projected at random and centred in the group. Give it a small `weight`.",
+    "Rewards a response for hidden states that its siblings do not have: the mean state of its tokens, by a frozen model, projected at random and centred in the group. Give it a small `weight`.",
   formula: "r = φᵀ Σ⁻¹ φ, Σ = λ I + Σ_group φ φᵀ; 0 where no response of the group is correct",
   sources: ["Representation-Based Exploration for Language Models: From Test-Time to Post-Training"],
   needs: ["siblings"],
