@@ -1,4 +1,7 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { agreement } from "./models/agreement.ts";
+import { stateProgress } from "./models/stateProgress.ts";
+import { phraseEntropy } from "./text/phraseEntropy.ts";
 import { abstain } from "./calibration/abstain.ts";
 import { boostIfLow } from "./calibration/boostIfLow.ts";
 import { brier } from "./calibration/brier.ts";
@@ -95,6 +98,9 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   prefixValue,
   rankPenalty,
   ellipticalBonus,
+  stateProgress,
+  agreement,
+  phraseEntropy,
   user,
   python,
   environment,

@@ -133,8 +133,8 @@ export class Demonstrations implements Stateful {
     if (this.weight(context) === 0 || !this.due(context)) return undefined;
     const { session, stage, step, clock } = context;
     const { policy } = session;
-    const key = draw === "" ? [] : [draw];
-    const random = randomStream(session.config.seed, "auxiliary", this.name, step, ...key);
+    const stream = randomStream(session.config.seed, "auxiliary", this.name, step);
+    const random = draw === "" ? stream : stream.fork(draw);
     const { loss, needed } = this;
     if (needed !== undefined) {
       const tasks = this.failed.slice(0, needed);
