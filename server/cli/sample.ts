@@ -9,21 +9,31 @@ import { openCheckpoint } from "../run/checkpoint/checkpoints.ts";
 import { checkpointWords, findCheckpoint } from "./runs/checkpointNames.ts";
 import { exit, printExactly, printJson, type Command } from "./command.ts";
 import { answers, chatTokens, plainTokens, type ConversationAnswer } from "./text/conversation.ts";
+import { steered } from "./text/steering.ts";
 import { whole } from "./options.ts";
+import type { DecodeOptions } from "../core/policy.ts";
 
 const collected = (value: string, known: readonly string[]): string[] => [...known, value];
 
-const optionsSchema = z.object({
-  prompt: z.array(z.string()),
-  system: z.string().optional(),
-  raw: z.boolean().default(false),
-  count: z.coerce.number().int().min(1).max(4096),
-  temperature: z.coerce.number().min(0),
-  maxTokens: z.coerce.number().int().min(1),
-  seed: z.coerce.number().int(),
-  json: z.boolean().default(false),
-});
-type Options = z.output<typeof optionsSchema>;
+const optionsSchema = z
+  .object({
+    prompt: z.array(z.string()),
+    system: z.string().optional(),
+    raw: z.boolean().default(false),
+    count: z.coerce.number().int().min(1).max(4096),
+    temperature: z.coerce.number().min(0),
+    maxTokens: z.coerce.number().int().min(1),
+    seed: z.coerce.number().int(),
+    json: z.boolean().default(false),
+    trained: z.string().optional(),
+    base: z.string().optional(),
+    lambda: z.coerce.number(),
+  })
+  .refine(({ trained, base }) => (trained === undefined) === (base === undefined), {
+    path: ["base"],
+    message: "--trained and --base belong together: a small model after and before its training",
+  });
+type Options = z.output<typeof optionsSchema> & { readonly shift?: DecodeOptions["logits_shift"] };
 
 const NEW = "/new";
 
@@ -131,6 +141,12 @@ export const command: Command = {
       .option("--temperature <t>", "sampling temperature; 0 is greedy", "1")
       .option("--max-tokens <n>", "longest answer, in tokens", whole(1), 256)
       .option("--seed <n>", "seed of the sampling", whole(), 1)
+      .option(
+        "--trained <checkpoint>",
+        "answer as training changed a smaller model: that model after it; needs --base",
+      )
+      .option("--base <checkpoint>", "that model before its training")
+      .option("--lambda <n>", "factor on the difference of the two models' logits", "1")
       .option("--json", "one JSON object per prompt")
       .addHelpText(
         "after",
@@ -142,14 +158,18 @@ export const command: Command = {
           answers: options.count,
           max_tokens: options.maxTokens,
         });
+        let release = (): void => undefined;
         try {
-          const talk = new Talk(policy, options);
+          const { shift, close } = await steered(policy, options, options);
+          release = close;
+          const talk = new Talk(policy, { ...options, ...(shift && { shift }) });
           for (const prompt of options.prompt) {
             await talk.ask(prompt);
             talk.forget();
           }
           if (options.prompt.length === 0) await converse(talk);
         } finally {
+          release();
           policy.close();
         }
       });

@@ -99,6 +99,11 @@ export interface DecodeOptions {
    * perturbed by its Qs (Snell et al., ILQL). `logp_old` stays that of the policy alone.
    */
   readonly perturb?: { readonly heads: readonly string[]; readonly beta: number };
+  /**
+   * Added to the logits of the token after each text, before everything else that is but `perturb`: what other models make
+   * of them. `logp_old` stays that of the model alone. A shorter vector says nothing of the tokens beyond it.
+   */
+  readonly logits_shift?: (texts: readonly Int32Array[]) => Promise<readonly Float32Array[]>;
   /** Which tokens may come: the state at a response's first token. */
   readonly grammar?: GrammarState;
   readonly seed: number;

@@ -24,4 +24,6 @@ export interface States {
   angles(prompts: readonly Questioned[], model?: Model): Promise<Angles>;
   /** Vectors of texts, none of them empty: final states, those after the last norm, of the last token or in the mean. */
   embed(texts: readonly Int32Array[], pooling: Pooling, model?: Model): Promise<readonly Float32Array[]>;
+  /** Logits of the token after each text, none of them empty. */
+  nextLogits(texts: readonly Int32Array[], model?: Model): Promise<readonly Float32Array[]>;
 }

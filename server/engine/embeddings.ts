@@ -41,23 +41,47 @@ const uploadShares = (
     ]),
   );
 
-/** Hands out the vector of each of a run's texts. @param feeds `<stream>/y`, states of every token, and `<stream>/shares` */
-function eachPooled(
-  { programs }: Engine,
+/** Hands out the vector of each of a run's texts. @param results `<stream>/<name>`, let go here */
+function eachRow(
+  results: Tensors,
+  name: string,
   run: readonly MicroBatch[],
-  feeds: Tensors,
+  width: number,
   give: (row: number, vector: Float32Array) => void,
 ): void {
-  const { width } = programs.shape;
-  const pooled = programs.pool().run(feeds);
-  using(pooled, () =>
+  using(results, () =>
     run.forEach(({ rows }, stream) => {
-      const values = exactFloats(take(pooled, `${stream}/pooled`));
+      const values = exactFloats(take(results, `${stream}/${name}`));
       rows.forEach(({ row }, index) =>
         give(row, Float32Array.from(values.subarray(index * width, (index + 1) * width))),
       );
     }),
   );
+}
+
+/** The pooled vectors of a run's texts. @param feeds `<stream>/y`, states of every token, and `<stream>/shares` */
+const eachPooled = (
+  { programs }: Engine,
+  run: readonly MicroBatch[],
+  feeds: Tensors,
+  give: (row: number, vector: Float32Array) => void,
+): void => eachRow(programs.pool().run(feeds), "pooled", run, programs.shape.width, give);
+
+/** Hands each run of the texts to `read`, with `<stream>/y` and `<stream>/shares`. */
+function eachRun(
+  engine: Engine,
+  micros: readonly MicroBatch[],
+  texts: Texts,
+  pooling: Pooling,
+  read: (run: readonly MicroBatch[], feeds: Tensors) => void,
+): void {
+  const { runtime } = engine.programs;
+  for (const run of perRun(micros, runtime.streams, engine.pad)) {
+    const ids = idFeeds(runtime, run);
+    const states = using(ids, () => passesOver(engine, [run]).states(run, ids));
+    const feeds = { ...states, ...uploadShares(runtime, run, texts, pooling) };
+    using(feeds, () => read(run, feeds));
+  }
 }
 
 /** @param micros of `textRows`: every text is in one of them, and none is empty */
@@ -67,20 +91,27 @@ export function embeddingsOf(
   texts: Texts,
   pooling: Pooling,
 ): Float32Array[] {
-  const { runtime, shape } = engine.programs;
   const gain = gainOf(engine);
-  const vectors = texts.map(() => new Float32Array(shape.width));
-  for (const run of perRun(micros, runtime.streams, engine.pad)) {
-    const ids = idFeeds(runtime, run);
-    const states = using(ids, () => passesOver(engine, [run]).states(run, ids));
-    const feeds = { ...states, ...uploadShares(runtime, run, texts, pooling) };
-    using(feeds, () =>
-      eachPooled(engine, run, feeds, (row, own) => {
-        vectors[row] = own.map((value, i) => value * gain[i]!);
-      }),
-    );
-  }
+  const vectors = texts.map(() => new Float32Array(engine.programs.shape.width));
+  eachRun(engine, micros, texts, pooling, (run, feeds) =>
+    eachPooled(engine, run, feeds, (row, own) => {
+      vectors[row] = own.map((value, i) => value * gain[i]!);
+    }),
+  );
   return vectors;
+}
+
+/** Logits of the token after each text. @param micros as above */
+export function nextLogitsOf(engine: Engine, micros: readonly MicroBatch[], texts: Texts): Float32Array[] {
+  const { programs } = engine;
+  const logits: Float32Array[] = [];
+  eachRun(engine, micros, texts, "last", (run, feeds) => {
+    const results = programs.next().run({ ...feeds, head: take(engine.unmerged, "w/head") });
+    eachRow(results, "logits", run, programs.shape.vocabulary, (row, own) => {
+      logits[row] = own;
+    });
+  });
+  return logits;
 }
 
 /** Means over each text's tokens of the stream: as embedded, then after each layer. @returns by depth, then by text */

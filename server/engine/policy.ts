@@ -42,6 +42,7 @@ export class LanguageModel implements TrainablePolicy {
   readonly parts: Parts;
   readonly angles: States["angles"];
   readonly embed: States["embed"];
+  readonly nextLogits: States["nextLogits"];
   readonly layerMeans: TextStates["layerMeans"];
   private readonly programs: Programs;
   private readonly rotary: DeviceTensor;
@@ -70,7 +71,12 @@ export class LanguageModel implements TrainablePolicy {
       (model) => this.passes.engineOf(model),
       () => weights.releaseMerged(),
     );
-    [this.angles, this.embed, this.layerMeans] = [states.angles, states.embed, states.layerMeans];
+    ({
+      angles: this.angles,
+      embed: this.embed,
+      nextLogits: this.nextLogits,
+      layerMeans: this.layerMeans,
+    } = states);
   }
   get context(): number {
     return usableContext(this.shape);
@@ -97,7 +103,10 @@ export class LanguageModel implements TrainablePolicy {
       const { cache_bytes } = setup;
       const generator = { programs, rotary, tokenizer, bos, context, version, cache_bytes };
       const writer = { ...generator, weights: weights.folded };
-      yield* generate(writer, prompts, decode);
+      // What other models add is meant for the policy's own logits.
+      const { logits_shift, ...plain } = decode;
+      const own = decode.model === undefined || decode.model === "policy";
+      yield* generate(writer, prompts, own && logits_shift !== undefined ? decode : plain);
     } finally {
       weights.close();
     }
@@ -108,7 +117,7 @@ export class LanguageModel implements TrainablePolicy {
   async update(batch: Batch, plan: UpdatePlan, weigh: Weigh): Promise<UpdateStats> {
     return this.passes.update(batch, plan, weigh);
   }
-  /** The gradient by every weight, without a step: what tests compare. Zero where nothing has a coefficient. */
+  /** The gradient by every weight, without a step. Empty where nothing has a coefficient. */
   gradients(batch: Batch, plan: UpdatePlan, weigh: Weigh): Record<string, Float32Array> {
     const { folded } = this.passes.gradient(batch, plan, weigh);
     return folded === undefined ? {} : unfolded(this.programs, this.weights.current.trained, folded);

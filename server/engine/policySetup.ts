@@ -3,7 +3,8 @@ import { UserError } from "../../shared/lib/errors.ts";
 import type { OptimizerChoice } from "../core/slots/optimizer.ts";
 import type { OpenWeights } from "./formats/model.ts";
 import type { Model } from "../core/basics.ts";
-import type { Policy } from "../core/policy.ts";
+import type { Policy, UpdatePlan, Weigh } from "../core/policy.ts";
+import type { Batch } from "../core/rollouts.ts";
 import type { OptimizerState } from "./weights/optimizer.ts";
 import type { ValueHead } from "../core/blocks/models.ts";
 import type { Runtime } from "./devices/runtime.ts";
@@ -41,7 +42,9 @@ export interface TrainablePolicy extends Policy {
   readonly snapshots: readonly Model[];
   /** Values of all that trains, of the policy or of a snapshot, in the engine's own layout: every weight, or the adapter's; and the heads'. */
   readTrained(of?: Model): Record<string, Float32Array>;
-  /** The same of another run's checkpoint, whose adapter has this one's base. @throws UserError where it does not */
+  /** The gradient by all that trains, without a step. Empty where no token has a coefficient. */
+  gradients(batch: Batch, plan: UpdatePlan, weigh: Weigh): Record<string, Float32Array>;
+  /** The same as `readTrained` of another run's checkpoint, whose adapter has this one's base. @throws UserError where it does not */
   readAdapterIn(folder: string): Record<string, Float32Array>;
   /**
    * Replaces all that trains of the policy, what the optimiser keeps and the version staying, or makes a snapshot of it.

@@ -3,7 +3,7 @@ import type { Model } from "../core/basics.ts";
 import type { States } from "../core/states.ts";
 import { anglesOf } from "./angles.ts";
 import { cutRows } from "./passes/cut.ts";
-import { embeddingsOf, layerMeansOf } from "./embeddings.ts";
+import { embeddingsOf, layerMeansOf, nextLogitsOf } from "./embeddings.ts";
 import type { MicroBatch, TokenRow } from "./passes/layout.ts";
 import type { Engine } from "./passes/passes.ts";
 import type { PolicySetup } from "./policySetup.ts";
@@ -47,6 +47,8 @@ export function textStates(
     },
     embed: (texts, pooling, model = "policy") =>
       read(texts, model, (engine, micros) => embeddingsOf(engine, micros, texts, pooling)),
+    nextLogits: (texts, model = "policy") =>
+      read(texts, model, (engine, micros) => nextLogitsOf(engine, micros, texts)),
     layerMeans: (texts) => read(texts, "policy", (engine, micros) => layerMeansOf(engine, micros, texts)),
   };
 }

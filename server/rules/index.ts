@@ -103,6 +103,7 @@ import { guidanceLength } from "./guidance/guidanceLength.ts";
 import type { ConfigModel } from "../config/check/model.ts";
 import type { Rule } from "./rule.ts";
 import { noEnvironment } from "./rollout/noEnvironment.ts";
+import { deltaModel } from "./rollout/deltaModel.ts";
 import { harness } from "./rollout/harness.ts";
 import { searchCorpus } from "./rollout/searchCorpus.ts";
 import { unplayed } from "./rollout/unplayed.ts";
@@ -138,6 +139,7 @@ export const rules: readonly Rule[] = [
   unplayed,
   searchCorpus,
   harness,
+  deltaModel,
   groupSize,
   advantageNeeds,
   advantageScale,

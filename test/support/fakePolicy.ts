@@ -211,6 +211,10 @@ export class FakePolicy implements Policy {
     return Promise.resolve(texts.map((tokens) => mean(pooling === "last" ? tokens.slice(-1) : tokens)));
   }
 
+  nextLogits(texts: readonly Int32Array[], model: Model = this.name): Promise<readonly Float32Array[]> {
+    return this.embed(texts, "last", model);
+  }
+
   /** A token's state is the row of logits after it. */
   angles(prompts: readonly Questioned[], model: Model = this.name): Promise<Angles> {
     const weights = this.models.of(model);

@@ -163,6 +163,18 @@ export const worlds: Readonly<Record<string, World>> = {
   "pessimistic-ensemble": twoTerms,
   "soft-min": twoTerms,
   "cosine-verifier": judged("verifier"),
+  "disagreement-queries": {
+    set: [...judged("asked").set, "reward.terms.agree.within=0", "steps=4"],
+  },
+  "mr-rml": {
+    set: [
+      "stages.distil.steps=4",
+      "stages.reinforce.steps=2",
+      "stages.distil.reward.terms.judged-accuracy.field=rules",
+      "stages.distil.reward.terms.judged-safety.field=rules",
+    ],
+  },
+  ledex: { set: [...tested, "reward.terms.explained.field=answer"] },
   "multi-critique": {
     set: [...judged("critics").set, "reward.terms.critics.also=[{ url: URL, model: other }]"],
   },

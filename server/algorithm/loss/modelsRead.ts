@@ -52,6 +52,8 @@ const comparing: ReadonlyMap<string, string> = new Map([
   ["length_vs_reference", "model"],
   ["label_gap", "of"],
   ["near_success", "model"],
+  ["elliptical_bonus", "model"],
+  ["state_progress", "model"],
 ]);
 
 /** Models that a reward term names as what it compares with, or as its judge. */
@@ -85,13 +87,22 @@ const authors = ({ tasks }: StageBody): Model[] =>
     return models.filter((model) => model !== "policy");
   });
 
+const deltaModels = ({ rollout: { delta_logits: delta } }: StageBody): Model[] =>
+  delta === undefined ? [] : [delta.model, delta.base];
+
+/** Models that are read where rollouts are only written and scored. */
+export const modelsOfRollouts = (body: StageBody): Model[] => [
+  ...body.reward.terms.flatMap(({ term }) => modelsOfTerm(term)),
+  ...deltaModels(body),
+];
+
 /** Models that the loss or a reward term compares the policy with, and those that help. */
 export const modelsRead = (body: StageBody): Model[] => [
   ...new Set([
     ...body.kl.map(({ model }) => model),
     ...modelsOf(plannedObjective(body)),
     ...plannedCorrections(body),
-    ...body.reward.terms.flatMap(({ term }) => modelsOfTerm(term)),
+    ...modelsOfRollouts(body),
     ...body.auxiliary.flatMap(({ loss }) => {
       const asked = corrects.safeParse(loss.params);
       return loss.declaration.name === "corrections" && asked.success ? [asked.data.model] : [];

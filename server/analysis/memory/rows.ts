@@ -13,7 +13,7 @@ export const ofPairs = ({ kind }: StageConfig): boolean => kind === "preference"
 export function ownRows(stage: StageConfig): number | undefined {
   if (stage.kind === "sft" || stage.kind === "pretrain") return stage.batch;
   if (stage.kind === "merge" || stage.kind === "alternate") return 1;
-  return ofPairs(stage) && stage.pairs === "dataset" ? 2 * stage.batch : undefined;
+  return ofPairs(stage) && stage.pairs !== "rollouts" ? 2 * stage.batch : undefined;
 }
 
 /** Rollouts that a step trains on and may write at once: those of the groups, and the helped ones that join them. */

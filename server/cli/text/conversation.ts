@@ -3,13 +3,15 @@ import { UserError } from "../../../shared/lib/errors.ts";
 import type { PolicyTokenizer } from "../../engine/tokenizers/types.ts";
 import { TextStream, type ChatMessage } from "../../engine/tokenizers/index.ts";
 import type { TrainablePolicy } from "../../engine/index.ts";
-import type { Sample } from "../../core/policy.ts";
+import type { DecodeOptions, Sample } from "../../core/policy.ts";
 
 export interface Asking {
   readonly count: number;
   readonly temperature: number;
   readonly maxTokens: number;
   readonly seed: number;
+  /** What other models add to the logits. */
+  readonly shift?: DecodeOptions["logits_shift"] | undefined;
 }
 export interface ConversationAnswer {
   readonly response: string;
@@ -61,6 +63,7 @@ export async function answers(
     max_tokens: Math.min(asking.maxTokens, context - tokens.length),
     temperature: asking.temperature,
     seed: asking.seed,
+    ...(asking.shift && { logits_shift: asking.shift }),
     ...(write && { on_token: (index, token) => index === 0 && write(stream.push(token)) }),
   }))
     samples.push(sample);

@@ -83,6 +83,19 @@ const perturbSchema = z.strictObject({
   beta: param(z.number().min(0).default(1), "β: the factor on the values."),
 });
 
+/** Logits moved as training moved those of a smaller model (RAST: Reasoning Activation in LLMs via Small-model Transfer). */
+const deltaSchema = z.strictObject({
+  model: param(
+    refers({ to: "model", also: ["reference"] }).min(1),
+    "The trained model: a name in `models`, with the policy's tokenizer.",
+  ),
+  base: param(
+    refers({ to: "model", also: ["reference"] }).min(1),
+    "The same model before it was trained: a name in `models`.",
+  ),
+  lambda: param(z.number().default(1), "λ: the factor on the difference; below 0 it is turned away from."),
+});
+
 /**
  * The temperature of a response's token t: `temperature` up to `start`, then max(to, 1 + temperature − exp((t − start)/d)).
  * It is continuous, and falls from its value at the start.
@@ -181,6 +194,10 @@ export const rollout = map(
     perturb: value(
       perturbSchema,
       "Adds β times the least of some heads' values of each word to the policy's logits, so that it generates what the heads value.",
+    ),
+    delta_logits: value(
+      deltaSchema,
+      "Adds λ times the difference of two other models' logits, one trained and one not, to the policy's. Both read each text again for every token, without caches.",
     ),
     steps: value(
       stepsSchema,

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { param } from "../declaration.ts";
 import { writtenKinds } from "../../../shared/run/stageKinds.ts";
-import { refers } from "../references.ts";
+import { refers, template } from "../references.ts";
+import { BESIDE_REFERENCE } from "../rows/reading.ts";
 import { betterWay } from "./checkpoint.ts";
 import { made, value, whole } from "./kinds.ts";
 
@@ -217,6 +218,18 @@ const onEnterOf = (written: readonly OnEnterWord[] | OnEnterOptions = []) => {
   };
 };
 
+/** Pairs that tell which model wrote an answer (Pre-Trained Policy Discriminators are General Reward Models). */
+const policyPairsSchema = z.strictObject({
+  policies: param(
+    z.array(refers({ to: "model", also: ["policy"] }).min(1)).min(2),
+    "The models that write: `policy`, or names in `models`, such as checkpoints of earlier runs.",
+  ),
+  given: param(
+    template("prompt", "reference").default(BESIDE_REFERENCE),
+    "What the reward model reads before an answer.",
+  ),
+});
+
 /** Of sft and pretrain in sequences, of preference and reward_model in pairs. */
 const supervisedBatch = 32;
 
@@ -231,8 +244,8 @@ export const stageOptions = {
   ),
   pairs: made(
     value(
-      z.enum(["dataset", "rollouts"]),
-      "For preference and reward_model: where pairs come from. dataset (the default): `chosen` and `rejected` of the tasks; rollouts: answers that the policy generates and the reward ranks.",
+      z.union([z.enum(["dataset", "rollouts"]), policyPairsSchema]),
+      "For preference and reward_model: where pairs come from. dataset (the default): `chosen` and `rejected` of the tasks; rollouts: answers that the policy generates and the reward ranks. For reward_model, `{ policies: [NAME, NAME] }`: answers of several models; one by the model that wrote a reference is better than one by another.",
     ),
     (pairs) => pairs ?? "dataset",
   ),

@@ -36,6 +36,19 @@ export type Auxiliary =
     }
   /** Weights of all losses of the step, from their own last two windows. */
   | { readonly kind: "reweighting"; readonly window: number; readonly temperature: number }
+  /** The share μ of likelihoods beside the objective, moved by the policy's entropy and by gradients. */
+  | {
+      readonly kind: "mixing";
+      readonly start: number;
+      readonly low: number;
+      readonly high: number;
+      /** The entropy that is aimed at, in nats a token; first: that of the first rollouts. */
+      readonly entropy: "first" | number;
+      readonly entropyRate: number;
+      readonly metaRate: number;
+      /** Steps from one comparison of gradients to the next. */
+      readonly every: number;
+    }
   /**
    * A model that learns an objective of its own: before the advantages, from rollouts that it remembers, or after them
    * from those of the step.

@@ -8,8 +8,8 @@ const NEVER = -1e9;
 /** The table starts again above this size, with what is wanted then. */
 const TABLE_BYTES = 64 * 2 ** 20;
 
-export const isAdjusted = ({ logit_bias, min_tokens = 0, grammar }: DecodeOptions): boolean =>
-  (logit_bias?.size ?? 0) > 0 || min_tokens > 0 || grammar !== undefined;
+export const isAdjusted = ({ logit_bias, min_tokens = 0, grammar, logits_shift }: DecodeOptions): boolean =>
+  (logit_bias?.size ?? 0) > 0 || min_tokens > 0 || grammar !== undefined || logits_shift !== undefined;
 
 /** One row for every set of allowed tokens that a lane is in, before and after `min_tokens`. */
 export class Adjustments {
@@ -35,13 +35,19 @@ export class Adjustments {
     }
   }
 
-  /** Makes room before the rows of a step's lanes are asked for, at most `lanes` of them. */
-  begin(lanes: number): void {
+  /** Makes room before the rows of a step's lanes are asked for, at most `lanes` of them. @param anew their rows serve this step alone */
+  begin(lanes: number, anew: boolean): void {
     const most = Math.max(2 * lanes, Math.floor(TABLE_BYTES / (4 * this.vocabulary)));
-    if (this.rows.length + lanes <= most) return;
+    if (!anew && this.rows.length + lanes <= most) return;
     this.rows = [];
     this.known = new Map();
     this.free();
+  }
+  /** A lane's own row: that of `rowOf` and what is added to it. */
+  shiftedRow(row: number, shift: Float32Array): number {
+    const own = this.rows[row]!.slice();
+    for (let token = 0; token < Math.min(own.length, shift.length); token++) own[token]! += shift[token]!;
+    return this.rows.push(own) - 1;
   }
   /** The row of a lane in a grammar's state, which may or may not end now. */
   rowOf(state: GrammarState | undefined, mayEnd: boolean): number {

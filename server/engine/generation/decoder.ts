@@ -10,6 +10,7 @@ import {
   isLive,
   jobOf,
   positionOf,
+  textOf,
   tokensOf,
   unreadOf,
   type Ending,
@@ -71,6 +72,8 @@ export class Decoder {
   private most = 1;
   /** Steps of free lanes while prompts waited, since some were last seated. */
   private idled = 0;
+  /** What is added to the logits of this step's lanes. */
+  private shifts: ReadonlyMap<Job, Float32Array> = new Map();
   private readonly onToken: DecodeOptions["on_token"];
   /** Feeds of a step by name: the same from step to step, but for what a step puts in. */
   private readonly feeds: Record<string, DeviceTensor>;
@@ -163,9 +166,19 @@ export class Decoder {
     for (const part of this.parts) part.most = roundUp(longest, ROUND);
   }
 
+  /** Seats what waits, and asks what is added to the logits of the next step. */
+  async begin(): Promise<void> {
+    this.prepare();
+    const { logits_shift: shiftOf } = this.decode;
+    if (shiftOf === undefined) return;
+    const jobs = this.parts
+      .flatMap(({ lanes }) => lanes)
+      .filter((job): job is Job => isLive(job) && positionOf(job) + 1 === tokensOf(job));
+    const shifts = jobs.length === 0 ? [] : await shiftOf(jobs.map(textOf));
+    this.shifts = new Map(jobs.map((job, i) => [job, shifts[i]!]));
+  }
   /** One token more in every live lane; returns the jobs that it finishes. */
   step(): Job[] {
-    this.prepare();
     const choices = this.run();
     const finished: Job[] = [];
     this.parts.forEach(({ lanes }, stream) => {
@@ -226,7 +239,9 @@ export class Decoder {
   /** Runs the program once; returns each part's choices, field after field. */
   private run(): Float32Array[] {
     const { runtime, shape } = this.generator.programs;
-    this.adjustments?.begin(this.parts.reduce((sum, part) => sum + part.lanes.length, 0));
+    const shifts = this.decode.logits_shift !== undefined;
+    const all = this.parts.reduce((sum, part) => sum + part.lanes.length, 0);
+    this.adjustments?.begin(shifts ? 2 * all : all, shifts);
     const own = this.parts.map((part) => this.laneFeeds(part));
     const table = this.adjustments?.table();
     const { feeds } = this;
@@ -283,8 +298,11 @@ export class Decoder {
       const { count } = job.written;
       floats[lane] = Math.min(BELOW_ONE, job.random.at(count));
       floats[n + lane] = 1 / Math.max(LEAST_TEMPERATURE, this.temperatureOf(job));
-      if (this.adjustments !== undefined)
-        adjustment[lane] = this.adjustments.rowOf(job.grammar, count >= this.ending.min_tokens);
+      if (this.adjustments !== undefined) {
+        const shift = this.shifts.get(job);
+        const row = this.adjustments.rowOf(job.grammar, count >= this.ending.min_tokens);
+        adjustment[lane] = shift === undefined ? row : this.adjustments.shiftedRow(row, shift);
+      }
     }
     // What has no live job takes any row that is there.
     return { ints, floats, adjustment, marks };

@@ -72,6 +72,7 @@ export async function* generate(
         pause.keep(decoder.rest().map((job) => job.written.partial(job.index)));
         return;
       }
+      await decoder.begin();
       for (const job of decoder.step()) yield sampleOf(job);
       await breathe();
       await decode.between?.();

@@ -41,6 +41,9 @@ export const isLive = (job: Job | undefined): job is Job & { finish: undefined }
   job !== undefined && job.finish === undefined;
 /** Tokens of prompt and response, so far. */
 export const tokensOf = (job: Job): number => job.base + job.written.count;
+/** Prompt and response, so far. */
+export const textOf = ({ given, base, written }: Job): Int32Array =>
+  Int32Array.from([...given.subarray(0, base), ...written.tail(written.count)]);
 /** Where its next input goes: the first position that its caches lack, at most that of its last token. */
 export const positionOf = (job: Job): number => Math.min(job.cached, tokensOf(job) - 1);
 /** Its next input. Before its last token come those it was given that its lane has not read yet. */

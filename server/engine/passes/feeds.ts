@@ -1,7 +1,7 @@
 /** What programs are fed: names with element types and ranks, in common sets. */
 import { foldedPartsNames, type Parts } from "../parts.ts";
 import { take, type Named, type Ops } from "../../core/ops.ts";
-import { prefixed } from "../devices/runtime.ts";
+import { prefixed, under } from "../devices/runtime.ts";
 
 export type Feeds = Record<string, { dtype: "float" | "int"; rank: number }>;
 export const float = (rank: number): Feeds[string] => ({ dtype: "float", rank });
@@ -21,6 +21,18 @@ export function perStream(streams: number, feeds: Feeds): Feeds {
 }
 export const streamNumbers = (streams: number): number[] =>
   Array.from({ length: streams }, (_, stream) => stream);
+
+/** What is computed of each stream's own feeds, under its number. */
+export function eachStream<T>(
+  streams: number,
+  feeds: Named<T>,
+  compute: (own: Named<T>, stream: number) => Record<string, T>,
+): Record<string, T> {
+  const results: Record<string, T> = {};
+  for (const stream of streamNumbers(streams))
+    Object.assign(results, prefixed(`${stream}/`, compute(under(feeds, `${stream}/`), stream)));
+  return results;
+}
 
 export function sumOverStreams<T>(ops: Ops<T>, gradients: readonly Record<string, T>[]): Record<string, T> {
   const names = Object.keys(gradients[0] ?? {});

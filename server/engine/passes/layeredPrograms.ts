@@ -13,6 +13,7 @@ import {
   type Parts,
 } from "../parts.ts";
 import {
+  eachStream,
   float,
   floatFeeds,
   int,
@@ -54,17 +55,6 @@ export const embeddingNames = (parts: Parts): string[] =>
   foldedPartsNames(parts).filter((name) => name === "embedding" || name === "positions");
 export const finalNames = (parts: Parts): string[] =>
   foldedPartsNames(parts).filter((name) => name.startsWith("norm"));
-
-function eachStream<T>(
-  streams: number,
-  feeds: Named<T>,
-  compute: (own: Named<T>, stream: number) => Record<string, T>,
-): Record<string, T> {
-  const results: Record<string, T> = {};
-  for (const stream of streamNumbers(streams))
-    Object.assign(results, prefixed(`${stream}/`, compute(under(feeds, `${stream}/`), stream)));
-  return results;
-}
 
 /** ids `[rows, length]` → x `[rows · length, width]`. */
 export const embedSpec = (parts: Parts, streams: number): ProgramSpec => ({
@@ -165,21 +155,6 @@ export const anglesSpec = (
       return { angles: ops.batchMatmul(means, means, false, true) };
     });
   },
-});
-
-/** Final states `y` `[rows · length, width]` and `shares` `[rows, 1, length]` → `pooled` `[rows, width]`, their weighted sums. */
-export const poolSpec = (parts: Parts, streams: number): ProgramSpec => ({
-  name: "pool",
-  feeds: perStream(streams, { y: float(2), shares: float(3) }),
-  crossing: ["shares", "pooled"],
-  build: (ops, feeds) =>
-    eachStream(streams, feeds, (own) => {
-      const { width } = parts.shape;
-      const shares = take(own, "shares");
-      const [rows, length] = [ops.size(shares, 0, "float"), ops.size(shares, 2, "float")];
-      const sums = ops.batchMatmul(shares, ops.reshape(take(own, "y"), [rows, length, width]));
-      return { pooled: ops.reshape(sums, [rows, width]) };
-    }),
 });
 
 /** dx after the layer, and its activations or (computing them again) its input x → dx before it, and gradients. */

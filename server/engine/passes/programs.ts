@@ -28,6 +28,7 @@ import {
 import { foldMatrix, foldSources } from "../transformer/fold.ts";
 import { merge } from "../transformer/lowRank.ts";
 import { weightShapes, type Shape } from "../transformer/weights.ts";
+import * as texts from "./textPrograms.ts";
 import * as whole from "./wholePrograms.ts";
 
 export { perStream, streamNumbers } from "./feeds.ts";
@@ -177,7 +178,8 @@ export class Programs extends ProgramCache {
     this.get(`angles ${layer} ${products}`, () =>
       layered.anglesSpec(this.parts, this.streams, layer, products),
     );
-  pool = (): Program => this.get("pool", () => layered.poolSpec(this.parts, this.streams));
+  pool = (): Program => this.get("pool", () => texts.poolSpec(this.parts, this.streams));
+  next = (): Program => this.get("next", () => texts.nextSpec(this.parts, this.streams));
   layerBackward = (layer: number, kept: boolean, products: layered.Products): Program =>
     this.get(`layer ${layer} backward ${kept} ${products}`, () =>
       layered.layerBackwardSpec(this.parts, this.streams, layer, kept, products),

@@ -1,6 +1,7 @@
 import type { Declaration } from "../../core/declaration.ts";
 import { corrections } from "./corrections.ts";
 import { learner } from "./learner.ts";
+import { mixing } from "./mixing.ts";
 import { nextToken } from "./nextToken.ts";
 import { privacy } from "./privacy.ts";
 import { recap } from "./recap.ts";
@@ -13,4 +14,5 @@ export const auxiliaries: readonly Declaration<"auxiliary">[] = [
   learner,
   recap,
   privacy,
+  mixing,
 ];

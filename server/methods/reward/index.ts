@@ -1,8 +1,12 @@
 import type { Declaration } from "../../core/declaration.ts";
+import { agreement } from "./models/agreement.ts";
+import { stateProgress } from "./models/stateProgress.ts";
+import { phraseEntropy } from "./text/phraseEntropy.ts";
 import { abstain } from "./calibration/abstain.ts";
 import { boostIfLow } from "./calibration/boostIfLow.ts";
 import { brier } from "./calibration/brier.ts";
 import { flip } from "./calibration/flip.ts";
+import { ellipticalBonus } from "./models/ellipticalBonus.ts";
 import { effort } from "./effort.ts";
 import { environment } from "./environment.ts";
 import { equation } from "./equation.ts";
@@ -97,6 +101,10 @@ export const rewardTerms: readonly Declaration<"reward">[] = [
   treeValue,
   nearSuccess,
   rankPenalty,
+  ellipticalBonus,
+  stateProgress,
+  agreement,
+  phraseEntropy,
   user,
   python,
   environment,

@@ -8,6 +8,7 @@ import { eachRlStage, pathIn, placeOf, reportAt, type Rule } from "../rule.ts";
 /** Whether the sampler draws from another distribution than the model's at temperature 1. */
 function filters({ rollout }: StageBody): boolean {
   const { temperature, top_p, top_k, min_p, min_tokens, logit_bias, grammar, anneal, perturb } = rollout;
+  const { delta_logits: delta } = rollout;
   const { repetition_penalty, presence_penalty, frequency_penalty } = rollout;
   return (
     temperature !== 1 ||
@@ -19,7 +20,7 @@ function filters({ rollout }: StageBody): boolean {
     presence_penalty !== 0 ||
     frequency_penalty !== 0 ||
     Object.keys(logit_bias).length > 0 ||
-    [grammar, anneal, perturb].some((one) => one !== undefined)
+    [grammar, anneal, perturb, delta].some((one) => one !== undefined)
   );
 }
 

@@ -11,6 +11,7 @@ function* ownPlay({ rollout, guidance, curriculum, advantage }: StageBody): Gene
   if (branches(rollout)) yield ["rollout", "branch"];
   if (rollout.grammar !== undefined) yield ["rollout", "grammar"];
   if (rollout.perturb !== undefined) yield ["rollout", "perturb"];
+  if (rollout.delta_logits !== undefined) yield ["rollout", "delta_logits"];
   if (rollout.anneal !== undefined) yield ["rollout", "anneal"];
   if (helps(guidance)) yield ["guidance", "trigger"];
   if (curriculum.start.declaration.name !== "prompt") yield ["curriculum", "start"];

@@ -1,4 +1,5 @@
 import type { TaskConfig } from "../../core/config/resolved.ts";
+import { languageModels } from "../../core/config/runConfig.ts";
 import { lacksOptimizer } from "../models/models.ts";
 import { placeIn } from "../placeIn.ts";
 import type { ConfigModel, StageView } from "../../config/check/model.ts";
@@ -32,6 +33,23 @@ function checkTasks(model: ConfigModel, view: StageView): void {
       ],
     });
   }
+}
+
+function checkPolicies(model: ConfigModel, view: StageView, policies: readonly string[]): void {
+  const { name, kind } = view.config;
+  const at = nodeAt(view.written, "pairs")?.origin ?? keyOf(view.written, "kind");
+  const known = ["policy", ...languageModels(model.config)];
+  const unknown = policies.find((one) => !known.includes(one));
+  const problem =
+    kind === "preference"
+      ? `\`${name}\` trains the policy, which learns nothing from who wrote an answer: use a stage of \`kind: reward_model\`.`
+      : unknown !== undefined
+        ? `There is no model \`${unknown}\` to write answers. These can: ${known.join(", ")}.`
+        : new Set(policies).size < policies.length
+          ? "A model is named twice in `pairs.policies`: name different ones."
+          : undefined;
+  if (problem !== undefined && at !== undefined)
+    model.report({ rule: stagePairs.id, message: problem, key: `${view.path}.pairs`, at });
 }
 
 function checkModel(model: ConfigModel, view: StageView): void {
@@ -70,6 +88,7 @@ export const stagePairs: Rule = {
     const { kind, pairs, body } = view.config;
     if (kind !== "preference" && kind !== "reward_model") return;
     if (pairs === "dataset") checkTasks(model, view);
+    else if (pairs !== "rollouts") checkPolicies(model, view, pairs.policies);
     if (kind === "reward_model") checkModel(model, view);
     if (pairs === "rollouts" && body.rollout.group < 2)
       reportAt(model, view, stagePairs, [["rollout", "group"]], {

@@ -58,12 +58,14 @@ export function resolveCheckpoint(path: string): string {
 
 /**
  * Opens a checkpoint to generate from; it is not going to be trained.
+ * @param sharesWith a model whose device it uses, and that is closed after it
  * @throws UserError where it needs more memory than it may take
  */
 export async function openCheckpoint(
   path: string,
   seed: number,
   work: Omit<Answering, "path">,
+  sharesWith?: TrainablePolicy,
 ): Promise<TrainablePolicy> {
   const base = resolveCheckpoint(path);
   const budget = admitAnswers({ path: base, ...work });
@@ -74,5 +76,6 @@ export async function openCheckpoint(
     backend,
     seed,
     ...budget,
+    sharesWith,
   });
 }

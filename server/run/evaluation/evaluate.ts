@@ -46,11 +46,11 @@ export interface Examination {
 /** Rollouts generated at once: bounds the memory of an evaluation with many samples. */
 export const MOST_AT_ONCE = 4096;
 
-function decode({ config, policy, signal, model }: Examination, temperature: number): DecodeOptions {
+function decode({ config, policy, models, signal, model }: Examination, temperature: number): DecodeOptions {
   const { rollout } = config.top;
   return {
     max_tokens: rollout.max_tokens,
-    ...constraintsOf(rollout, policy.tokenizer),
+    ...constraintsOf(rollout, { tokenizer: policy.tokenizer, models }),
     temperature,
     seed: config.seed,
     ...(signal === undefined ? {} : { signal }),

@@ -1,5 +1,7 @@
 /** A model from anywhere, measured on a config's held-out tasks: what `gradus evaluate` does. */
 import { Algorithm } from "../../algorithm/algorithm.ts";
+import { modelsOfRollouts } from "../../algorithm/loss/modelsRead.ts";
+import type { TrainablePolicy } from "../../engine/index.ts";
 import { UserError } from "../../../shared/lib/errors.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import { episodeTokens } from "../../core/config/shapeFacts.ts";
@@ -68,6 +70,19 @@ async function probedBy(probe: EvaluationProbe, exam: Examination, plain: Evalua
   return probeReport(probe, found, tasks, plain.tasks, evaluation.pass_at, randomStream(seed, "bootstrap"));
 }
 
+/** Rewards may read the policy as it was before training, which nobody knows here: the model itself is in its place. */
+async function ownReference(
+  { top }: RunConfig,
+  policy: TrainablePolicy,
+  report: ExamineOptions["report"],
+): Promise<void> {
+  if (!modelsOfRollouts(top).includes("reference")) return;
+  report?.(
+    "A reward or the decoding reads `reference`, the policy before training. Here it is the evaluated model itself.",
+  );
+  await policy.snapshot("reference");
+}
+
 /**
  * Opens the model, answers the tasks and closes it. The tasks and the draws follow from the config and its seed alone:
  * two models are asked the same.
@@ -85,6 +100,7 @@ export async function examine(
     config,
   });
   const models = await openModels(config, policy);
+  await ownReference(config, policy, report);
   const components = new StageComponents({
     random: randomStream(config.seed, "methods"),
     models,

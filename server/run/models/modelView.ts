@@ -61,9 +61,13 @@ export class ModelView implements Policy {
     const { name, engine, models } = this.setup;
     const model = decode.model ?? name;
     const held = this.held(model);
-    // What perturbs a model are its own heads: others write as they are.
-    const { perturb, ...plain } = decode;
-    const own = model === name && perturb !== undefined ? decode : plain;
+    // What perturbs a model are its own heads, and what shifts logits is for the policy: others write as they are.
+    const { perturb, logits_shift, ...plain } = decode;
+    const own = {
+      ...plain,
+      ...(model === name && perturb !== undefined && { perturb }),
+      ...(model === "policy" && name === "policy" && logits_shift !== undefined && { logits_shift }),
+    };
     if (held === undefined) return models.get(model).generate(prompts, own);
     return engine.generate(prompts, { ...own, model: held });
   }
@@ -124,6 +128,12 @@ export class ModelView implements Policy {
     const { engine, models } = this.setup;
     const held = this.held(model);
     return held === undefined ? models.get(model).embed(texts, pooling) : engine.embed(texts, pooling, held);
+  }
+
+  nextLogits(texts: readonly Int32Array[], model: Model = this.setup.name): Promise<readonly Float32Array[]> {
+    const { engine, models } = this.setup;
+    const held = this.held(model);
+    return held === undefined ? models.get(model).nextLogits(texts) : engine.nextLogits(texts, held);
   }
 
   /** Channels that the engine computes, and those of models elsewhere, computed. */

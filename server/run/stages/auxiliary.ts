@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { create } from "../../core/create.ts";
 import { epsilonOf } from "../../methods/auxiliary/epsilon.ts";
+import { Mixture } from "../../methods/auxiliary/mixture.ts";
 import { Reweighting } from "../../methods/auxiliary/reweighting.ts";
 import { auxiliaryNames } from "../../config/build/auxiliaryNames.ts";
 import { rateAt } from "../../core/blocks/learningRate.ts";
@@ -12,7 +13,10 @@ import type { Saved, Stateful } from "../../core/basics.ts";
 import type { Batch } from "../../core/rollouts.ts";
 import type { UpdatePlan, UpdateStats, Weigh } from "../../core/policy.ts";
 import type { Admitted, Selected, StepContext, StepAdvantages, StepAuxiliary } from "../step/context.ts";
+import { imitationGain } from "./mixedGradients.ts";
 import { Demonstrations, demonstrated } from "./ownLikelihood.ts";
+import { meanOf } from "../step/log/measure.ts";
+import type { Training } from "../step/update/training.ts";
 import { ModelLearner } from "../models/modelLearner.ts";
 import type { LossPart } from "../step/update/lossParts.ts";
 import type { CreateContext } from "../../core/declaration.ts";
@@ -21,6 +25,7 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
   readonly demonstrations: readonly Demonstrations[];
   readonly learners: readonly ModelLearner[];
   private readonly reweighting: Reweighting | undefined;
+  private readonly mixture: Mixture | undefined;
   private readonly private: Extract<Auxiliary, { kind: "privacy" }> | undefined;
   /** Optimiser steps taken. */
   private noisy = 0;
@@ -43,12 +48,30 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     });
     for (const { loss } of made) {
       if (loss.kind === "reweighting") this.reweighting = new Reweighting(loss.window, loss.temperature);
+      if (loss.kind === "mixing") this.mixture = new Mixture(loss);
       if (loss.kind === "privacy") this.private = loss;
     }
   }
 
   async notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void> {
     for (const one of this.demonstrations) await one.notice(context, selected, advantages);
+  }
+
+  /** Moves the share of imitation by what the step's rollouts show, before their updates. */
+  balance(context: StepContext, { batch }: Selected, train: Training): void {
+    const { mixture } = this;
+    if (mixture === undefined) return;
+    const product = mixture.compares(context.clock.stageStep) ? this.gain(context, train) : 0;
+    mixture.move(meanOf(batch.columns.entropy) ?? Number.NaN, product);
+  }
+  private gain(context: StepContext, train: Training): number {
+    const one = this.demonstrations.find(
+      ({ config, waiting }) => config.place === "joined" && waiting === undefined,
+    );
+    const [batch, other] = [one?.rows(context), one?.rows(context, "validation")];
+    if (one === undefined || batch === undefined || other === undefined) return 0;
+    const part = { channels: one.channels, weigh: demonstrated(one.loss) };
+    return imitationGain(context, train, { batch, ...part }, { batch: other, ...part });
   }
 
   /** Before the advantages of a step: models that learn from rollouts they remember. */
@@ -106,7 +129,7 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
 
   /** Factor on a loss by what all of them did of late. */
   factor(name: string): number {
-    return this.reweighting?.weights().get(name) ?? 1;
+    return (this.reweighting?.weights().get(name) ?? 1) * (this.mixture?.factor(name) ?? 1);
   }
 
   privacy({ session, step }: StepContext): Pick<UpdatePlan, "per_sequence_clip" | "noise"> {
@@ -118,7 +141,9 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
 
   /** Takes note of the losses of a step. */
   learned(updates: readonly UpdateStats[]): void {
-    this.noisy += updates.filter(({ metrics }) => metrics["update/skipped"] !== 1).length;
+    const taken = updates.filter(({ metrics }) => metrics["update/skipped"] !== 1);
+    if (taken[0] !== undefined) this.mixture?.updated(taken[0].lr);
+    this.noisy += taken.length;
     if (this.reweighting === undefined) return;
     for (const name of ["policy", ...this.demonstrations.map((one) => one.name)]) {
       const losses = updates.flatMap(({ metrics, loss }) => {
@@ -134,10 +159,9 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     const waiting = this.demonstrations.flatMap(({ name, waiting }) =>
       waiting === undefined ? [] : [[`auxiliary/${name}/waiting`, waiting] as const],
     );
-    const weights = [...(this.reweighting?.weights() ?? [])].map(([name, weight]) => [
-      `loss/${name}/weight`,
-      weight,
-    ]);
+    const named = ["policy", ...this.demonstrations.map(({ name }) => name)];
+    const moved = this.mixture !== undefined || (this.reweighting?.weights().size ?? 0) > 0;
+    const weights = moved ? named.map((name) => [`loss/${name}/weight`, this.factor(name)] as const) : [];
     const own = this.private;
     return {
       ...Object.fromEntries(waiting),
@@ -151,7 +175,12 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
   save(): Saved {
     const parts = [...this.demonstrations, ...this.learners].map((one) => [one.name, one.save()] as const);
     const own = this.reweighting?.save();
-    const all: (readonly [string, Saved])[] = own === undefined ? parts : [...parts, ["", own]];
+    const share = this.mixture?.save();
+    const all: (readonly [string, Saved])[] = [
+      ...parts,
+      ...(own === undefined ? [] : [["", own] as const]),
+      ...(share === undefined ? [] : [[MIXTURE, share] as const]),
+    ];
     return {
       json: { noisy: this.noisy, states: Object.fromEntries(all.map(([name, saved]) => [name, saved.json])) },
       arrays: Object.fromEntries(
@@ -175,8 +204,12 @@ export class AuxiliaryLosses implements StepAuxiliary, Stateful {
     for (const one of [...this.demonstrations, ...this.learners])
       if (states[one.name] !== undefined) one.load(of(one.name));
     if (states[""] !== undefined) this.reweighting?.load(of(""));
+    if (states[MIXTURE] !== undefined) this.mixture?.load(of(MIXTURE));
   }
 }
+
+/** No loss is called so. */
+const MIXTURE = "mixing";
 
 const lossesSchema = z.object({ noisy: z.number(), states: z.record(z.string(), z.json()) });
 

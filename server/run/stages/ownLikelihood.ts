@@ -125,12 +125,16 @@ export class Demonstrations implements Stateful {
     return this.failed.length >= all_failed;
   }
 
-  /** Rows to learn from now; undefined where it is not due or there are none. */
-  rows(context: StepContext): Batch | undefined {
+  /**
+   * Rows to learn from now; undefined where it is not due or there are none.
+   * @param draw another one gives other rows of the same step
+   */
+  rows(context: StepContext, draw = ""): Batch | undefined {
     if (this.weight(context) === 0 || !this.due(context)) return undefined;
     const { session, stage, step, clock } = context;
     const { policy } = session;
-    const random = randomStream(session.config.seed, "auxiliary", this.name, step);
+    const stream = randomStream(session.config.seed, "auxiliary", this.name, step);
+    const random = draw === "" ? stream : stream.fork(draw);
     const { loss, needed } = this;
     if (needed !== undefined) {
       const tasks = this.failed.slice(0, needed);

@@ -6,7 +6,7 @@ import type { Scores } from "../../algorithm/rewards/rewards.ts";
 import { create } from "../../core/create.ts";
 import { learnerBy } from "../../methods/reward/models/lesson.ts";
 import type { Task } from "../../core/task.ts";
-import type { Batch, RolloutRecord } from "../../core/rollouts.ts";
+import type { Batch } from "../../core/rollouts.ts";
 import type { Tokenizer } from "../../core/policy.ts";
 import { status, type Learner, type RewardColumn } from "../../core/reward.ts";
 import type { StepContext } from "../step/context.ts";
@@ -18,6 +18,7 @@ import { selectColumn } from "../step/score/rewardColumns.ts";
 import { asked, type Asking } from "../step/generate/prompts.ts";
 import { step } from "../step/step.ts";
 import { drawnTasks } from "./likelihood.ts";
+import { checkLengths, policyPairs } from "./policyPairs.ts";
 
 /** What the better and the worse answer of a pair count as. */
 const labels = [1, 0] as const;
@@ -67,22 +68,9 @@ const scoresOf = (batch: Batch): Pick<Scores, "combined" | "success"> => {
 function drawnPairs(context: StepContext): Batch {
   const { policy } = context.session;
   const batch = pairedBatch(drawnTasks(context), policy.tokenizer, context.stage.config.body.rollout);
-  for (let row = 0; row < batch.rows; row++) {
-    const length =
-      batch.offsets[row + 1]! -
-      batch.offsets[row]! +
-      batch.context.offsets[row + 1]! -
-      batch.context.offsets[row]!;
-    if (length > policy.context) throw tooLong(batch.records[row]!, length, policy.context);
-  }
+  checkLengths(batch, policy.context);
   return batch;
 }
-
-const tooLong = ({ task }: RolloutRecord, length: number, context: number): UserError =>
-  new UserError(
-    `an answer of task ${task.id} has ${length} tokens with its prompt, but the model's context is ${context}`,
-    { code: "pair-too-long", action: "Shorten the pairs, or choose a model with a longer context." },
-  );
 
 /** The policy learns which answer of each pair is the better. */
 export async function preferenceStep(context: StepContext): Promise<Record<string, number>> {
@@ -127,7 +115,14 @@ export async function rewardModelStep(context: StepContext): Promise<Record<stri
       action: "Write `trains: NAME`, a model of `models` with `trains: true` and a value head.",
     });
   session.signal.throwIfAborted();
-  const { batch, terms } = pairs === "rollouts" ? await ownPairs(context) : fromTasks(context);
+  const { batch, terms } =
+    pairs === "rollouts"
+      ? await ownPairs(context)
+      : labelled(
+          pairs === "dataset"
+            ? drawnPairs(context)
+            : await byPolicies(context, pairs, session.models.get(trains).context),
+        );
   const learner = learnerOf(context, trains);
   const metrics =
     batch.rows === 0
@@ -144,9 +139,16 @@ interface Labelled {
   readonly terms: readonly RewardColumn[];
 }
 
-function fromTasks(context: StepContext): Labelled {
-  const batch = drawnPairs(context);
-  return { batch, terms: [verdicts(batch)] };
+const labelled = (batch: Batch): Labelled => ({ batch, terms: [verdicts(batch)] });
+
+async function byPolicies(
+  context: StepContext,
+  pairs: Parameters<typeof policyPairs>[1],
+  room: number,
+): Promise<Batch> {
+  const batch = await context.watch.time("generate", () => policyPairs(context, pairs));
+  checkLengths(batch, room);
+  return batch;
 }
 
 /** Answers that the policy generates now, compared by the stage's reward. */

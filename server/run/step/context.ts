@@ -164,6 +164,7 @@ export interface StepAuxiliary {
   notice(context: StepContext, selected: Selected, advantages: StepAdvantages): Promise<void>;
   learn(context: StepContext, admitted: Admitted): Promise<Record<string, number>>;
   fit(context: StepContext, advantages: StepAdvantages): Promise<Record<string, number>>;
+  balance(context: StepContext, selected: Selected, train: Training): void;
   joined(context: StepContext): LossPart[];
   alone(context: StepContext): Promise<UpdateStats[]>;
   factor(name: string): number;

@@ -103,3 +103,28 @@ void test("--system where nothing takes it is wrong usage; a file that is no mod
   assert.equal(other.code, 1);
   assert.match(other.stderr, /package\.json is not a checkpoint: it is a file/);
 });
+
+test("--trained and --base lend a smaller model's training; λ = 0 lends nothing, and one alone is refused", async () => {
+  const words = ["sample", join(place, "chat.gguf"), "--raw", "--json", "--prompt", "Once", ...short];
+  const response = async (...more: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await gradus([...words, ...more], place);
+    assert.equal(code, 0, stderr);
+    return (JSON.parse(stdout) as { responses: [{ response: string }] }).responses[0].response;
+  };
+  const steer = ["--trained", join(place, "small"), "--base", join(place, "folder")];
+  const small = Object.entries(initialWeights(shape, 9)).map(
+    ([name, values]) =>
+      [name, values.length === shape.width ? values : values.map((value) => value * 40)] as const,
+  );
+  writeHuggingFace(join(place, "small"), { shape, weights: Object.fromEntries(small), tokenizer });
+  const plain = await response();
+  assert.equal(await response(...steer, "--lambda", "0"), plain);
+  // ℓ + (ℓ_small − ℓ) is the small model's own.
+  const own = await gradus(["sample", join(place, "small"), ...words.slice(2)], place);
+  const alone = (JSON.parse(own.stdout) as { responses: [{ response: string }] }).responses[0].response;
+  assert.notEqual(alone, plain);
+  assert.equal(await response(...steer), alone);
+  const refused = await gradus([...words, "--base", join(place, "folder")], place);
+  assert.equal(refused.code, 2);
+  assert.match(refused.stderr, /--trained and --base belong together/);
+});

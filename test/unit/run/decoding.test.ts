@@ -4,8 +4,10 @@ import { annealed } from "../../../server/core/blocks/rollout.ts";
 import { loadConfig } from "../../../server/rules/load.ts";
 import { CharacterTokenizer } from "../../../server/engine/tokenizers/characters.ts";
 import { constraintsOf } from "../../../server/run/step/generate/decoding.ts";
+import { FakeModels } from "../../support/fakePolicy.ts";
 
 const tokenizer = new CharacterTokenizer();
+const models = new FakeModels();
 const rolloutOf = (written: string) =>
   loadConfig("decoding.gradus.yaml", {
     text: `tasks: [{ env: countdown }]\nreward: { terms: { correct: equation } }\nrollout: ${written}\n`,
@@ -26,7 +28,10 @@ test("biases are named by id or by a text that is one token", () => {
     '{ logit_bias: { 7: -1, "a": 2.5 }, min_tokens: 2, lanes: 8, grammar: { choices: [ab] } }',
   );
   assert.deepEqual(diagnostics, []);
-  const { logit_bias, min_tokens, lanes, grammar, stop } = constraintsOf(config!.top.rollout, tokenizer);
+  const { logit_bias, min_tokens, lanes, grammar, stop } = constraintsOf(config!.top.rollout, {
+    tokenizer,
+    models,
+  });
   assert.deepEqual(
     [...logit_bias!],
     [
@@ -42,7 +47,7 @@ test("biases are named by id or by a text that is one token", () => {
     ["500", /vocabulary has 99 tokens/],
   ] as const)
     assert.throws(
-      () => constraintsOf({ ...config!.top.rollout, logit_bias: { [key]: 1 } }, tokenizer),
+      () => constraintsOf({ ...config!.top.rollout, logit_bias: { [key]: 1 } }, { tokenizer, models }),
       message,
     );
 });

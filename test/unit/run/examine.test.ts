@@ -51,6 +51,24 @@ test("a checkpoint measured by itself gives what the run measured, and every ans
   }
 });
 
+test("a reward that reads the policy before training reads the evaluated model itself, and this is said", async () => {
+  const run = testRun(["stages.warm-up.steps=2", "stages.practice.steps=1"]);
+  try {
+    assert.equal(await run.work(), 0, run.ending());
+    const { config } = loadConfig(minimal, {
+      set: ["reward.terms.novel={ use: elliptical_bonus, gate: none }", "evaluation.prompts=4"],
+    });
+    const said: string[] = [];
+    const { report } = await examine(findCheckpoint(run.folder), config!, {
+      report: (message) => void said.push(message),
+    });
+    assert.ok(report.metrics["eval/reward/novel"] !== undefined);
+    assert.ok(said.some((message) => /reads `reference`/.test(message)));
+  } finally {
+    run.remove();
+  }
+});
+
 test("a run of the store is named by id, beginning, name or last, with a step", async () => {
   const run = testRun(["stages.warm-up.steps=1", "stages.practice.steps=6"]);
   const workspace = realpathSync(mkdtempSync(join(tmpdir(), "gradus-names-")));

@@ -195,6 +195,26 @@ test("solutions of tasks that failed throughout are learned by an optimiser of t
   }
 });
 
+test("imitation and reinforcement share a step by the policy's entropy and by gradients", async () => {
+  const run = await finished(
+    "auxiliary=[{ use: sft, rows: 4 }, { use: mixing, start: 0.5, entropy_rate: 0, meta_rate: 1.0e+4, every: 2 }]",
+    "checkpoint.keep=9",
+  );
+  try {
+    const shares = metricsOf(run).map((values) => Number(values["loss/sft/weight"]));
+    metricsOf(run).forEach((values, i) =>
+      assert.ok(Math.abs(Number(values["loss/policy/weight"]) + shares[i]! - 1) < 1e-12),
+    );
+    // The first update's rate is not known before it; then every second step compares.
+    assert.deepEqual([shares[0], shares[1]], [0.5, 0.5]);
+    assert.notEqual(shares[2], 0.5);
+    assert.equal(shares[3], shares[2]);
+    await sameAgain(run);
+  } finally {
+    run.remove();
+  }
+});
+
 test("likelihood, text and reweighting join the policy's own steps; successes close a stage; privacy clips and adds noise", async () => {
   const folder = mkdtempSync(join(tmpdir(), "gradus-text-"));
   writeFileSync(join(folder, "text.txt"), "abba abab baab ".repeat(20));

@@ -1,10 +1,14 @@
 import { z } from "zod";
-import { refers } from "../../../core/references.ts";
+import { refers, template } from "../../../core/references.ts";
 import { rewardTerm, param } from "../../../core/declaration.ts";
 import { pairing, headParam } from "../../../core/slots/objective.ts";
 import { headChannel } from "../../../core/channelNames.ts";
 import type { TermValue } from "../../../core/slots/reward.ts";
-import type { RewardTerm } from "../../../core/reward.ts";
+import type { Models } from "../../../core/policy.ts";
+import type { Learner, RewardTerm } from "../../../core/reward.ts";
+import type { Batch } from "../../../core/rollouts.ts";
+import { BESIDE_REFERENCE } from "../../../core/rows/reading.ts";
+import { besideReference } from "./besideReference.ts";
 import { learning, scoreBy, update as updateParam } from "./lesson.ts";
 import { failure, none, value } from "../perRow.ts";
 
@@ -21,6 +25,19 @@ const params = z.object({
   ),
   pairs: pairing("all"),
   margin: param(z.number().min(0).default(0), "Margin between the scores of a pair."),
+  given: param(
+    z.union([z.literal("reference"), template("prompt", "reference")]).optional(),
+    "What the model reads before the response in the place of its prompt, so that it compares the response with the task's written solution or answer, `{reference}`. reference: the prompt with the reference, a mark, and the prompt again, as POLAR has it.",
+  ),
+});
+
+/** A learner that reads what the term reads. */
+const reading = (
+  learner: Learner,
+  read: (batch: Batch, models: Models) => { readonly batch: Batch },
+): Learner => ({
+  ...learner,
+  train: (models, batch, rewards, clock) => learner.train(models, read(batch, models).batch, rewards, clock),
 });
 
 export const rewardModel = rewardTerm({
@@ -31,17 +48,25 @@ export const rewardModel = rewardTerm({
   formula: "r = head(s_last); online: ℓ = −log σ(r_better − r_worse − margin)",
   sources: [
     "Training language models to follow instructions with human feedback",
+    "Pre-Trained Policy Discriminators are General Reward Models",
     "Reusing Embeddings: Reproducible Reward Model Research in Large Language Model Alignment without GPUs",
   ],
   params,
-  create: ({ model, head, update, from, pairs, margin }, context): RewardTerm => {
+  create: ({ model, head, update, from, pairs, margin, given }, context): RewardTerm => {
     const loss = { use: "bradley_terry", params: { head, pairs, margin, centre: 0 } };
+    const shown = given === "reference" ? BESIDE_REFERENCE : given;
+    const read = (batch: Batch, models: Models): ReturnType<typeof besideReference> =>
+      shown === undefined ? { batch, problems: new Map() } : besideReference(batch, models.get(model), shown);
+    const { learners } = learning(update, { model, loss, from }, context);
     return {
-      ...learning(update, { model, loss, from }, context),
+      ...(learners && { learners: learners.map((one) => reading(one, read)) }),
       async score(batch, { models }) {
         const channel = headChannel(head);
-        const scores = (await scoreBy(models, model, batch, [channel]))[channel]!;
+        const seen = read(batch, models);
+        const scores = (await scoreBy(models, model, seen.batch, [channel]))[channel]!;
         return batch.records.map((_, row): TermValue => {
+          const problem = seen.problems.get(row);
+          if (problem !== undefined) return failure(problem);
           let last = batch.offsets[row + 1]! - 1;
           while (last >= batch.offsets[row]! && batch.mask[last] === 0) last -= 1;
           if (last < batch.offsets[row]!) return none;

@@ -5,8 +5,9 @@ import type { StageBody } from "../../../core/config/resolved.ts";
 import { annealed } from "../../../core/blocks/rollout.ts";
 import { grammarOf } from "../../../engine/grammar/index.ts";
 import type { Clock } from "../../../core/basics.ts";
-import type { DecodeOptions, Tokenizer } from "../../../core/policy.ts";
+import type { DecodeOptions, Models, Tokenizer } from "../../../core/policy.ts";
 import type { StepContext } from "../context.ts";
+import { deltaLogits } from "./deltaLogits.ts";
 
 type RolloutBlock = StageBody["rollout"];
 
@@ -32,8 +33,8 @@ const biasProblem = (key: string, why: string): UserError =>
  * @throws UserError where a bias names no token.
  */
 export function constraintsOf(
-  { stop, min_tokens, logit_bias, perturb, grammar, lanes }: RolloutBlock,
-  tokenizer: Tokenizer,
+  { stop, min_tokens, logit_bias, perturb, delta_logits: delta, grammar, lanes }: RolloutBlock,
+  { tokenizer, models }: { readonly tokenizer: Tokenizer; readonly models: Models },
 ): Partial<DecodeOptions> {
   const biases = Object.entries(logit_bias).map(([key, bias]) => [tokenOf(key, tokenizer), bias] as const);
   return {
@@ -41,6 +42,7 @@ export function constraintsOf(
     ...(min_tokens > 0 ? { min_tokens } : {}),
     ...(biases.length > 0 ? { logit_bias: new Map(biases) } : {}),
     ...(perturb === undefined ? {} : { perturb }),
+    ...(delta === undefined ? {} : { logits_shift: deltaLogits(delta, models) }),
     ...(grammar === undefined ? {} : { grammar: grammarOf(grammar, tokenizer) }),
     ...(lanes === undefined ? {} : { lanes }),
   };
@@ -73,7 +75,7 @@ export function decodeOptions({
     repetition_penalty: rollout.repetition_penalty,
     presence_penalty: rollout.presence_penalty,
     frequency_penalty: rollout.frequency_penalty,
-    ...constraintsOf(rollout, session.policy.tokenizer),
+    ...constraintsOf(rollout, { tokenizer: session.policy.tokenizer, models: session.models }),
     seed: session.config.seed,
     signal: session.signal,
   };

@@ -43,7 +43,7 @@ export function measureUpdates(updates: readonly UpdateStats[]): Record<string, 
 }
 
 /** Mean over the tokens where a value exists. */
-function meanOf(column: Float64Array | undefined): number | undefined {
+export function meanOf(column: Float64Array | undefined): number | undefined {
   if (column === undefined) return undefined;
   let [sum, count] = [0, 0];
   for (const value of column) {

@@ -26,6 +26,7 @@ export async function update(
   const { place: where, updates: rounds } = replay.config;
   const fresh = own(advantages, selected);
   await auxiliary.notice(context, selected, advantages);
+  auxiliary.balance(context, selected, fresh);
   const others = auxiliary.joined(context);
   const updates: UpdateStats[] = [];
   const replayed: Replayed[] = [];

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { epsilonOf } from "../../../../server/methods/auxiliary/epsilon.ts";
+import { Mixture } from "../../../../server/methods/auxiliary/mixture.ts";
 import { lossWeights, Reweighting } from "../../../../server/methods/auxiliary/reweighting.ts";
 import { demonstrated } from "../../../../server/run/stages/ownLikelihood.ts";
 import { piecesOf } from "../../../../server/run/stages/demonstrations.ts";
@@ -112,6 +113,45 @@ describe("recap", () => {
     const again = new Reweighting(2, 5);
     again.load(one.save());
     assert.deepEqual(again.weights(), weights);
+  });
+});
+
+describe("mixing", () => {
+  const options = {
+    kind: "mixing",
+    ...{ start: 0.8, low: 0.05, high: 0.95, every: 20, entropyRate: 0.1, metaRate: 2 },
+    entropy: "first",
+  } as const;
+  it("moves μ by η · lr ⟨∇L_val, ∇L_SFT − ∇L_RL⟩ + η_H (H* − H)", () => {
+    const one = new Mixture(options);
+    one.move(1.5, 10);
+    // H* is the first entropy, and no update has said a rate yet.
+    assert.deepEqual([one.factor("policy"), one.factor("sft")], [1 - 0.8, 0.8]);
+    one.updated(0.01);
+    one.move(1, 3);
+    assert.ok(near(one.factor("sft"), 0.8 + 2 * 0.01 * 3 + 0.1 * 0.5));
+    const again = new Mixture(options);
+    again.load(one.save());
+    for (const mixture of [one, again]) mixture.move(2.5, 1);
+    assert.ok(near(one.factor("sft"), 0.8 + 0.06 + 0.05 + 2 * 0.01 - 0.1));
+    assert.equal(again.factor("sft"), one.factor("sft"));
+  });
+  it("stays within its bounds, and where it is without an entropy", () => {
+    const one = new Mixture({ ...options, entropy: 2 });
+    one.move(100, 0);
+    assert.equal(one.factor("sft"), 0.05);
+    one.move(-100, 0);
+    assert.equal(one.factor("sft"), 0.95);
+    one.move(Number.NaN, 0);
+    assert.equal(one.factor("policy"), 1 - 0.95);
+  });
+  it("compares gradients every so many steps, and never at a rate of 0", () => {
+    const steps = [0, 1, 19, 20, 40];
+    assert.deepEqual(
+      steps.map((step) => new Mixture(options).compares(step)),
+      [true, false, false, true, true],
+    );
+    assert.ok(!steps.some((step) => new Mixture({ ...options, metaRate: 0 }).compares(step)));
   });
 });
 
