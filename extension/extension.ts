@@ -44,6 +44,7 @@ import { registerMarkCommands } from "./features/runs/marks.ts";
 import { announceRuns } from "./features/runs/notices.ts";
 import { RunFiles } from "./features/runs/runFiles.ts";
 import { registerSeedsCommand } from "./features/runs/seeds.ts";
+import { registerSweepCommands } from "./features/runs/sweep.ts";
 import { readingText } from "./features/runs/treeModel.ts";
 import { RunLog } from "./features/runs/log.ts";
 import { RunsTree } from "./features/runs/tree.ts";
@@ -130,6 +131,7 @@ function build(context: ExtensionContext): Api {
     }),
     ...registerCheckpointCommands(stores, commandLine),
     registerSeedsCommand(stores, mayStart),
+    ...registerSweepCommands(stores, mayStart, commandLine),
     register("runFilter", () => filter.ask()),
     register("runClearFilter", () => filter.clear()),
     register("runSort", () => filter.pickSort()),

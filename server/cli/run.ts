@@ -1,11 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { shellPython } from "../lib/own/interpreter.ts";
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { parse } from "yaml";
-import { ask } from "../../shared/daemon/request.ts";
-import { UserError, messageOf } from "../../shared/lib/errors.ts";
-import { runsStart, type InputOf } from "../../shared/protocol/protocol.ts";
+import { UserError } from "../../shared/lib/errors.ts";
+import type { InputOf, runsStart } from "../../shared/protocol/protocol.ts";
 import { dryRunOnSite, refuseBadPair } from "./sites/onSite.ts";
 import { loadFile } from "../frameworks/asConfig/load.ts";
 import { engineKeys } from "../frameworks/export/engineKeys.ts";
@@ -13,7 +10,7 @@ import { modelFacts } from "../analysis/modelFacts.ts";
 import type { RunConfig } from "../core/config/runConfig.ts";
 import { rehearse } from "../analysis/rehearsal/rehearse.ts";
 import type { Converted } from "../frameworks/convert/index.ts";
-import { complain, exit, print, printJson, type Command } from "./command.ts";
+import { exit, print, printJson, type Command } from "./command.ts";
 import { sayConverted } from "./loadOrComplain.ts";
 import { rehearsalText } from "./text/rehearsalText.ts";
 import { printDryRun } from "./text/dryRunText.ts";
@@ -21,7 +18,11 @@ import { collect, complainAbout, pathText } from "./text/diagnostics.ts";
 import { followHere } from "./runs/followHere.ts";
 import { inQuietChild } from "./text/quietly.ts";
 import { reachingHere } from "../sites/ssh.ts";
-import { openDaemon, storeOf } from "./runs/store.ts";
+import { startRun } from "./runs/startRun.ts";
+import { storeOf } from "./runs/store.ts";
+import { dryRunSweep } from "./sweep/dryRun.ts";
+import { planOf } from "./sweep/planOf.ts";
+import { runSweep } from "./sweep/runSweep.ts";
 import { warnOfTests } from "./warnOfTests.ts";
 
 interface Options {
@@ -54,6 +55,7 @@ function checked(file: string, { set, steps, seed }: Options): RunConfig | undef
     set,
     models: modelFacts,
     engineKeys,
+    trials: "combinations",
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });
@@ -102,48 +104,13 @@ async function loaded(config: RunConfig): Promise<void> {
   await loadRewards(config);
 }
 
-/** Starts the run through the daemon of the file's store. Asked again after a lost answer, it starts one run. */
-async function start(
-  file: string,
-  store: string,
-  { set, steps, seed }: Options,
-  site: InputOf<typeof runsStart>["site"],
-): Promise<string> {
-  const link = await openDaemon(store).catch((error: unknown) => {
-    throw new UserError(`No daemon could be reached or started for ${store}: ${messageOf(error)}`, {
-      code: "no-daemon",
-      cause: error,
-      action: `${error instanceof UserError && error.detail.action !== undefined ? `${error.detail.action} ` : ""}\`gradus run FILE --dry-run\` works without one.`,
-    });
-  });
-  const connection = link.connection();
-  try {
-    if (link.mode === "limited")
-      complain("An older daemon with live runs serves this store, so it also starts this run.");
-    const python = shellPython(process.env);
-    const { run } = await ask(connection, runsStart, {
-      file,
-      set,
-      key: randomUUID(),
-      ...(steps === undefined ? {} : { steps }),
-      ...(seed === undefined ? {} : { seed }),
-      ...(python === undefined ? {} : { python }),
-      ...(site === undefined ? {} : { site }),
-    });
-    return run;
-  } finally {
-    connection.dispose();
-    link.close();
-  }
-}
-
 async function startAndFollow(
   file: string,
   store: string,
   options: Options,
   site?: InputOf<typeof runsStart>["site"],
 ): Promise<void> {
-  const run = await start(file, store, options, site);
+  const run = await startRun(file, store, options, site);
   await followHere(run, {
     store,
     history: true,
@@ -204,12 +171,14 @@ export const command: Command = {
         const config = checked(file, options);
         if (config === undefined) return;
         const store = storeOf(options.store, file);
+        const plan = planOf(config, options);
+        if (plan !== undefined && options.dryRun === true) return dryRunSweep(plan, options.json);
         if (options.site !== undefined || config.engine.use !== "embedded")
           return runElsewhere(config, store, options);
         if (options.dryRun === true) return takeStep(config, options.json);
         await loaded(config);
         await warnOfTests(config, file);
-        return startAndFollow(file, store, options);
+        return plan === undefined ? startAndFollow(file, store, options) : runSweep(plan, store, options);
       });
   },
 };

@@ -125,6 +125,11 @@ import { staticNumber } from "./curriculum/staticNumber.ts";
 import { taskField } from "./tasks/taskField.ts";
 import { taskWeight } from "./curriculum/taskWeight.ts";
 import { unusedTerm } from "./reward/unusedTerm.ts";
+import { sweepMetric } from "./sweep/sweepMetric.ts";
+import { sweepParameter } from "./sweep/sweepParameter.ts";
+import { sweepStop } from "./sweep/sweepStop.ts";
+import { sweepTrials } from "./sweep/sweepTrials.ts";
+import { sweepValue } from "./sweep/sweepValue.ts";
 
 export const rules: readonly Rule[] = [
   needed,
@@ -252,6 +257,11 @@ export const rules: readonly Rule[] = [
   guidanceIdle,
   guidanceGroup,
   guidanceLength,
+  sweepParameter,
+  sweepTrials,
+  sweepMetric,
+  sweepStop,
+  sweepValue,
 ];
 
 /** Those that still matter when the rollouts exist already: how they are made, and with what model, does not. */

@@ -10,6 +10,7 @@ import type { StageConfig } from "../core/config/stageConfig.ts";
 import { languageModels } from "../core/config/runConfig.ts";
 import { type StageBody } from "../core/config/resolved.ts";
 import type { ConfigModel } from "../config/check/model.ts";
+import type { Origin } from "../config/text/node.ts";
 import { at as nodeAt, type Rule } from "./rule.ts";
 
 /** Arms, or where they are single tasks the sets that charts have in their place, of a stage's tasks; those of a dataset lie in its file, so any value of it may be right. */
@@ -72,6 +73,18 @@ function namesOf(config: ConfigModel["config"], body: StageBody): MetricNames {
     .map(({ name }) => name)
     .filter((name) => attempts > 1 || !name.startsWith("eval/attempts/"));
   return { exact: [...new Set(exact)], open: [...ofArms, ...learning, ...criteria], arms: arms.exact };
+}
+
+/** What is wrong with the name of a metric that evaluations are to have; undefined: they have it. */
+export function notEvaluated(
+  config: ConfigModel["config"],
+  metric: string,
+  at: Origin,
+): ReturnType<typeof unknownName> | undefined {
+  const { exact, open } = metricNames(config, config.top);
+  const known = exact.filter((name) => name.startsWith("eval/"));
+  const isOpen = open.some((start) => start.startsWith("eval/") && metric.startsWith(start));
+  return isOpen || known.includes(metric) ? undefined : unknownName(metric, known, at);
 }
 
 /** Metrics of a stage, or of all that take turns in it. */

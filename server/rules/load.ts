@@ -45,6 +45,8 @@ export interface LoadOptions {
   readonly models?: ModelFacts;
   /** The settings of other trainers; without it `engine.args` are not looked at. */
   readonly engineKeys?: KeysOfEngine;
+  /** How far the runs of a `sweep` are looked at: a few combinations unless said, all, or not at all. */
+  readonly trials?: "combinations" | "none";
 }
 
 /** Who wrote a value; `line` counts from 1, and is 0 where no file wrote it. */
@@ -193,9 +195,16 @@ class Loader {
     const capped = this.options.steps !== undefined;
     const { edits, file } = this;
     const { inherited, mixed } = this.extender;
-    const { models: facts, engineKeys, absent } = this.options;
-    const known = { facts, engineKeys, absent };
+    const { models: facts, engineKeys, absent, trials } = this.options;
+    const withSet = trials === "none" ? undefined : (set: readonly string[]) => this.withSet(set);
+    const known = { facts, engineKeys, absent, withSet, thorough: trials === "combinations" };
     return { config, root: top.node, inherited, mixed, stages, file, capped, ...known, report, edits };
+  }
+
+  private withSet(more: readonly string[]): readonly Diagnostic[] {
+    const { text, options } = this;
+    const set = [...(options.set ?? []), ...more];
+    return new Loader(this.file, { ...options, text, set, trials: "none" }).load().diagnostics;
   }
 
   /** Once the file has been read. */

@@ -18,6 +18,8 @@ export const commands = {
   runLaunchFork: "gradus.run.launchFork",
   runCancelFork: "gradus.run.cancelFork",
   runSeeds: "gradus.run.seeds",
+  runSweep: "gradus.run.sweep",
+  runCompareSweep: "gradus.run.compareSweep",
   runCompare: "gradus.run.compare",
   runFilter: "gradus.run.filter",
   runClearFilter: "gradus.run.clearFilter",

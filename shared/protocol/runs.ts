@@ -241,6 +241,11 @@ export const runsControl = request<{ readonly id: string }>()(
   run.extend({
     action: z.enum(["stop", "pause", "continue", "checkpoint", "set"]),
     now: z.boolean().default(false),
+    reason: z
+      .string()
+      .max(2_000)
+      .optional()
+      .describe("Of `stop`: why a program asks for it; the run keeps it as the event `stopped-early`."),
     /** Of `set`: which value, as `--set` addresses it, and what it becomes. */
     path: z.string().optional(),
     value: json.optional(),

@@ -4,7 +4,12 @@ import { readControl } from "./controlFile.ts";
 import type { ControlLine } from "./run.ts";
 
 const schema: z.ZodType<ControlLine> = z.union([
-  z.object({ id: z.string(), action: z.literal("stop"), now: z.boolean().optional() }),
+  z.object({
+    id: z.string(),
+    action: z.literal("stop"),
+    now: z.boolean().optional(),
+    reason: z.string().optional(),
+  }),
   z.object({ id: z.string(), action: z.enum(["pause", "continue", "checkpoint"]) }),
   z.object({ id: z.string(), action: z.literal("set"), path: z.string(), value: z.json() }),
 ]);

@@ -58,10 +58,18 @@ export interface WorkerFile {
 
 /** A line of `runs/<id>/control.jsonl`. The log acknowledges each id. */
 export type ControlLine =
-  /** `now`: at once, whatever the step in flight. */
-  | { readonly id: string; readonly action: "stop"; readonly now?: boolean | undefined }
+  /** `now`: at once, whatever the step in flight. `reason`: why somebody other than a person asks, kept as an event. */
+  | {
+      readonly id: string;
+      readonly action: "stop";
+      readonly now?: boolean | undefined;
+      readonly reason?: string | undefined;
+    }
   | { readonly id: string; readonly action: "pause" | "continue" | "checkpoint" }
   | { readonly id: string; readonly action: "set"; readonly path: string; readonly value: Json };
+
+/** The event that says why a program stopped the run before its end. */
+export const stoppedEarly = "stopped-early";
 
 /** Environment and arguments by which the daemon starts `cli.ts` as a worker: `gradus worker <run folder> --attempt n`. */
 export const workerCommand = "worker";

@@ -64,16 +64,7 @@ export class ConfigLenses implements CodeLensProvider {
             arguments: [document.uri],
           }),
       validate,
-      ...(live
-        ? []
-        : [
-            lens({
-              title: "Run 3 Seeds",
-              tooltip: "Start a run for each of several seeds",
-              command: commands.runSeeds,
-              arguments: [document.uri],
-            }),
-          ]),
+      ...(live ? [] : several(document).map(lens)),
       ...(last === undefined
         ? []
         : [
@@ -109,6 +100,34 @@ export class ConfigLenses implements CodeLensProvider {
       return undefined;
     }
   }
+}
+
+/** Several runs of a config: those of its sweep, where it has one. */
+function several(document: TextDocument): readonly Command[] {
+  const { uri } = document;
+  if (!/^sweep:/m.test(document.getText()))
+    return [
+      {
+        title: "Run 3 Seeds",
+        tooltip: "Start a run for each of several seeds",
+        command: commands.runSeeds,
+        arguments: [uri],
+      },
+    ];
+  return [
+    {
+      title: "Run Sweep",
+      tooltip: "Run this config with every combination of its `sweep`, in a terminal",
+      command: commands.runSweep,
+      arguments: [uri],
+    },
+    {
+      title: "Compare Sweep",
+      tooltip: "Compare the runs of its last sweep, seeds as one",
+      command: commands.runCompareSweep,
+      arguments: [uri],
+    },
+  ];
 }
 
 async function rewardTrend(session: Asker, run: string): Promise<Trend | undefined> {

@@ -3,6 +3,7 @@ import { Uri, window, workspace, type Disposable } from "vscode";
 import { UserError } from "../../../shared/lib/errors.ts";
 import { register } from "../../vscode/commands.ts";
 import type { CommandLine } from "../../vscode/commandLine.ts";
+import { runInTerminal } from "../../vscode/terminal.ts";
 import type { Stores } from "../connection/stores.ts";
 
 interface Checkpoint {
@@ -15,13 +16,7 @@ export function registerCheckpointCommands(
   stores: Stores,
   commandLine: () => CommandLine,
 ): readonly Disposable[] {
-  const run = (words: readonly string[], title: string): void => {
-    const { node, cli } = commandLine();
-    const cwd = workspace.workspaceFolders?.[0]?.uri;
-    const terminal = window.createTerminal({ name: title, ...(cwd === undefined ? {} : { cwd }) });
-    terminal.show();
-    terminal.sendText([node, cli, ...words].map(quoted).join(" "));
-  };
+  const run = (words: readonly string[], title: string): void => runInTerminal(commandLine(), words, title);
   return [
     register("checkpointSample", (word) => {
       const { path, step } = checkpointIn(word);
@@ -67,5 +62,3 @@ function checkpointIn(word: unknown): Checkpoint {
 }
 
 /** For bash, zsh, fish and PowerShell alike where no path holds a quote. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./\\-]+$/.test(word) ? word : `"${word.replaceAll('"', '\\"')}"`;

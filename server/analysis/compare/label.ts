@@ -25,7 +25,7 @@ export function valueText(value: Json | undefined): string {
 }
 
 /** `update.optimizer.lr` → lr; `reward.terms.brevity.weight` → brevity weight; `advantage.baseline.use` → baseline. */
-function keyText(path: string): string {
+export function keyText(path: string): string {
   const parts = segments(path).filter((part) => part !== "use");
   const last = parts.at(-1) ?? path;
   const owner = parts.at(-2);

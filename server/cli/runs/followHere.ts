@@ -14,6 +14,15 @@ interface FollowHereOptions {
   readonly store?: string;
   readonly json?: boolean;
   readonly history: boolean;
+  /** Hears each line as well, and may ask something of the run. */
+  readonly hear?: (line: RunLine, client: DaemonClient) => void;
+}
+
+interface Followed {
+  /** null: the person left before its end. */
+  readonly summary: Extract<RunLine, { type: "summary" }> | null;
+  /** The person asked for the end. */
+  readonly interrupted: boolean;
 }
 
 /** Within this time a second Ctrl-C stops the run. */
@@ -28,12 +37,16 @@ const reporterFor = (json: boolean | undefined): RunReporter =>
   json === true ? new JsonLines() : process.stdout.isTTY ? new LiveView(process.stdout) : new PlainView();
 
 /** Returns when the run has ended, or the person leaves with Ctrl-C. A run that failed is exit code 1. */
-export async function followHere(run: string, { store, json, history }: FollowHereOptions): Promise<void> {
+export async function followHere(
+  run: string,
+  { store, json, history, hear }: FollowHereOptions,
+): Promise<Followed> {
   const folder = storeOf(store);
   const client = new DaemonClient({ connect: () => openDaemon(folder) });
   const reporter = reporterFor(json);
   const completions = new Completions(client, run, reporter);
   let timer: NodeJS.Timeout | undefined;
+  const presses = new Presses();
   await client.start();
   try {
     const follower = new RunFollower(
@@ -44,24 +57,32 @@ export async function followHere(run: string, { store, json, history }: FollowHe
         line: (line) => {
           reporter.line(line);
           completions.after(line);
+          hear?.(line, client);
         },
       },
     );
-    const left = interrupts(run, client, reporter);
+    const left = interrupts(run, client, reporter, presses);
     await client.follow(follower, [run]);
     timer = setInterval(() => follower.look(), lookEvery);
     const summary = await Promise.race([follower.done, left]);
     if (summary === null) reporter.say(`Detached. The run continues: gradus runs follow ${run}`);
     else if (summary.status === "failed") process.exitCode = exit.failed;
+    return { summary, interrupted: presses.any };
   } finally {
     clearInterval(timer);
+    presses.dispose();
     client.dispose();
   }
 }
 
 /** One Ctrl-C leaves the run going; two ask it to stop, and its end is waited for; a third leaves at once. */
-async function interrupts(run: string, client: DaemonClient, reporter: RunReporter): Promise<null> {
-  const press = presses();
+async function interrupts(
+  run: string,
+  client: DaemonClient,
+  reporter: RunReporter,
+  presses: Presses,
+): Promise<null> {
+  const press = (): Promise<"pressed"> => presses.next();
   await press();
   reporter.say("Detaching; press Ctrl-C once more to stop the run.");
   if ((await Promise.race([press(), wait(secondPress, "left" as const)])) === "left") return null;
@@ -71,22 +92,31 @@ async function interrupts(run: string, client: DaemonClient, reporter: RunReport
   return null;
 }
 
-/**
- * The next Ctrl-C, each reported once. One listener for good: between two of `once` the signal would have its old meaning,
- * and end this process.
- */
-function presses(): () => Promise<"pressed"> {
-  let count = 0;
-  let wake: () => void = () => undefined;
-  process.on("SIGINT", () => {
-    count += 1;
-    wake();
-  });
-  return async () => {
-    while (count === 0) await new Promise<void>((resolve) => (wake = resolve));
-    count -= 1;
-    return "pressed";
+/** One listener as long as a run is followed: between two of `once` the signal would have its old meaning, and end this process. */
+class Presses {
+  private count = 0;
+  private wake: () => void = () => undefined;
+  any = false;
+  private readonly hear = (): void => {
+    this.count += 1;
+    this.any = true;
+    this.wake();
   };
+
+  constructor() {
+    process.on("SIGINT", this.hear);
+  }
+
+  /** The next Ctrl-C, each reported once. */
+  async next(): Promise<"pressed"> {
+    while (this.count === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+    this.count -= 1;
+    return "pressed";
+  }
+
+  dispose(): void {
+    process.off("SIGINT", this.hear);
+  }
 }
 
 /** A few rollouts of the last step, for a reporter that shows them: the best, the worst and one between. */

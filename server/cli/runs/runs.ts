@@ -31,6 +31,7 @@ import { exportTracker, isTrackerFormat, trackerFormats } from "./exportTracker.
 import { followHere } from "./followHere.ts";
 import { importCommand } from "./importRuns.ts";
 import { forecastCommand } from "./comparing/forecast.ts";
+import { sweepCommand } from "./comparing/sweep.ts";
 import { turnoverCommand } from "./comparing/turnover.ts";
 import { forkCommand } from "./fork.ts";
 import { gcCommand } from "./gc.ts";
@@ -67,6 +68,7 @@ export const command: Command = {
     diffCommand(program);
     forecastCommand(program);
     turnoverCommand(program);
+    sweepCommand(program);
     forkCommand(program);
     gcCommand(program);
     markCommand(program);
@@ -78,7 +80,9 @@ export const command: Command = {
       program,
       "follow",
       "watch a run until it ends; Ctrl-C leaves it running",
-      (_connection, run, options) => followHere(run.id, { ...options, history: options.history }),
+      async (_connection, run, options) => {
+        await followHere(run.id, { ...options, history: options.history });
+      },
     ).option("--no-history", "show only new output");
     ofRun<{ now?: boolean }>(
       program,

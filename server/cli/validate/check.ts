@@ -102,7 +102,13 @@ function checkOwn(file: string, path: string, text: string, { set, fix }: CheckO
   return {
     file,
     kind,
-    diagnostics: allDiagnostics(path, { text: edited, set, models: modelFacts, engineKeys }),
+    diagnostics: allDiagnostics(path, {
+      text: edited,
+      set,
+      models: modelFacts,
+      engineKeys,
+      trials: "combinations",
+    }),
     fixed,
   };
 }

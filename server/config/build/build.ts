@@ -68,8 +68,8 @@ export function buildStage(
   return { ...read, name, kind, steps, on_enter: { ...read.on_enter, models }, body, turns, part };
 }
 
-const { name, seed, model, models, evaluation, checkpoint, engine } = config;
-const runFields = { name, seed, model, models, evaluation, checkpoint, engine };
+const { name, seed, model, models, evaluation, checkpoint, engine, sweep } = config;
+const runFields = { name, seed, model, models, evaluation, checkpoint, engine, sweep };
 
 export function buildRun(
   file: string,
@@ -78,7 +78,8 @@ export function buildRun(
   stages: readonly StageConfig[],
 ): RunConfig {
   const read = build(runFields, checkedValue(tree));
-  return { ...read, file, name: read.name ?? stemOf(file), stages, top, tree: tree.json };
+  const { sweep: _sweep, ...own } = tree.json;
+  return { ...read, file, name: read.name ?? stemOf(file), stages, top, tree: own };
 }
 
 /** `countdown.gradus.yaml` → countdown. */

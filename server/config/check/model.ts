@@ -3,6 +3,7 @@ import type { MapNode, Origin } from "../text/node.ts";
 import type { SourceEdits } from "../text/edits.ts";
 import type { KeysOfEngine } from "../../core/config/engineKeys.ts";
 import type { ModelFacts } from "../../core/config/modelFacts.ts";
+import type { Diagnostic } from "./diagnostic.ts";
 import type { Report } from "./report.ts";
 import type { RunConfig } from "../../core/config/runConfig.ts";
 import type { StageConfig } from "../../core/config/stageConfig.ts";
@@ -34,6 +35,10 @@ export interface ConfigModel {
   readonly engineKeys?: KeysOfEngine | undefined;
   /** What may be missing, because this use of the config neither draws tasks nor opens models. */
   readonly absent?: readonly ("data" | "model")[] | undefined;
+  /** What is wrong with the config once these are set, too; undefined in such a config itself. */
+  readonly withSet?: ((set: readonly string[]) => readonly Diagnostic[]) | undefined;
+  /** Every combination of a sweep is looked at, not a few: what takes seconds may be done. */
+  readonly thorough: boolean;
   readonly report: Report;
   /** Makes fixes of the file that is checked. */
   readonly edits: SourceEdits;

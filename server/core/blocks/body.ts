@@ -17,6 +17,7 @@ import { reward } from "./reward.ts";
 import { rollout } from "./rollout.ts";
 import { route } from "./routes.ts";
 import { stageFields } from "./stage.ts";
+import { sweep } from "./sweep.ts";
 import { tasks } from "./tasks.ts";
 import { update } from "./update.ts";
 
@@ -59,7 +60,7 @@ export const config = {
   checkpoint,
   scheduler: later("asynchronous scheduling", "Overlaps generation and training. Not in this version."),
   engine,
-  sweep: later("sweeps over several runs", "Starts many runs of one config. Not in this version."),
+  sweep,
   logging: later(
     "options of logging",
     "Options of the run log. Not in this version: every run records everything.",

@@ -21,7 +21,9 @@ export interface RunConfig {
   readonly evaluation: Run["evaluation"];
   readonly checkpoint: Run["checkpoint"];
   readonly engine: Run["engine"];
-  /** The resolved tree as plain data, as `gradus resolve` prints it and the store keeps it. */
+  /** Runs with other values that `gradus run` makes of the file; undefined: one run, as it is. */
+  readonly sweep?: Run["sweep"];
+  /** The resolved tree as plain data, as the store keeps it: without `sweep`, which is no part of a single run. */
   readonly tree: JsonObject;
 }
 

@@ -34,6 +34,7 @@ export function readyToRun({ file, set, steps, seed, site }: ParamsOf<typeof run
     set,
     models: modelFacts,
     engineKeys,
+    trials: "none",
     ...(steps === undefined ? {} : { steps }),
     ...(seed === undefined ? {} : { seed }),
   });

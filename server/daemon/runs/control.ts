@@ -16,7 +16,7 @@ type Asked = ParamsOf<typeof runsControl>;
 export function control(
   folder: string,
   status: RunStatus,
-  { run, action, now, path, value }: Asked,
+  { run, action, now, reason, path, value }: Asked,
 ): ResultOf<typeof runsControl> {
   const holder = holderOf(folder);
   if (holder.state === "none") {
@@ -37,7 +37,8 @@ export function control(
       action: "End it there, or stop it without --now, so that it ends after its step.",
     });
   const id = randomBytes(6).toString("hex");
-  const said = action === "set" ? { path, value } : action === "stop" && now ? { now } : {};
+  const stopping = { ...(now && { now }), ...(reason !== undefined && { reason }) };
+  const said = action === "set" ? { path, value } : action === "stop" ? stopping : {};
   appendControl(folder, `${JSON.stringify({ id, action, ...said, at: new Date().toISOString() })}\n`);
   return { id };
 }

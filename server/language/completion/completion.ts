@@ -16,6 +16,7 @@ import { unwrapped } from "../../config/check/values.ts";
 import { argumentKeys, isArguments } from "./arguments.ts";
 import { itemOf, type Client } from "./insert.ts";
 import { defaultWord, keysAt, namedKeys } from "./keys.ts";
+import { sweptKeys } from "./sweptKeys.ts";
 import { keysUsed, valuesUsed } from "./likelihood.ts";
 import { takesFile } from "../../config/check/method.ts";
 import { fieldsAt, namedAt, nodeAt, parents, ownOffers, type Surroundings } from "./named.ts";
@@ -86,7 +87,11 @@ function offersAt(around: Surroundings): Offer[] {
   const keys =
     writing === "value"
       ? []
-      : [...keysAt(spot, path.length === 0).map((key) => withDefault(key, path)), ...nameKeys(spot, around)];
+      : [
+          ...keysAt(spot, path.length === 0).map((key) => withDefault(key, path)),
+          ...nameKeys(spot, around),
+          ...sweptKeys(path, cursor.root, merged),
+        ];
   const values = writing === "key" || path.length === 0 ? [] : withUsual(valuesFor(spot, around), cursor);
   const unique = new Map([...keys, ...values].map((offer) => [`${offer.kind} ${offer.text}`, offer]));
   return [...unique.values()].filter((offer) => offer.kind !== "key" || !taken.includes(offer.text));

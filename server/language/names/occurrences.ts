@@ -46,6 +46,9 @@ function taskNames(root: SourceNode | undefined): string[] {
   return tasks?.kind === "list" ? tasks.items.flatMap((item) => nameOf(item, "task") ?? []) : [];
 }
 
+/** Maps whose keys are names that other values refer to. */
+const keysOf: Readonly<Record<string, "model" | "term">> = { models: "model", terms: "term" };
+
 class Collector implements Names {
   readonly occurrences: Occurrence[] = [];
   readonly metrics: MetricUse[] = [];
@@ -61,7 +64,8 @@ class Collector implements Names {
     if (spot?.kind === "shape") {
       if (spot.shape.kind === "slot") this.defaulted(visit, spot);
       if (spot.shape.kind === "named_list") this.listed(visit, spot.shape.what);
-      if (spot.shape.kind === "named_map") this.keyed(visit, path.at(-1) === "models" ? "model" : "term");
+      const named = spot.shape.kind === "named_map" ? keysOf[lastKey(path) ?? ""] : undefined;
+      if (named !== undefined) this.keyed(visit, named);
       if (path.length === 1 && path[0] === "model" && key !== undefined)
         this.add({
           kind: "model",

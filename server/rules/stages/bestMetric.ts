@@ -1,5 +1,4 @@
-import { unknownName } from "../../config/check/report.ts";
-import { metricNames } from "../knownNames.ts";
+import { notEvaluated } from "../knownNames.ts";
 import { at as nodeAt, type Rule } from "../rule.ts";
 
 /** The best checkpoint follows what held-out tasks say: a metric of training is of other tasks at every step. */
@@ -11,17 +10,14 @@ export const bestMetric: Rule = {
     const metric = config.checkpoint.best?.metric;
     const node = nodeAt(root, "checkpoint", "best", "metric");
     if (metric === undefined || node === undefined) return;
-    const { exact, open } = metricNames(config, config.top);
-    const known = exact.filter((name) => name.startsWith("eval/"));
-    if (known.includes(metric) || open.some((start) => start.startsWith("eval/") && metric.startsWith(start)))
-      return;
-    const { hint, fixes } = unknownName(metric, known, node.origin);
+    const problem = notEvaluated(config, metric, node.origin);
+    if (problem === undefined) return;
     report({
       rule: bestMetric.id,
-      message: `\`${metric}\` is not a metric of evaluations. ${hint}`,
+      message: `\`${metric}\` is not a metric of evaluations. ${problem.hint}`,
       key: "checkpoint.best.metric",
       at: node.origin,
-      fixes,
+      fixes: problem.fixes,
     });
   },
 };

@@ -1,7 +1,7 @@
 /** What is done about the lines of `control.jsonl`, and how each is answered. */
 import { setTimeout as wait } from "node:timers/promises";
 import { unreadableAction, unreadableText, type Control } from "../../../shared/run/control.ts";
-import type { ControlLine } from "../../../shared/run/run.ts";
+import { stoppedEarly, type ControlLine } from "../../../shared/run/run.ts";
 import type { Recorder } from "../step/log/recorder.ts";
 import { Interrupted } from "./session.ts";
 
@@ -110,6 +110,7 @@ export class Commands {
     switch (line.action) {
       case "stop":
         this.recorder.acknowledge(line.id, true, `Stopping ${here}.`);
+        if (line.reason !== undefined) this.recorder.event("info", stoppedEarly, line.reason);
         return "stop";
       case "pause":
         this.recorder.acknowledge(line.id, true, paused ? "It is paused already." : `Paused ${place}.`);

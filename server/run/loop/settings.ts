@@ -68,15 +68,19 @@ export const loadWith = (
   authored: string,
   settings: readonly Pick<Setting, "path" | "value">[],
   recorded = false,
-): LoadedConfig =>
-  loadConfig(run.file, {
+): LoadedConfig => {
+  const loaded = loadConfig(run.file, {
     text: authored,
     recorded,
     set: [...run.set, ...settings.map(assignment)],
     folder: dirname(run.file),
     ...(run.steps === undefined ? {} : { steps: run.steps }),
     ...(run.seed === undefined ? {} : { seed: run.seed }),
+    trials: "none",
   });
+  // A sweep is no part of its runs: one that grows changes none of them.
+  return { ...loaded, tree: loaded.config?.tree ?? loaded.tree };
+};
 
 type Proposal =
   | { readonly accepted: true; readonly config: RunConfig }
