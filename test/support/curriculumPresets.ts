@@ -46,6 +46,13 @@ const programs = {
 
 /** By the preset's name. */
 export const curriculumPresets: Readonly<Record<string, Short>> = {
+  adarft: {},
+  e2h: {},
+  "e2h-cosine": {},
+  "level-replay": { text: prompts },
+  "level-replay-robust": { text: prompts },
+  lilo: { text: prompts },
+  vcrl: { text: prompts },
   adcl: { text: "curriculum: { arms: { use: prompt, pool: 12 }, estimator: { samples: 2, blocks: 3 } }\n" },
   again: {
     text: "curriculum: { arms: { box: { length: [1, 24] } }, sampler: { fit_every: 20, components: [1, 2], probe_every: 20, probe_points: 3, probe_samples: 2 } }\n",

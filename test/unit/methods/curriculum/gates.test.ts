@@ -6,6 +6,7 @@ import { advantageRange } from "../../../../server/methods/curriculum/admission/
 import { balanced } from "../../../../server/methods/curriculum/admission/balanced.ts";
 import { greedyWrong } from "../../../../server/methods/curriculum/admission/greedyWrong.ts";
 import { minBestReward } from "../../../../server/methods/curriculum/admission/minBestReward.ts";
+import { seenBefore } from "../../../../server/methods/curriculum/admission/seenBefore.ts";
 import { retainHardest } from "../../../../server/methods/curriculum/admission/retainHardest.ts";
 import { rewardSpread } from "../../../../server/methods/curriculum/admission/rewardSpread.ts";
 import {
@@ -171,4 +172,23 @@ test("over-sampling follows the moving average of 1/(share of mixed groups), wit
   assert.equal(budget.groups?.(10, clock), 15);
   budget.learn?.([group([1, 1])], [0], [], clock);
   assert.equal(budget.groups?.(10, clock), Math.ceil(10 * (0.75 + 2)));
+});
+
+test("over-sampling whose least and most are one number is always that", () => {
+  const budget = made(oversample, { least: 4, most: 4 });
+  assert.equal(budget.groups?.(8, clock), 32);
+  budget.learn?.([group([1, 0])], [0], [], clock);
+  assert.equal(budget.groups?.(8, clock), 32);
+});
+
+test("an arm's first group measures it and does not train, later steps' do", () => {
+  const admission = made(seenBefore, {});
+  const [a, b] = [group([1, 0], { arm: "a" }), group([0, 0], { arm: "b" })];
+  assert.ok(!admission.admit(a).admitted);
+  assert.ok(!admission.admit(a).admitted, "the same step asks again");
+  admission.remember?.([a, group([], { arm: "b" })], [0, 1], clock);
+  assert.ok(admission.admit(a).admitted && !admission.admit(b).admitted, "b has no reward yet");
+  const copy = made(seenBefore, {});
+  copy.load?.(admission.save!());
+  assert.ok(copy.admit(a).admitted && !copy.admit(b).admitted);
 });

@@ -9,6 +9,31 @@ const pilots = join(temporary(), "pilots.jsonl");
 writeFileSync(pilots, `${JSON.stringify({ weights: { countdown: 1 }, score: 0.5 })}\n`);
 
 presetsHave({
+  adarft: {
+    papers: ["Efficient Reinforcement Finetuning via Adaptive Curriculum Learning"],
+    values: {
+      "curriculum.sampler.target": 0.5,
+      "curriculum.sampler.sensitivity": 2,
+      "curriculum.sampler.step": 0.5,
+      "curriculum.sampler.start": 0,
+    },
+  },
+  e2h: {
+    papers: ["Curriculum Reinforcement Learning from Easy to Hard Tasks Improves LLM Reasoning"],
+    values: { "curriculum.sampler.exponent": 0.5, "curriculum.sampler.sigma": 0.5 },
+  },
+  "level-replay": {
+    papers: ["Prioritized Level Replay"],
+    values: {
+      "curriculum.sampler.transform": "rank",
+      "curriculum.sampler.temperature": 0.1,
+      "curriculum.sampler.staleness": 0.1,
+    },
+  },
+  lilo: {
+    papers: ["Learning to Reason at the Frontier of Learnability"],
+    values: { "rollout.group": 8, "curriculum.budget.least": 4, "curriculum.budget.most": 4 },
+  },
   sec: {
     papers: ["Self-Evolving Curriculum for LLM Reasoning"],
     values: {
