@@ -52,6 +52,11 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "level-replay": { text: prompts },
   "level-replay-robust": { text: prompts },
   lilo: { text: prompts },
+  "reinforce-ada": {},
+  "speed-rl": {
+    text: "curriculum: { arms: { use: prompt, pool: 12 }, budget: { initial: 2 } }\n",
+    set: ["rollout.group=6"],
+  },
   vcrl: { text: prompts },
   adcl: { text: "curriculum: { arms: { use: prompt, pool: 12 }, estimator: { samples: 2, blocks: 3 } }\n" },
   again: {

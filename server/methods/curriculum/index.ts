@@ -18,6 +18,8 @@ import { undivided } from "./arms/undivided.ts";
 import { fixedBudget } from "./budget/fixedBudget.ts";
 import { gradientVariance } from "./budget/gradientVariance.ts";
 import { oversample } from "./budget/oversample.ts";
+import { twoPhase } from "./budget/twoPhase.ts";
+import { untilMixed } from "./budget/untilMixed.ts";
 import { angleConcentration } from "./estimators/angleConcentration.ts";
 import { beta } from "./estimators/beta.ts";
 import { betaRestart } from "./estimators/betaRestart.ts";
@@ -157,4 +159,10 @@ export const refills: readonly Declaration<"refill">[] = [
   adaptiveRefill,
   minimaRefill,
 ];
-export const budgets: readonly Declaration<"budget">[] = [fixedBudget, gradientVariance, oversample];
+export const budgets: readonly Declaration<"budget">[] = [
+  fixedBudget,
+  gradientVariance,
+  oversample,
+  twoPhase,
+  untilMixed,
+];

@@ -6,6 +6,7 @@ import type { Group } from "../../../core/rollouts.ts";
 import { concatenate } from "../generate/assemble.ts";
 import { startedGroups } from "../draw/startStates.ts";
 import { BranchedRound } from "../generate/branching.ts";
+import { GrowingRound } from "../generate/growing.ts";
 import { joinColumns } from "../score/rewardColumns.ts";
 import { draftsOf, type DrawnGroup } from "../generate/generate.ts";
 import { namedGroups } from "../../../algorithm/curriculum/namedGroups.ts";
@@ -47,6 +48,8 @@ function rollOut(context: StepContext, groups: readonly DrawnGroup[], round: num
   if (stage.guide !== undefined) return new GuidedRound(context, stage.guide, groups, round).rollOut();
   if (stage.branching !== undefined)
     return new BranchedRound(context, stage.branching, groups, round).rollOut();
+  const { growth } = stage.curriculum;
+  if (growth !== undefined) return new GrowingRound(context, groups, growth).rollOut();
   const { rollout } = stage.config.body;
   return generateAndScore(
     context,

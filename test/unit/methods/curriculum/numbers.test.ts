@@ -9,6 +9,23 @@ const pilots = join(temporary(), "pilots.jsonl");
 writeFileSync(pilots, `${JSON.stringify({ weights: { countdown: 1 }, score: 0.5 })}\n`);
 
 presetsHave({
+  "speed-rl": {
+    papers: ["SPEED-RL: Faster Training of Reasoning Models via Online Curriculum Learning"],
+    values: {
+      "rollout.group": 24,
+      "curriculum.budget": { use: "two_phase", initial: 4 },
+      "curriculum.admission.inclusive": false,
+    },
+  },
+  "reinforce-ada": {
+    papers: ["Reinforce-Ada: An Adaptive Sampling Framework for Reinforce-Style LLM Training"],
+    values: {
+      "rollout.group": 8,
+      "curriculum.budget": { use: "until_mixed", right: 2, wrong: 2, rounds: 4 },
+      "replay.select": { use: "best_worst", best: 2, worst: 2, statistics: "all" },
+      "objective.high": 0.28,
+    },
+  },
   adarft: {
     papers: ["Efficient Reinforcement Finetuning via Adaptive Curriculum Learning"],
     values: {
