@@ -53,6 +53,7 @@ export const curriculumPresets: Readonly<Record<string, Short>> = {
   "level-replay-robust": { text: prompts },
   lilo: { text: prompts },
   "reinforce-ada": {},
+  rlve: { set: ["rollout.group=4", "curriculum.sampler.groups=2"] },
   "speed-rl": {
     text: "curriculum: { arms: { use: prompt, pool: 12 }, budget: { initial: 2 } }\n",
     set: ["rollout.group=6"],

@@ -55,6 +55,7 @@ import { nearest } from "./samplers/nearest.ts";
 import { prerequisites } from "./samplers/prerequisites.ts";
 import { proportional } from "./samplers/proportional.ts";
 import { selfRepellent } from "./samplers/selfRepellent.ts";
+import { slidingLevels } from "./samplers/slidingLevels.ts";
 import { sorted } from "./samplers/sorted.ts";
 import { thompson } from "./samplers/thompson.ts";
 import { tiers } from "./samplers/tiers.ts";
@@ -130,6 +131,7 @@ export const samplers: readonly Declaration<"sampler">[] = [
   sorted,
   gaussianWindow,
   easyToHard,
+  slidingLevels,
   tiers,
   greedy,
   epsilonGreedy,

@@ -43,6 +43,8 @@ const presets: Readonly<Record<string, Bounds>> = {
   adarft: { fails: 0.05, succeeds: 1 },
   // By time alone: of two levels 1/3 + N/3 for the second, which is 0.56 at 45 % of the way.
   e2h: { fails: 0.56, succeeds: 0.56 },
+  // The first level is never mastered.
+  rlve: { fails: 0, succeeds: 0 },
   // At most the tenth that goes by age, next to 1/2^10.
   "level-replay": { fails: 0.1, succeeds: 0.1, more: levels },
   // Evens out what was drawn: that is its formula.

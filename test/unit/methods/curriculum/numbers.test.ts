@@ -9,6 +9,15 @@ const pilots = join(temporary(), "pilots.jsonl");
 writeFileSync(pilots, `${JSON.stringify({ weights: { countdown: 1 }, score: 0.5 })}\n`);
 
 presetsHave({
+  rlve: {
+    papers: [
+      "RLVE: Scaling Up Reinforcement Learning for Language Models with Adaptive Verifiable Environments",
+    ],
+    values: {
+      "rollout.group": 16,
+      "curriculum.sampler": { use: "sliding_levels", window: 4, start: 0, above: 0.9, groups: 8 },
+    },
+  },
   "speed-rl": {
     papers: ["SPEED-RL: Faster Training of Reasoning Models via Online Curriculum Learning"],
     values: {

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { adaptiveTarget } from "../../../../server/methods/curriculum/samplers/adaptiveTarget.ts";
 import { easyToHard } from "../../../../server/methods/curriculum/samplers/easyToHard.ts";
+import { NamedArms } from "../../../../server/methods/curriculum/armSet.ts";
+import { slidingLevels } from "../../../../server/methods/curriculum/samplers/slidingLevels.ts";
 import { levelReplay } from "../../../../server/methods/curriculum/samplers/levelReplay.ts";
 import { randomStream } from "../../../../server/lib/random.ts";
 import { near } from "../../support.ts";
@@ -193,4 +195,97 @@ test("easy_to_hard: arms of one level share its chance, and with success rates t
   alike(p, [0.4 / 3, 0.3, 0.4 / 3, 0.2, 0.1, 0.4 / 3]);
   const rates = sampling(easyToHard, { shape: "cosine", order: "descending" });
   alike(rates.probabilities(poolOf([0.1, 0.9, 0.5, 0.7]), at(0)), [0.1, 0.4, 0.2, 0.3]);
+});
+
+// ─────────────────────────────────────────────────────────── RLVE
+
+/**
+ * `RLVEManager.update` of slime/ray/rollout_data_source.py in Zhiyuan-Zeng/RLVE at 73cccd97: of each step the groups of four,
+ * by environment, level and how many are right, and the hardest levels after it.
+ */
+const climbed = [
+  {
+    groups: [
+      ["a", 0, 4],
+      ["b", 0, 1],
+    ],
+    a: 0,
+    b: 0,
+  },
+  {
+    groups: [
+      ["a", 0, 3],
+      ["b", 0, 2],
+    ],
+    a: 1,
+    b: 0,
+  },
+  {
+    groups: [
+      ["a", 1, 3],
+      ["a", 0, 0],
+      ["b", 0, 4],
+    ],
+    a: 1,
+    b: 0,
+  },
+  {
+    groups: [
+      ["a", 1, 2],
+      ["b", 0, 4],
+    ],
+    a: 1,
+    b: 1,
+  },
+  {
+    groups: [
+      ["a", 1, 4],
+      ["a", 1, 4],
+      ["b", 1, 4],
+    ],
+    a: 2,
+    b: 1,
+  },
+  {
+    groups: [
+      ["a", 2, 4],
+      ["a", 1, 0],
+      ["b", 1, 2],
+      ["b", 0, 0],
+    ],
+    a: 2,
+    b: 2,
+  },
+] as const;
+
+test("sliding_levels: the hardest level of each environment moves as the released code's", () => {
+  const names = ["a/1", "b/5", "a/2", "b/6", "a/3", "b/7", "a/4", "b/8"];
+  const pool = poolOf([1, 5, 2, 6, 3, 7, 4, 8], { arms: new NamedArms(names) });
+  const armOf = (environment: string, level: number): number =>
+    names.filter((name) => name.startsWith(environment)).map((name) => names.indexOf(name))[level]!;
+  let sampler = sampling(slidingLevels, { window: 2, above: 0.75, groups: 2 });
+  for (const { groups, a, b } of climbed) {
+    const played = groups.map(([, , right]) => group([0, 1, 2, 3].map((i) => Number(i < right))));
+    const arms = groups.map(([environment, level]) => armOf(environment, level));
+    sampler.learn!(outcomesOf(played, arms, pool), pool, clock);
+    const saved = sampler.save!();
+    sampler = sampling(slidingLevels, { window: 2, above: 0.75, groups: 2 });
+    sampler.load!(saved);
+    const expected = new Float64Array(names.length);
+    for (const [environment, top] of [
+      ["a", a],
+      ["b", b],
+    ] as const) {
+      const open = [top - 1, top].filter((level) => level >= 0);
+      for (const level of open) expected[armOf(environment, level)] = 0.5 / open.length;
+    }
+    alike(sampler.probabilities(pool, clock), [...expected]);
+  }
+});
+
+test("sliding_levels: after the last level there is no other", () => {
+  const sampler = sampling(slidingLevels, { groups: 1, start: 1 });
+  const pool = poolOf([1, 2], { arms: new NamedArms(["a/1", "a/2"]) });
+  for (let i = 0; i < 3; i++) sampler.learn!(outcomesOf([group([1])], [1], pool), pool, clock);
+  alike(sampler.probabilities(pool, clock), [0.5, 0.5]);
 });
