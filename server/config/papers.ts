@@ -19,6 +19,8 @@ const entrySchema = z.strictObject({
   commands: z.array(z.string()).default([]),
   /** A preset that an earlier version had; `follows` says what takes its place. */
   was: z.string().optional(),
+  /** `later`: a paper that came after the list was made, counted apart. */
+  list: z.literal("later").optional(),
 });
 type Entry = z.output<typeof entrySchema>;
 
@@ -39,7 +41,10 @@ function readEntries(): readonly Entry[] {
 
 const ranks = ["exact", "approximate", "piece"] as const;
 
-function paperOf({ title, arxiv, status, follows, commands }: Entry, presets: readonly Preset[]): Paper {
+function paperOf(
+  { title, arxiv, status, follows, commands, list }: Entry,
+  presets: readonly Preset[],
+): Paper {
   const best = ranks.find((rank) => presets.some((preset) => preset.status === rank));
   const versions = presets.map((preset) =>
     presets.length === 1 ? preset.follows : `${preset.id}: ${preset.follows}`,
@@ -52,6 +57,7 @@ function paperOf({ title, arxiv, status, follows, commands }: Entry, presets: re
     commands: [...presets.map(({ id }) => `gradus init --from ${id}`), ...commands],
     status: status ?? best ?? "none",
     ...(followed === undefined ? {} : { follows: followed }),
+    ...(list === undefined ? {} : { list }),
   };
 }
 

@@ -84,6 +84,7 @@ import { idleEnter } from "./stages/idleEnter.ts";
 import { routes } from "./objective/routes.ts";
 import { idleReplay } from "./objective/idleReplay.ts";
 import { failingTasks } from "./curriculum/failingTasks.ts";
+import { grownGroups } from "./curriculum/grownGroups.ts";
 import { loneArm } from "./curriculum/loneArm.ts";
 import { repeatedTask } from "./tasks/repeatedTask.ts";
 import { replacedList } from "./replacedList.ts";
@@ -234,6 +235,7 @@ export const rules: readonly Rule[] = [
   idleChoice,
   loneArm,
   failingTasks,
+  grownGroups,
   generateParts,
   repeatedTask,
   replacedList,

@@ -46,6 +46,19 @@ const programs = {
 
 /** By the preset's name. */
 export const curriculumPresets: Readonly<Record<string, Short>> = {
+  adarft: {},
+  e2h: {},
+  "e2h-cosine": {},
+  "level-replay": { text: prompts },
+  "level-replay-robust": { text: prompts },
+  lilo: { text: prompts },
+  "reinforce-ada": {},
+  rlve: { set: ["rollout.group=4", "curriculum.sampler.groups=2"] },
+  "speed-rl": {
+    text: "curriculum: { arms: { use: prompt, pool: 12 }, budget: { initial: 2 } }\n",
+    set: ["rollout.group=6"],
+  },
+  vcrl: { text: prompts },
   adcl: { text: "curriculum: { arms: { use: prompt, pool: 12 }, estimator: { samples: 2, blocks: 3 } }\n" },
   again: {
     text: "curriculum: { arms: { box: { length: [1, 24] } }, sampler: { fit_every: 20, components: [1, 2], probe_every: 20, probe_points: 3, probe_samples: 2 } }\n",

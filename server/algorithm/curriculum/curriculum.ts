@@ -172,6 +172,10 @@ export class Curriculum implements Stateful {
   asks(wanted: number, clock: Clock): number {
     return this.budget.groups?.(wanted, clock) ?? wanted;
   }
+  /** How many more rollouts a group gets by what those so far earned; undefined: none. */
+  get growth(): Budget["more"] {
+    return this.budget.more?.bind(this.budget);
+  }
   admit(group: Group): Verdict {
     return this.admission.admit(group);
   }

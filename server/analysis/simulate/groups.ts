@@ -43,6 +43,16 @@ export function simulatedGroups(
   });
 }
 
+/** A group before its advantages are known. */
+export const outcomeOf = ({ task, arm }: DrawnTask, rewards: readonly number[]): Group => ({
+  task,
+  arm,
+  rewards: Float64Array.from(rewards),
+  advantages: new Float64Array(),
+  successes: rewards.filter((reward) => reward >= 1).length,
+  lengths: new Float64Array(rewards.length).fill(1),
+});
+
 /** E[A (r − r̄)]: by how much, to first order, a policy-gradient step on the group raises its task's reward. */
 export function gainOf({ rewards, advantages }: Group): number {
   if (advantages.length !== rewards.length) return 0;

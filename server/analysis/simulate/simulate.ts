@@ -15,7 +15,7 @@ import type { Models, Perceptron } from "../../core/policy.ts";
 import type { Estimator, Verdict } from "../../core/slots/curriculum.ts";
 import type { Task } from "../../core/task.ts";
 import { SimulatedAngles } from "./angles.ts";
-import { simulatedGroups } from "./groups.ts";
+import { outcomeOf, simulatedGroups } from "./groups.ts";
 import { Learner, type World } from "./learner.ts";
 import { SimulatedPerceptron } from "./perceptron.ts";
 import { pilotsIn } from "./pilots.ts";
@@ -109,12 +109,36 @@ export class Play {
     samples?: number,
   ): Group[] {
     if (tasks.length === 0) return [];
-    const rewards = tasks.map((drawn, i) => {
-      const count = samples ?? drawn.rollouts ?? this.body.rollout.group;
+    const answer = (drawn: DrawnTask, count: number, random: Random): readonly number[] => {
       this.rollouts += count;
-      return this.answering.attempt(drawn, count, this.random.fork(...key, clock.step, i), clock);
+      return this.answering.attempt(drawn, count, random, clock);
+    };
+    const rewards = tasks.map((drawn, i) => {
+      const random = this.random.fork(...key, clock.step, i);
+      const count = samples ?? drawn.rollouts ?? this.body.rollout.group;
+      const first = answer(drawn, count, random);
+      return samples === undefined
+        ? this.grown(drawn, first, (n, lot) => answer(drawn, n, random.fork("more", lot)))
+        : first;
     });
     return simulatedGroups(this.algorithm, tasks, rewards, clock);
+  }
+
+  /** A group's rewards with those of the lots that the budget adds. */
+  private grown(
+    drawn: DrawnTask,
+    first: readonly number[],
+    answer: (count: number, lot: number) => readonly number[],
+  ): readonly number[] {
+    const { growth } = this.curriculum;
+    const { group: size } = this.body.rollout;
+    let rewards = first;
+    for (let lots = 1; growth !== undefined; lots++) {
+      const more = growth(outcomeOf(drawn, rewards), { rollouts: rewards.length, lots, size });
+      if (more <= 0) break;
+      rewards = [...rewards, ...answer(more, lots)];
+    }
+    return rewards;
   }
 
   private probe(clock: Clock): void {

@@ -13,7 +13,9 @@ export const command: Command = {
         const found = listPapers().filter((paper) => matches(paper, words.join(" ")));
         if (json === true) return printJson(found);
         if (words.length > 0 && found.length === 0) return nothing(words.join(" "));
-        found.forEach((paper) => print(words.length === 0 ? line(paper) : whole(paper)));
+        if (words.length > 0) return found.forEach((paper) => print(whole(paper)));
+        for (const [title, papers] of apart(found))
+          print([`${title}: ${papers.length}`, ...papers.map(line), ""].join("\n"));
       });
   },
 };
@@ -27,6 +29,15 @@ function matches({ title, arxiv }: Paper, text: string): boolean {
     .toLowerCase()
     .split(/\s+/)
     .every((word) => folded.includes(word));
+}
+
+/** The list, and the papers that came after it. */
+function apart(papers: readonly Paper[]): readonly (readonly [string, readonly Paper[]])[] {
+  const later = papers.filter(({ list }) => list === "later");
+  return [
+    ["Papers of the list", papers.filter((paper) => !later.includes(paper))],
+    ["Papers that came later", later],
+  ];
 }
 
 const line = ({ title, status, presets }: Paper): string =>

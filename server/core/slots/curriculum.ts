@@ -222,6 +222,15 @@ export interface Refill extends Partial<Stateful> {
   }): number;
 }
 
+/** What a group has so far. */
+export interface Grown {
+  readonly rollouts: number;
+  /** In how many lots they were generated. */
+  readonly lots: number;
+  /** `rollout.group`. */
+  readonly size: number;
+}
+
 /** How many groups a step starts with, and how many rollouts each gets. */
 export interface Budget extends Partial<Stateful> {
   /** Groups to draw first when `wanted` are to train. */
@@ -232,6 +241,8 @@ export interface Budget extends Partial<Stateful> {
    * @param estimate the estimator's, of an arm
    */
   rollouts?(arms: readonly number[], group: number, estimate: (arm: number) => number): readonly number[];
+  /** How many more rollouts a group gets by what those so far earned, asked after each lot of them; 0: none. */
+  more?(group: Group, so: Grown): number;
   /** Called after each step. */
   learn?(groups: readonly Group[], arms: readonly number[], verdicts: readonly Verdict[], clock: Clock): void;
 }

@@ -7,6 +7,7 @@ import { minBestReward } from "./admission/minBestReward.ts";
 import { nonzeroVariance } from "./admission/nonzeroVariance.ts";
 import { retainHardest } from "./admission/retainHardest.ts";
 import { rewardSpread } from "./admission/rewardSpread.ts";
+import { seenBefore } from "./admission/seenBefore.ts";
 import { successBand } from "./admission/successBand.ts";
 import { byDifficulty } from "./arms/byDifficulty.ts";
 import { byFields } from "./arms/byFields.ts";
@@ -17,6 +18,8 @@ import { undivided } from "./arms/undivided.ts";
 import { fixedBudget } from "./budget/fixedBudget.ts";
 import { gradientVariance } from "./budget/gradientVariance.ts";
 import { oversample } from "./budget/oversample.ts";
+import { twoPhase } from "./budget/twoPhase.ts";
+import { untilMixed } from "./budget/untilMixed.ts";
 import { angleConcentration } from "./estimators/angleConcentration.ts";
 import { beta } from "./estimators/beta.ts";
 import { betaRestart } from "./estimators/betaRestart.ts";
@@ -36,19 +39,23 @@ import { adaptiveRefill } from "./refill/adaptiveRefill.ts";
 import { fixedRefill } from "./refill/fixedRefill.ts";
 import { minimaRefill } from "./refill/minimaRefill.ts";
 import { noRefill } from "./refill/noRefill.ts";
+import { adaptiveTarget } from "./samplers/adaptiveTarget.ts";
 import { again } from "./samplers/mixtures/again.ts";
 import { bandSampler } from "./samplers/band.ts";
 import { boltzmann } from "./samplers/boltzmann.ts";
+import { easyToHard } from "./samplers/easyToHard.ts";
 import { epsilonGreedy } from "./samplers/epsilonGreedy.ts";
 import { expectedImprovement } from "./samplers/expectedImprovement.ts";
 import { gaussianWindow } from "./samplers/mixtures/gaussianWindow.ts";
 import { gmm } from "./samplers/gmm.ts";
 import { greedy } from "./samplers/greedy.ts";
+import { levelReplay } from "./samplers/levelReplay.ts";
 import { mixture } from "./samplers/mixture.ts";
 import { nearest } from "./samplers/nearest.ts";
 import { prerequisites } from "./samplers/prerequisites.ts";
 import { proportional } from "./samplers/proportional.ts";
 import { selfRepellent } from "./samplers/selfRepellent.ts";
+import { slidingLevels } from "./samplers/slidingLevels.ts";
 import { sorted } from "./samplers/sorted.ts";
 import { thompson } from "./samplers/thompson.ts";
 import { tiers } from "./samplers/tiers.ts";
@@ -119,14 +126,18 @@ export const samplers: readonly Declaration<"sampler">[] = [
   ucbSoftmax,
   thompson,
   nearest,
+  adaptiveTarget,
   bandSampler,
   sorted,
   gaussianWindow,
+  easyToHard,
+  slidingLevels,
   tiers,
   greedy,
   epsilonGreedy,
   expectedImprovement,
   selfRepellent,
+  levelReplay,
   prerequisites,
   gmm,
   again,
@@ -142,6 +153,7 @@ export const admissions: readonly Declaration<"admission">[] = [
   greedyWrong,
   retainHardest,
   balanced,
+  seenBefore,
 ];
 export const refills: readonly Declaration<"refill">[] = [
   noRefill,
@@ -149,4 +161,10 @@ export const refills: readonly Declaration<"refill">[] = [
   adaptiveRefill,
   minimaRefill,
 ];
-export const budgets: readonly Declaration<"budget">[] = [fixedBudget, gradientVariance, oversample];
+export const budgets: readonly Declaration<"budget">[] = [
+  fixedBudget,
+  gradientVariance,
+  oversample,
+  twoPhase,
+  untilMixed,
+];

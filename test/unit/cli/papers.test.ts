@@ -13,6 +13,7 @@ const schema = z.array(
     commands: z.array(z.string()),
     status: z.enum(["exact", "approximate", "piece", "none"]),
     follows: z.string().optional(),
+    list: z.literal("later").optional(),
   }),
 );
 const ask = async (...words: string[]): Promise<z.output<typeof schema>> =>
@@ -23,6 +24,18 @@ test("gradus papers --json has every title once", async () => {
   assert.equal(new Set(papers.map(({ title }) => title)).size, papers.length);
   assert.ok(papers.length >= 298, `${papers.length} titles`);
   assertFrozen("json/papers", valueLines(papers, ""));
+});
+
+test("papers that came later are counted apart from the list, which they leave as it was", async () => {
+  const papers = await ask();
+  const later = papers.filter(({ list }) => list === "later");
+  assert.equal(papers.length - later.length, 336);
+  assert.ok(later.some(({ title }) => title === "Prioritized Level Replay"));
+  const lines = (await gradus(["papers"])).stdout.split("\n");
+  const heading = lines.indexOf(`Papers that came later: ${later.length}`);
+  assert.equal(lines[0], "Papers of the list: 336");
+  assert.equal(lines.slice(1, heading).filter((line) => line !== "").length, 336);
+  assert.ok(lines.slice(heading).some((line) => line.includes("Prioritized Level Replay")));
 });
 
 test("words of a title find a paper, in any order and case", async () => {

@@ -5,12 +5,15 @@ import type { Group } from "../../../core/rollouts.ts";
 import type { Budget } from "../../../core/slots/curriculum.ts";
 
 class Oversample implements Budget {
-  private factor = 1;
+  private factor: number;
 
   constructor(
     private readonly decay: number,
+    private readonly least: number,
     private readonly most: number,
-  ) {}
+  ) {
+    this.factor = least;
+  }
 
   groups(wanted: number): number {
     return Math.ceil(wanted * this.factor - 1e-9);
@@ -20,7 +23,7 @@ class Oversample implements Budget {
     if (scored.length === 0) return;
     const idle = scored.filter(({ successes, rewards }) => successes === 0 || successes === rewards.length);
     const valid = 1 - idle.length / scored.length;
-    const now = Math.min(this.most, valid > 0 ? 1 / valid : this.most);
+    const now = Math.max(this.least, Math.min(this.most, valid > 0 ? 1 / valid : this.most));
     this.factor = this.decay * this.factor + (1 - this.decay) * now;
   }
   save(): Saved {
@@ -35,11 +38,19 @@ export const oversample = budget({
   name: "oversample",
   summary:
     "Starts a step with extra groups, to make up for those that have lately been all right or all wrong.",
-  formula: "groups = ⌈wanted · f⌉; f ← d f + (1 − d)/(1 − share of groups all right or all wrong), f ≤ most",
-  sources: ["GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning"],
+  formula:
+    "groups = ⌈wanted · f⌉; f ← d f + (1 − d) clip(1/(1 − share of groups all right or all wrong), least, most)",
+  sources: [
+    "GLM-4.1V-Thinking: Towards Versatile Multimodal Reasoning with Scalable Reinforcement Learning",
+    "Learning to Reason at the Frontier of Learnability",
+  ],
   params: z.object({
     decay: param(z.number().min(0).lt(1).default(0.9), "d, of the moving average, a step."),
+    least: param(
+      z.number().min(1).default(1),
+      "Smallest factor, with which a run begins; as large as `most`: always that.",
+    ),
     most: param(z.number().min(1).default(4), "Largest factor."),
   }),
-  create: ({ decay, most }) => new Oversample(decay, most),
+  create: ({ decay, least, most }) => new Oversample(decay, least, Math.max(least, most)),
 });

@@ -7,6 +7,7 @@ import { concatenate } from "../generate/assemble.ts";
 import { startedGroups } from "../draw/startStates.ts";
 import { BranchedRound } from "../generate/branching.ts";
 import { SearchedRound } from "../generate/searching.ts";
+import { GrowingRound } from "../generate/growing.ts";
 import { joinColumns } from "../score/rewardColumns.ts";
 import { draftsOf, type DrawnGroup } from "../generate/generate.ts";
 import { namedGroups } from "../../../algorithm/curriculum/namedGroups.ts";
@@ -50,6 +51,8 @@ function rollOut(context: StepContext, groups: readonly DrawnGroup[], round: num
     return new SearchedRound(context, stage.branching.search, groups, round).rollOut();
   if (stage.branching !== undefined)
     return new BranchedRound(context, stage.branching, groups, round).rollOut();
+  const { growth } = stage.curriculum;
+  if (growth !== undefined) return new GrowingRound(context, groups, growth).rollOut();
   const { rollout } = stage.config.body;
   return generateAndScore(
     context,

@@ -39,6 +39,14 @@ const presets: Readonly<Record<string, Bounds>> = {
   // A fifth of the points is drawn anywhere; the components are not of one level alone.
   "alp-gmm": { fails: 0.15, succeeds: 0.15 },
   again: { fails: 0.15, succeeds: 0.15 },
+  // What half succeeds keeps the target where it is. A hardest level that is solved is where the target ends.
+  adarft: { fails: 0.05, succeeds: 1 },
+  // By time alone: of two levels 1/3 + N/3 for the second, which is 0.56 at 45 % of the way.
+  e2h: { fails: 0.56, succeeds: 0.56 },
+  // The first level is never mastered.
+  rlve: { fails: 0, succeeds: 0 },
+  // At most the tenth that goes by age, next to 1/2^10.
+  "level-replay": { fails: 0.1, succeeds: 0.1, more: levels },
   // Evens out what was drawn: that is its formula.
   "self-repellent": { fails: 0.5, succeeds: 0.5 },
   // What is mastered is reviewed with a tenth; what is not is on the frontier, whether it can be learned or not.

@@ -51,6 +51,8 @@ const given: Readonly<Record<string, Record<string, unknown>>> = {
   "estimator value_head": { perceptron: "value" },
   "estimator surrogate": { pilots: "../config/few.jsonl" },
   "start guide": { model: "helper" },
+  // Together they are at most 1.
+  "sampler prerequisites": { review: 0.3, explore: 0.2 },
   "sampler gmm": { components: [1, 2, 3], fit_every: 20, probe_points: 5, probe_samples: 2 },
   "sampler again": {
     components: [1, 2, 3],

@@ -6,6 +6,7 @@ import { advantageRange } from "../../../../server/methods/curriculum/admission/
 import { balanced } from "../../../../server/methods/curriculum/admission/balanced.ts";
 import { greedyWrong } from "../../../../server/methods/curriculum/admission/greedyWrong.ts";
 import { minBestReward } from "../../../../server/methods/curriculum/admission/minBestReward.ts";
+import { seenBefore } from "../../../../server/methods/curriculum/admission/seenBefore.ts";
 import { retainHardest } from "../../../../server/methods/curriculum/admission/retainHardest.ts";
 import { rewardSpread } from "../../../../server/methods/curriculum/admission/rewardSpread.ts";
 import {
@@ -13,6 +14,8 @@ import {
   gradientDeviation,
   gradientVariance,
 } from "../../../../server/methods/curriculum/budget/gradientVariance.ts";
+import { twoPhase } from "../../../../server/methods/curriculum/budget/twoPhase.ts";
+import { untilMixed } from "../../../../server/methods/curriculum/budget/untilMixed.ts";
 import { oversample } from "../../../../server/methods/curriculum/budget/oversample.ts";
 import { refills } from "../../../../server/methods/curriculum/index.ts";
 import { minimaRefill } from "../../../../server/methods/curriculum/refill/minimaRefill.ts";
@@ -171,4 +174,56 @@ test("over-sampling follows the moving average of 1/(share of mixed groups), wit
   assert.equal(budget.groups?.(10, clock), 15);
   budget.learn?.([group([1, 1])], [0], [], clock);
   assert.equal(budget.groups?.(10, clock), Math.ceil(10 * (0.75 + 2)));
+});
+
+test("over-sampling whose least and most are one number is always that", () => {
+  const budget = made(oversample, { least: 4, most: 4 });
+  assert.equal(budget.groups?.(8, clock), 32);
+  budget.learn?.([group([1, 0])], [0], [], clock);
+  assert.equal(budget.groups?.(8, clock), 32);
+});
+
+test("an arm's first group measures it and does not train, later steps' do", () => {
+  const admission = made(seenBefore, {});
+  const [a, b] = [group([1, 0], { arm: "a" }), group([0, 0], { arm: "b" })];
+  assert.ok(!admission.admit(a).admitted);
+  assert.ok(!admission.admit(a).admitted, "the same step asks again");
+  admission.remember?.([a, group([], { arm: "b" })], [0, 1], clock);
+  assert.ok(admission.admit(a).admitted && !admission.admit(b).admitted, "b has no reward yet");
+  const copy = made(seenBefore, {});
+  copy.load?.(admission.save!());
+  assert.ok(copy.admit(a).admitted && !copy.admit(b).admitted);
+});
+
+test("SPEED: 4 rollouts first, then the rest of the group where these are mixed, once", () => {
+  const budget = made(twoPhase, {});
+  assert.deepEqual(
+    budget.rollouts?.([0, 1], 24, () => 0),
+    [4, 4],
+  );
+  assert.deepEqual(
+    budget.rollouts?.([0], 3, () => 0),
+    [3],
+    "no more than the group",
+  );
+  const after = (rewards: readonly number[], rollouts = rewards.length): number =>
+    budget.more!(group(rewards), { rollouts, lots: 1, size: 24 });
+  assert.deepEqual([after([1, 1, 1, 1]), after([0, 0, 0, 0]), after([0, 0, 1, 0])], [0, 0, 20]);
+  assert.equal(after([0, 1], 4), 20, "two of four could not be scored");
+  assert.equal(after(Array.from({ length: 24 }, (_, i) => i % 2)), 0);
+  assert.equal(after([]), 0);
+});
+
+/** As `_generate_multi_round_adaptive_downsampling` of RLHFlow/Reinforce-Ada at 05be6058 decides which prompts stay active. */
+test("Reinforce-Ada: rounds until half of the four that train can be right and half wrong, four at most", () => {
+  const budget = made(untilMixed, {});
+  const after = (right: number, wrong: number, lots: number, own = budget): number =>
+    own.more!(group([...Array<number>(right).fill(1), ...Array<number>(wrong).fill(0)]), {
+      ...{ lots, size: 8 },
+      rollouts: right + wrong,
+    });
+  assert.deepEqual([after(1, 7, 1), after(2, 6, 1), after(7, 1, 1), after(0, 16, 2)], [8, 0, 8, 8]);
+  assert.deepEqual([after(1, 31, 4), after(0, 32, 4)], [0, 0]);
+  const positive = made(untilMixed, { right: 1, wrong: 0 });
+  assert.deepEqual([after(8, 0, 1, positive), after(0, 8, 1, positive)], [0, 8]);
 });

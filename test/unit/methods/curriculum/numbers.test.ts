@@ -9,6 +9,57 @@ const pilots = join(temporary(), "pilots.jsonl");
 writeFileSync(pilots, `${JSON.stringify({ weights: { countdown: 1 }, score: 0.5 })}\n`);
 
 presetsHave({
+  rlve: {
+    papers: [
+      "RLVE: Scaling Up Reinforcement Learning for Language Models with Adaptive Verifiable Environments",
+    ],
+    values: {
+      "rollout.group": 16,
+      "curriculum.sampler": { use: "sliding_levels", window: 4, start: 0, above: 0.9, groups: 8 },
+    },
+  },
+  "speed-rl": {
+    papers: ["SPEED-RL: Faster Training of Reasoning Models via Online Curriculum Learning"],
+    values: {
+      "rollout.group": 24,
+      "curriculum.budget": { use: "two_phase", initial: 4 },
+      "curriculum.admission.inclusive": false,
+    },
+  },
+  "reinforce-ada": {
+    papers: ["Reinforce-Ada: An Adaptive Sampling Framework for Reinforce-Style LLM Training"],
+    values: {
+      "rollout.group": 8,
+      "curriculum.budget": { use: "until_mixed", right: 2, wrong: 2, rounds: 4 },
+      "replay.select": { use: "best_worst", best: 2, worst: 2, statistics: "all" },
+      "objective.high": 0.28,
+    },
+  },
+  adarft: {
+    papers: ["Efficient Reinforcement Finetuning via Adaptive Curriculum Learning"],
+    values: {
+      "curriculum.sampler.target": 0.5,
+      "curriculum.sampler.sensitivity": 2,
+      "curriculum.sampler.step": 0.5,
+      "curriculum.sampler.start": 0,
+    },
+  },
+  e2h: {
+    papers: ["Curriculum Reinforcement Learning from Easy to Hard Tasks Improves LLM Reasoning"],
+    values: { "curriculum.sampler.exponent": 0.5, "curriculum.sampler.sigma": 0.5 },
+  },
+  "level-replay": {
+    papers: ["Prioritized Level Replay"],
+    values: {
+      "curriculum.sampler.transform": "rank",
+      "curriculum.sampler.temperature": 0.1,
+      "curriculum.sampler.staleness": 0.1,
+    },
+  },
+  lilo: {
+    papers: ["Learning to Reason at the Frontier of Learnability"],
+    values: { "rollout.group": 8, "curriculum.budget.least": 4, "curriculum.budget.most": 4 },
+  },
   sec: {
     papers: ["Self-Evolving Curriculum for LLM Reasoning"],
     values: {

@@ -129,3 +129,38 @@ test("DRIVE: the hard stage keeps the 72 prompts of least success, then 50 and 2
     [5, 3, 1],
   );
 });
+
+test("LILO: of four times as many prompts those of largest p̂(1 − p̂) train", async () => {
+  const curriculum = curriculumOf("lilo", small);
+  assert.equal(curriculum.asks(2, clock), 8);
+  const drawn = await curriculum.draw(8, randomStream(1), clock);
+  const right = [8, 7, 0, 5, 1, 4, 2, 8];
+  const groups = drawn.map(({ arm }, i) => eight(arm, right[i]!));
+  const learnability = right.map((k) => (k / 8) * (1 - k / 8));
+  const [first, second] = [...learnability.keys()].sort((a, b) => learnability[b]! - learnability[a]!);
+  const trained = curriculum.verdicts(groups, 2).flatMap(({ admitted }, i) => (admitted ? [i] : []));
+  assert.deepEqual(trained, [first!, second!].sort());
+});
+
+test("VCRL: the band of success rates is a bound on the variance's share of the largest", () => {
+  const curriculum = curriculumOf("vcrl", small);
+  for (let right = 0; right <= 8; right++) {
+    const variance = (right * (8 - right)) / (8 * 7);
+    const largest = 8 / (4 * 7);
+    const { admitted } = curriculum.admit(eight("any", right));
+    assert.equal(admitted, variance / largest >= 0.75, `${right} of 8`);
+  }
+});
+
+test("level replay without gradients on new prompts: the first step trains nothing, replayed ones do", async () => {
+  const curriculum = curriculumOf("level-replay-robust", small);
+  const name = (arm: number): string => curriculum.arms.name(arm);
+  const groups = [eight(name(0), 4), eight(name(1), 8)];
+  assert.ok(curriculum.verdicts(groups, 2).every(({ admitted }) => !admitted));
+  curriculum.observe(groups, curriculum.verdicts(groups, 2), clock);
+  const p = curriculum.probabilities(at(1));
+  assert.ok(near(p[0]! + p[1]!, 0.5), "half of the draws replay");
+  const others = [...p].slice(2);
+  assert.ok(others.every((one) => near(one, 0.5 / others.length)));
+  assert.ok(curriculum.verdicts(groups, 2).every(({ admitted }) => admitted));
+});
