@@ -9,7 +9,7 @@ import { numbersOf } from "../said.ts";
 const params = z.object({
   of: param(
     z.array(refers({ to: "term" })).min(2),
-    "The reward terms that are compared, such as heads of several reward models.",
+    "The reward terms that are compared, such as those of several reward models.",
   ),
   within: param(
     z.number().min(0),
