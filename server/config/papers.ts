@@ -19,7 +19,7 @@ const entrySchema = z.strictObject({
   commands: z.array(z.string()).default([]),
   /** A preset that an earlier version had; `follows` says what takes its place. */
   was: z.string().optional(),
-  /** `later`: a paper that came after the list was made, counted apart. */
+  /** `later`: a paper that was added to the first list, counted apart. */
   list: z.literal("later").optional(),
 });
 type Entry = z.output<typeof entrySchema>;

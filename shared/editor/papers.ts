@@ -10,7 +10,7 @@ export interface Paper {
   readonly status: "exact" | "approximate" | "piece" | "none";
   /** Which version its presets follow, a line each where there are several; else what is missing. */
   readonly follows?: string;
-  /** `later`: it came after the list was made, and is counted apart. */
+  /** `later`: it was added to the first list, and is counted apart. */
   readonly list?: "later";
 }
 

@@ -31,12 +31,12 @@ function matches({ title, arxiv }: Paper, text: string): boolean {
     .every((word) => folded.includes(word));
 }
 
-/** The list, and the papers that came after it. */
+/** The list, and the papers that were added to it later. */
 function apart(papers: readonly Paper[]): readonly (readonly [string, readonly Paper[]])[] {
   const later = papers.filter(({ list }) => list === "later");
   return [
     ["Papers of the list", papers.filter((paper) => !later.includes(paper))],
-    ["Papers that came later", later],
+    ["Papers added later", later],
   ];
 }
 

@@ -26,13 +26,13 @@ test("gradus papers --json has every title once", async () => {
   assertFrozen("json/papers", valueLines(papers, ""));
 });
 
-test("papers that came later are counted apart from the list, which they leave as it was", async () => {
+test("papers added later are counted apart from the list, which they leave as it was", async () => {
   const papers = await ask();
   const later = papers.filter(({ list }) => list === "later");
   assert.equal(papers.length - later.length, 336);
   assert.ok(later.some(({ title }) => title === "Prioritized Level Replay"));
   const lines = (await gradus(["papers"])).stdout.split("\n");
-  const heading = lines.indexOf(`Papers that came later: ${later.length}`);
+  const heading = lines.indexOf(`Papers added later: ${later.length}`);
   assert.equal(lines[0], "Papers of the list: 336");
   assert.equal(lines.slice(1, heading).filter((line) => line !== "").length, 336);
   assert.ok(lines.slice(heading).some((line) => line.includes("Prioritized Level Replay")));
