@@ -10,7 +10,7 @@ import type { RolloutRow } from "../../../shared/rollouts/rollouts.ts";
 import { complain, exit, print, printJson } from "../command.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
 import { withRollouts, type RolloutsOptions } from "../rolloutsOf.ts";
-import { coverageText, missedLines } from "../text/coverageText.ts";
+import { coverageText, missedLines } from "./coverageText.ts";
 
 const textOf = (file: string): readonly string[] =>
   existsSync(file) ? readText(file, limits.source).split(/\r?\n/) : [];

@@ -30,9 +30,9 @@ import {
   moreProbes,
   probeLine,
   probeText,
-} from "../text/rewardChecksText.ts";
+} from "./rewardChecksText.ts";
 import { evaluationFiles } from "../../frameworks/asConfig/evaluationFiles.ts";
-import { ChangedRollouts, rolloutLines, summaryLines } from "../text/rescoredText.ts";
+import { ChangedRollouts, rolloutLines, summaryLines } from "./rescoredText.ts";
 import { loadOrComplain } from "../loadOrComplain.ts";
 import { candidateSetting, nameOf } from "./candidates.ts";
 import { preferenceLines } from "./preferenceText.ts";

@@ -4,7 +4,7 @@ import type { BranchCoverage, FileCoverage } from "../../../shared/rollouts/cove
 import { formatCount } from "../../../shared/lib/format.ts";
 import { exitNever } from "../../../shared/rollouts/coverageText.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import { pathText } from "./diagnostics.ts";
+import { pathText } from "../text/diagnostics.ts";
 
 /** Lines of a file that a terminal lists. */
 const listed = 40;

@@ -6,7 +6,7 @@ import { goldMessage, holeMessage, probeMessage, quoted } from "../../analysis/r
 import { groupedBy } from "../../analysis/rewardChecks/findings.ts";
 import { formatCount } from "../../../shared/lib/format.ts";
 import { visibleText } from "../../../shared/lib/visibleText.ts";
-import { pathText } from "./diagnostics.ts";
+import { pathText } from "../text/diagnostics.ts";
 
 /** A finding of the data's own line; without lines, the row is named. */
 export function goldLine(failure: GoldFailure): string {
