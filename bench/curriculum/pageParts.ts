@@ -2,7 +2,7 @@
 import type { Claim } from "./claim.ts";
 import { findingsOf, type Finding } from "./findings.ts";
 import { figureNames, figureOf } from "./figures/figures.ts";
-import { counts, hoursOfClaim, looksOf, pilotSeeds, planOf } from "./plan.ts";
+import { counts, hoursOf, hoursOfClaim, looksOf, pilotSeeds, planOf } from "./plan.ts";
 import { evidence, latest, pilots, type Result } from "./result.ts";
 
 /** What was found of real runs, by verdict: what does not show stands beside what does. */
@@ -35,20 +35,21 @@ export function summary(claims: readonly Claim[], all: readonly Result[]): strin
   );
 }
 
-const hours = (seconds: number): string => (seconds / 3600).toFixed(1);
-
 function pilotRow(claim: Claim, all: readonly Result[]): string {
   const sides = [claim.own.name, claim.other.name];
-  const spent = evidence(all)
-    .filter(({ kind, side, seed }) => kind === "real" && sides.includes(side) && counts(claim, seed))
-    .reduce((sum, { seconds }) => sum + seconds, 0);
+  const spent = sides.reduce((sum, side) => {
+    const runs = evidence(all).filter(
+      (one) => one.kind === "real" && one.side === side && counts(claim, one.seed),
+    );
+    return sum + hoursOf(runs);
+  }, 0);
   const plan = planOf(claim, all);
   const made = latest(pilots(all)).filter(({ side }) => sides.includes(side));
   const decided =
     plan === undefined
       ? "its pilot has not ended"
       : `${plan.seeds}${plan.seeds < plan.wanted ? ` (${plan.wanted} would be wanted)` : ""}`;
-  return `| ${claim.id} | ${claim.own.label} against ${claim.other.label} | ${made.length} of ${2 * pilotSeeds.length} | ${decided} | ${hours(spent)} |`;
+  return `| ${claim.id} | ${claim.own.label} against ${claim.other.label} | ${made.length} of ${2 * pilotSeeds.length} | ${decided} | ${spent.toFixed(1)} |`;
 }
 
 /** The pilots, which are no evidence, and what they say. */
@@ -58,7 +59,7 @@ export function pilotTable(claims: readonly Claim[], all: readonly Result[]): st
   return [
     `Claims that were added since have a pilot: seeds ${pilotSeeds[0]} to ${pilotSeeds.at(-1)} of both sides, which count for nothing else. Its spread`,
     "says at how many seeds a claim is decided: so many that a 95 % interval as wide reaches no farther than the margin to either side,",
-    `at least 5 and at most what ${hoursOfClaim} processor hours allow. The claim's own seeds begin at 101; none of them had been run.`,
+    `at least 5 and at most what ${hoursOfClaim} processor hours allow (a run costs what the quickest of its side took). The claim's own seeds begin at 101; none of them had been run.`,
     `${runs.length} pilot runs are in results.jsonl, marked as such.`,
     "",
     "| claim | what against what | pilot runs | decided at seeds | hours so far |",

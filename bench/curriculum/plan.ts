@@ -1,6 +1,5 @@
 /** How many seeds a claim needs, by the spread of a pilot whose seeds are never used again. */
 import { standardError } from "../../server/analysis/simulate/statistics.ts";
-import { mean } from "../../shared/lib/mean.ts";
 import { barOf, type Claim } from "./claim.ts";
 import { latest, pilots, type Result } from "./result.ts";
 import { studentT } from "./statistics.ts";
@@ -19,6 +18,15 @@ export const counts = ({ looks }: Claim, seed: number): boolean =>
 /** What one claim may cost, both of its sides, in hours of one processor. */
 export const hoursOfClaim = 8;
 const fewest = 5;
+
+/**
+ * Hours of a processor that runs of one side took: each as long as the quickest, since what the others took longer they
+ * waited for a processor.
+ */
+export function hoursOf(runs: readonly Result[]): number {
+  const quickest = runs.reduce((least, { seconds }) => Math.min(least, seconds), Infinity);
+  return runs.length === 0 ? 0 : (runs.length * quickest) / 3600;
+}
 
 export interface Plan {
   readonly seeds: number;
@@ -52,8 +60,8 @@ export function planOf({ own, other, real }: Claim, all: readonly Result[]): Pla
       known.length < 2 ? Infinity : seedsFor(standardError(known) * Math.sqrt(known.length), bar.margin),
     );
   }
-  const seconds = mean(pairs.map((pair) => pair.reduce((sum, one) => sum + (one?.seconds ?? 0), 0)));
-  const affordable = Math.floor((hoursOfClaim * 3600) / seconds);
+  const hours = [0, 1].reduce((sum, of) => sum + hoursOf(pairs.flatMap((pair) => pair[of] ?? [])), 0);
+  const affordable = Math.floor(hoursOfClaim / (hours / pilotSeeds.length));
   const most = Math.max(fewest, ...wanted);
   return { wanted: most, seeds: Math.max(fewest, Math.min(most, affordable)) };
 }

@@ -1,6 +1,6 @@
 /** Which run comes next: a function of the lines that are there, so that a queue that was killed goes on where it was. */
 import type { Claim } from "./claim.ts";
-import { counts, hoursOfClaim, looksOf, pilotSeeds, seedsOf } from "./plan.ts";
+import { counts, hoursOf, hoursOfClaim, looksOf, pilotSeeds, seedsOf } from "./plan.ts";
 import type { Result } from "./result.ts";
 
 export interface Job {
@@ -34,9 +34,10 @@ export function nextJob(claims: readonly Claim[], all: readonly Result[], order:
     order.without?.(job) !== true &&
     !real.some((one) => one.side === job.side && one.seed === job.seed && (one.pilot === true) === job.pilot);
   const cost = (claim: Claim): number =>
-    real
-      .filter((one) => counts(claim, one.seed) && namesOf(claim).includes(one.side))
-      .reduce((sum, one) => sum + one.seconds, 0);
+    namesOf(claim).reduce(
+      (sum, name) => sum + hoursOf(real.filter((one) => one.side === name && counts(claim, one.seed))),
+      0,
+    );
   const jobs = (claim: Claim, seeds: readonly number[], pilot: boolean): Job[] =>
     seeds.flatMap((seed) => namesOf(claim).map((side) => ({ side, seed, pilot })));
   for (const claim of claims) {
@@ -45,7 +46,7 @@ export function nextJob(claims: readonly Claim[], all: readonly Result[], order:
     if (found !== undefined) return found;
   }
   const counted = claims
-    .filter((claim) => cost(claim) <= (order.hours ?? hoursOfClaim) * 3600)
+    .filter((claim) => cost(claim) <= (order.hours ?? hoursOfClaim))
     .map((claim) => ({ claim, count: order.seeds ?? Math.max(0, ...looksOf(claim, all)) }))
     .sort((a, b) => a.count - b.count);
   for (const { claim, count } of counted) {

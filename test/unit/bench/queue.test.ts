@@ -59,6 +59,8 @@ test("a pilot says at how many seeds a claim is decided, within the hours that a
   const slow = wide.map((one) => ({ ...one, seconds: 400 }));
   assert.equal(planOf(own, slow)?.seeds, Math.floor((hoursOfClaim * 3600) / 800));
   assert.ok(planOf(own, slow)!.wanted > 900);
+  const waited = slow.map((one, i) => (i < 2 ? one : { ...one, seconds: 4000 }));
+  assert.equal(planOf(own, waited)?.seeds, planOf(own, slow)?.seeds, "what a run waited costs nothing");
 });
 
 test("what a pilot measured is no evidence", () => {
