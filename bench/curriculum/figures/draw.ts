@@ -70,7 +70,7 @@ const line = (place: Place, { label, values }: Series, colour: string, x: string
 ];
 
 /** Each with its colour and the number of its seeds. */
-function legend(series: readonly Series[]): string[] {
+function legend(series: readonly Series[]): { readonly parts: string[]; readonly end: number } {
   let left: number = frame.left;
   const labels = series.flatMap(({ label, values }, i) => {
     const said = `${label} (${values[0]?.seeds ?? 0} seeds)`;
@@ -81,7 +81,8 @@ function legend(series: readonly Series[]): string[] {
       text(from + 23, 36, "start", said),
     ];
   });
-  return [...labels, text(left + 6, 36, "start", "band: 95 % over seeds")];
+  const parts = [...labels, text(left + 6, 36, "start", "band: 95 % over seeds")];
+  return { parts, end: left + 150 };
 }
 
 type Lines = Extract<Figure, { kind: "lines" }>;
@@ -131,7 +132,9 @@ function drawnLines(figure: Lines): string {
     ];
   });
   const rows = Math.ceil(panels.length / columns);
-  return page(columns * width, head + rows * height, figure.title, [...legend(panels[0]!.series), ...parts]);
+  const { parts: names, end } = legend(panels[0]!.series);
+  const wide = Math.ceil(Math.max(columns * width, end));
+  return page(wide, head + rows * height, figure.title, [...names, ...parts]);
 }
 
 /** Every doubling, or the ends and the middle. */
