@@ -11,6 +11,7 @@ import { tests } from "../esbuild.mjs";
 const long = {
   kills: "two hundred kills take an hour or more: npm run bench -- kills",
   same: "it compares two working trees that you name: npm run bench -- same A B",
+  figure: "it draws what is committed: npm run bench -- figure",
   curriculum: "several hundred runs take hours: npm run bench -- curriculum",
   judge: "it judges checkouts that you name: npm run bench -- judge CHECKOUT…",
   fuzz: "100,000 messages take minutes: npm run bench -- fuzz",

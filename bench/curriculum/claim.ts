@@ -45,9 +45,10 @@ export interface Claim {
   readonly differs: string;
   /**
    * At how many seeds of real runs it is decided, fixed before the first of them; all looks share the 5 % of an error.
-   * Who looks again later adds the number here, and so widens the interval.
+   * Who looks again later adds the number here, and so widens the interval. "of the pilot": a pilot with seeds of its own
+   * says at how many (plan.ts).
    */
-  readonly looks: readonly number[];
+  readonly looks: readonly number[] | "of the pilot";
   /** What is simulated in the place of the method, where that is another one: it says nothing of the claim. */
   readonly standIn?: string;
 }

@@ -58,3 +58,10 @@ export function logSpentRatio(
   );
   return Math.log(ours! / theirs!);
 }
+
+/** Mean held-out pass@k over some arms at the last point; NaN: it was not asked. */
+export const finalPass = ({ points }: Result, k: number, names: readonly string[]): number =>
+  mean(names.map((name) => points.at(-1)!.pass?.[name]?.[String(k)] ?? Number.NaN));
+
+/** Mean entropy over the updates between the last two points; NaN: it is unknown. */
+export const finalEntropy = ({ points }: Result): number => points.at(-1)!.entropy ?? Number.NaN;

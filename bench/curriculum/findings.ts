@@ -1,6 +1,7 @@
 /** Results as evidence for and against the claims. */
 import { barOf, type Asked, type Claim } from "./claim.ts";
-import { superseded, type Result } from "./result.ts";
+import { counts, looksOf } from "./plan.ts";
+import { evidence, superseded, type Result } from "./result.ts";
 import { interval, verdictOf, type Interval, type Verdict } from "./statistics.ts";
 
 export interface Finding {
@@ -16,8 +17,10 @@ export interface Finding {
   readonly dropped: readonly number[];
   /** How many times the results were looked at, or will be. */
   readonly looks: number;
-  /** Seeds at which it is decided next. */
+  /** Seeds at which it is decided next; 0: its pilot has not ended. */
   readonly planned: number;
+  /** Whether the paper claims anything of it. */
+  readonly claimed: boolean;
 }
 
 export interface Earlier {
@@ -57,22 +60,25 @@ function effectsOf(
 const simulatedSeeds = 20;
 
 const kinds = ["simulated", "real"] as const;
-const of = (kind: Result["kind"], results: readonly Result[]): Result[] =>
-  results.filter((one) => one.kind === kind);
+const of = (kind: Result["kind"], results: readonly Result[], claim?: Claim): Result[] =>
+  results.filter((one) => one.kind === kind && (claim === undefined || counts(claim, one.seed)));
 
 /** Numbers of seeds at which results are decided. */
-const looksAt = (claim: Claim, kind: Result["kind"]): readonly number[] =>
-  kind === "real" ? claim.looks : [simulatedSeeds];
+const looksAt = (claim: Claim, kind: Result["kind"], all: readonly Result[]): readonly number[] =>
+  kind === "real" ? looksOf(claim, all) : [simulatedSeeds];
 
 /** Settings of the method's own side that were measured before the present ones: each was a look, too. */
-const triedBefore = ({ own, other }: Claim, kind: Result["kind"], all: readonly Result[]): Result[][] =>
-  superseded(of(kind, all)).filter((runs) => [own.name, other.name].includes(runs[0]!.side));
+const triedBefore = (claim: Claim, kind: Result["kind"], all: readonly Result[]): Result[][] =>
+  superseded(evidence(all)).flatMap((runs) => {
+    const own = of(kind, runs, claim).filter(({ side }) => [claim.own.name, claim.other.name].includes(side));
+    return own.length === 0 ? [] : [own];
+  });
 
 /** @param all every result there is, those of earlier settings included: they widen the intervals */
 export function findingsOf(claim: Claim, results: readonly Result[], all = results): Finding[] {
   return kinds.flatMap((kind) => {
-    const [ours, theirs] = [claim.own, claim.other].map(({ name }) => bySeed(of(kind, results), name));
-    const planned = looksAt(claim, kind);
+    const [ours, theirs] = [claim.own, claim.other].map(({ name }) => bySeed(of(kind, results, claim), name));
+    const planned = looksAt(claim, kind, all);
     return claim[kind].map((asked): Finding => {
       const { found, dropped } = effectsOf(asked, ours!, theirs!);
       const seeds = found.length + dropped.length;
@@ -81,7 +87,8 @@ export function findingsOf(claim: Claim, results: readonly Result[], all = resul
       const looks = planned.length + Number(next === undefined) + triedBefore(claim, kind, all).length;
       const measured = interval(found, looks);
       const { what, paper, scale } = asked;
-      const verdict = verdictFor(claim, kind, asked, measured, next === undefined || next === seeds);
+      const isDue = planned.length > 0 && (next === undefined || next === seeds);
+      const verdict = verdictFor(claim, kind, asked, measured, isDue);
       return {
         kind,
         what,
@@ -91,7 +98,8 @@ export function findingsOf(claim: Claim, results: readonly Result[], all = resul
         verdict,
         dropped,
         looks,
-        planned: next ?? seeds,
+        planned: next ?? (planned.length > 0 ? seeds : 0),
+        claimed: barOf(asked) !== undefined,
       };
     });
   });
@@ -113,7 +121,7 @@ function verdictFor(
 /** What earlier looks and earlier settings had measured. */
 export function earlierOf(claim: Claim, results: readonly Result[], all: readonly Result[]): Earlier[] {
   return kinds.flatMap((kind) => {
-    const present = of(kind, results);
+    const present = of(kind, results, claim);
     const [ours, theirs] = [claim.own, claim.other].map(({ name }) => bySeed(present, name));
     const measured = (why: string, own: typeof ours, other: typeof theirs, seeds = Infinity): Earlier[] =>
       claim[kind].map((asked) => {
@@ -121,7 +129,7 @@ export function earlierOf(claim: Claim, results: readonly Result[], all: readonl
         const { what, scale } = asked;
         return { kind, what, why, scale, interval: interval(effectsOf(asked, till, other!).found) };
       });
-    const before = looksAt(claim, kind).filter((look) => look < ours!.size);
+    const before = looksAt(claim, kind, all).filter((look) => look < ours!.size);
     return [
       ...before.flatMap((look) => measured(`look at ${look} seeds`, ours, theirs, look)),
       ...triedBefore(claim, kind, all).flatMap((runs) => {
@@ -158,7 +166,8 @@ const simulatedWords: Readonly<Record<Verdict, string>> = {
 /** What it says, and of a null by how much. */
 export function verdictText({ kind, verdict, interval: found, scale, planned }: Finding): string {
   if (verdict === undefined || found === undefined) return "–";
-  if (verdict === "too early") return `too early: decided at ${planned} seeds`;
+  if (verdict === "too early")
+    return planned === 0 ? "too early: its pilot has not ended" : `too early: decided at ${planned} seeds`;
   const by = verdict === "does not show" ? `: ${number(found.mean, scale)}` : "";
   if (kind === "simulated") return `${simulatedWords[verdict]}${by}`;
   if (verdict === "undecided") return "undecided: interval too wide";

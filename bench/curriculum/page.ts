@@ -11,7 +11,8 @@ import {
   type Earlier,
   type Finding,
 } from "./findings.ts";
-import { latest, type Result } from "./result.ts";
+import { decidedAt, figureList, pilotTable, summary } from "./pageParts.ts";
+import { evidence, latest, type Result } from "./result.ts";
 
 const distinct = (values: readonly string[]): string => [...new Set(values)].sort().join("; ");
 
@@ -43,28 +44,33 @@ function row(claim: Claim, finding: Finding): string {
 const earlierRow = (claim: Claim, one: Earlier): string =>
   `| ${sides(claim, one.kind)} | ${one.what} | ${one.why} | ${measuredText(one)} | ${one.kind}, ${one.interval?.seeds ?? 0} |`;
 
+const file = (side: string): string => `[${side}](../bench/curriculum/sides/${side}.gradus.yaml)`;
+const differing = (claim: Claim, all: readonly Result[]): string =>
+  `- **${claim.id}**, ${claim.paper}: ${claim.says} Sides: ${file(claim.own.name)}, ${file(claim.other.name)}. Here: ${claim.differs} ${decidedAt(claim, all)}`;
+
 const head = `# The papers' claims, at this scale
 
 ## What does this page measure?
 
-\`npm run bench -- curriculum\` tests the headline claims of curricula and guidance again, by simulation and by training a model
-of 0.3 million parameters, through the product itself. With \`--write\` it makes this page from
+\`npm run bench -- curriculum\` tests headline claims of curricula, guidance and losses again, by simulation and by training a
+model of 0.3 million parameters, through the product itself. With \`--write\` it makes this page from
 [results.jsonl](../bench/curriculum/results.jsonl), one line a run. A run with a line there is not repeated while its settings stay
-the same. The configs in [sides/](../bench/curriculum/sides) are the sides of each comparison.
+the same. The configs in [sides/](../bench/curriculum/sides) are the sides of each comparison. Seconds depend on what else the
+machine does: nothing is claimed of them, but for PCL, whose paper counts them.
 
 Two sides of a claim start, seed by seed, from the same warmed-up checkpoint and answer the same held-out tasks. An effect belongs to
 one seed, and its mean has a t interval over the seeds. Ratios are averaged as logarithms. The source of a claim
-([claims/](../bench/curriculum/claims)) says at how many seeds it is decided, before they are run. Every further look, with more seeds
-or after the settings have changed, divides the 5 % among the looks (Bonferroni): two looks have intervals of 97.5 %. Looks and settings
-that no longer count are listed [below](#earlier-looks-and-superseded-runs). Intervals are of one claim each: of twenty, one would miss
-by chance.
+([claims/](../bench/curriculum/claims)) says at how many seeds it is decided, before they are run, or its [pilot](#how-many-seeds)
+does. Every further look, with more seeds or after the settings have changed, divides the 5 % among the looks (Bonferroni): two looks
+have intervals of 97.5 %. Looks and settings that no longer count are listed [below](#earlier-looks-and-superseded-runs). Intervals
+are of one claim each: of twenty, one would miss by chance.
 
 ## What do the verdicts mean?
 
 - **Shows** is for real runs alone: no effect is outside the interval, which is on the claimed side.
 - **But less**: the claimed value is outside, too.
 - **Does not show**: no effect is inside, and the interval stays below half of the claim, or, where the paper gives no number, below a
-  margin: 0.02 of success, 1.1 × of the cost (set after these runs were made, before the next).
+  margin: 0.02 of success, 1.1 × of cost or entropy (set after the runs of the claims without a pilot, before all others).
 - **Undecided**: everything else; more seeds would decide.
 
 Simulated learners are a few numbers in one world (see [curriculum.md](curriculum.md)): they show how a method **behaves in
@@ -77,9 +83,15 @@ simulated in their place, and gives no verdict on those methods.
 `;
 
 export async function page(all: readonly Result[]): Promise<string> {
-  const results = latest(all);
+  const results = latest(evidence(all));
   const lines = [
     head,
+    "## What shows, and what does not?",
+    "",
+    "Of real runs, each on a claim of its own (the table has the numbers):",
+    "",
+    ...summary(claims, all),
+    "",
     "## What did we measure?",
     "",
     made("real", results),
@@ -88,6 +100,14 @@ export async function page(all: readonly Result[]): Promise<string> {
     "| what against what | measured | the paper | here (interval) | how, seeds | verdict |",
     "| --- | --- | --- | --- | --- | --- |",
     ...claims.flatMap((claim) => findingsOf(claim, results, all).map((finding) => row(claim, finding))),
+    "",
+    "## How many seeds?",
+    "",
+    ...pilotTable(claims, all),
+    "",
+    "## How do the curves look?",
+    "",
+    ...figureList(all),
     "",
     "## Earlier looks and superseded runs",
     "",
@@ -99,10 +119,7 @@ export async function page(all: readonly Result[]): Promise<string> {
     "",
     "## How do these runs differ from the papers?",
     "",
-    ...claims.map(
-      ({ id, paper, says, own, other, differs, looks }) =>
-        `- **${id}**, ${paper}: ${says} Sides: [${own.name}](../bench/curriculum/sides/${own.name}.gradus.yaml), [${other.name}](../bench/curriculum/sides/${other.name}.gradus.yaml). Here: ${differs} Decided at ${looks.join(" and ")} seeds of real runs.`,
-    ),
+    ...claims.map((claim) => differing(claim, all)),
     "",
   ];
   return (await format("claims.md", lines.join("\n"), { printWidth: 110 })).code;

@@ -1,6 +1,7 @@
 /** One side, one seed, by training the tiny model through the product. */
 import { loadavg } from "node:os";
 import { version } from "../../package.json";
+import { mean } from "../../shared/lib/mean.ts";
 import { command, run, type Line } from "./gradus.ts";
 import { machine } from "./machine.ts";
 import { pool } from "./pool.ts";
@@ -26,6 +27,7 @@ export class Tally {
   seconds = 0;
   private readonly spent = { step: 0, rollouts: 0, written: 0, trained: 0 };
   private group = 0;
+  private entropies: number[] = [];
 
   /** @param groupOf rollouts of a group by the stage's name */
   constructor(private readonly groupOf: ReadonlyMap<string, number>) {}
@@ -33,10 +35,22 @@ export class Tally {
   take(line: Line): void {
     if (line.type === "stage") this.group = this.groupOf.get(line.name) ?? 0;
     if (line.type === "step") this.step(line.metrics);
-    if (line.type === "evaluation") this.points.push({ ...this.spent, arms: armsOf(line.metrics) });
+    if (line.type === "evaluation") this.evaluated(line.metrics);
     if (line.type === "summary") this.seconds = line.seconds;
   }
+  private evaluated(metrics: Readonly<Record<string, number | null>>): void {
+    const pass = passOf(metrics);
+    this.points.push({
+      ...this.spent,
+      arms: armsOf(metrics),
+      ...(Object.values(pass).some((byK) => Object.keys(byK).length > 1) && { pass }),
+      ...(this.entropies.length > 0 && { entropy: round(mean(this.entropies)) }),
+    });
+    this.entropies = [];
+  }
   private step(metrics: Readonly<Record<string, number | null>>): void {
+    const entropy = metrics["policy/entropy"];
+    if (typeof entropy === "number") this.entropies.push(entropy);
     const of = (name: string): number => metrics[name] ?? 0;
     const [drawn, admitted] = [of("groups/drawn"), of("groups/admitted")];
     this.spent.step += 1;
@@ -53,13 +67,22 @@ export class Tally {
   }
 }
 
-/** `eval/four/4/pass@1`, or `eval/four/pass@1` where each task is one arm. */
+/** Arm by arm and k by k: `eval/four/4/pass@1`, or `eval/four/pass@1` where each task is one arm. */
+function passOf(metrics: Readonly<Record<string, number | null>>): Record<string, Record<string, number>> {
+  const found: Record<string, Record<string, number>> = {};
+  for (const [name, value] of Object.entries(metrics)) {
+    const [, arm, k] = /^eval\/(\w+)(?:\/\w+)?\/pass@(\d+)$/.exec(name) ?? [];
+    if (arm === undefined || k === undefined || value === null) continue;
+    found[arm] = { ...found[arm], [k]: Number(value.toFixed(4)) };
+  }
+  return found;
+}
+
 const armsOf = (metrics: Readonly<Record<string, number | null>>): Record<string, number> =>
   Object.fromEntries(
-    Object.entries(metrics).flatMap(([name, value]) => {
-      const arm = /^eval\/(\w+)(?:\/\w+)?\/pass@1$/.exec(name)?.[1];
-      return arm === undefined || value === null ? [] : [[arm, Number(value.toFixed(4))]];
-    }),
+    Object.entries(passOf(metrics)).flatMap(([arm, { 1: first }]) =>
+      first === undefined ? [] : [[arm, first]],
+    ),
   );
 
 /** What the cache gives to a side. */

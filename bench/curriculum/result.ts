@@ -1,5 +1,5 @@
 /** What a run came to, as a line of results.jsonl: real ones of the tiny model, and simulated ones. */
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, truncateSync } from "node:fs";
 import { z } from "zod";
 
 const point = z.object({
@@ -13,6 +13,10 @@ const point = z.object({
   trained: z.number(),
   /** Mean held-out success, pass@1, of each arm. */
   arms: z.record(z.string(), z.number()),
+  /** Mean held-out pass@k of each arm, by k, where more than pass@1 was asked. */
+  pass: z.record(z.string(), z.record(z.string(), z.number())).optional(),
+  /** Mean entropy of the policy over the updates since the last point. */
+  entropy: z.number().optional(),
 });
 export type Point = z.output<typeof point>;
 
@@ -20,6 +24,8 @@ const result = z.object({
   kind: z.enum(["real", "simulated"]),
   side: z.string(),
   seed: z.number().int(),
+  /** Of the pilot, which says how many seeds a claim needs, and is no evidence of it. */
+  pilot: z.literal(true).optional(),
   /** Of the settings: another one, and the run is made again. */
   fingerprint: z.string(),
   date: z.string(),
@@ -37,10 +43,13 @@ const result = z.object({
 });
 export type Result = z.output<typeof result>;
 
+/** Ends with its last whole line: a kill can leave a part of one behind it. */
+const whole = (text: string): string => text.slice(0, text.lastIndexOf("\n") + 1);
+
 /** @throws Error where a line is not a result; it names the line */
 export function readResults(file: string): Result[] {
   if (!existsSync(file)) return [];
-  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const lines = whole(readFileSync(file, "utf8")).split("\n");
   return lines.flatMap((line, i) => {
     if (line === "") return [];
     const read = result.safeParse(JSON.parse(line));
@@ -49,9 +58,16 @@ export function readResults(file: string): Result[] {
   });
 }
 
-export const keepResult = (file: string, one: Result): void => {
+/** One line more, behind the last whole one. */
+export function keepResult(file: string, one: Result): void {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (whole(text) !== text) truncateSync(file, Buffer.byteLength(whole(text)));
   appendFileSync(file, `${JSON.stringify(one)}\n`);
-};
+}
+
+/** Results that count for claims. */
+export const evidence = (results: readonly Result[]): Result[] => results.filter(({ pilot }) => !pilot);
+export const pilots = (results: readonly Result[]): Result[] => results.filter(({ pilot }) => pilot === true);
 
 /** Of each kind, side and seed the last result with the side's last fingerprint. */
 export function latest(results: readonly Result[]): Result[] {
