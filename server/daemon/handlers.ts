@@ -7,6 +7,7 @@ import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { compare, type ComparedStore } from "./experiments/compare.ts";
 import { setInConfig } from "./config/configSet.ts";
+import { reviewConfig } from "./config/review.ts";
 import { explain } from "./explain/explain.ts";
 import { coverageOnce, rescoreOnce, sweepOnce } from "./rescore/rescoreOnce.ts";
 import type { Rescorer } from "./rescore/rescorer.ts";
@@ -91,6 +92,10 @@ export function handlersOf(
     ...answers(protocol.judgeReport, (parameters) => reportOnJudge(checker, parameters)),
     ...answers(protocol.rewardCoverage, (parameters) => coverageOnce(remote, rescorer, parameters)),
     ...answers(protocol.configSet, (parameters) => Promise.resolve({ text: setInConfig(parameters) })),
+    ...answers(protocol.configReview, async ({ run, text }) => {
+      const { evaluations } = await remote.call("evaluations", { run, tasks: true });
+      return reviewConfig(await remote.call("show", { run }), evaluations, text);
+    }),
     ...answers(protocol.stageSteps, async ({ run, ...change }) =>
       stageSteps(await remote.call("show", { run }), change),
     ),

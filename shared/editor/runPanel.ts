@@ -11,6 +11,7 @@ import type {
   rewardErrors,
 } from "../protocol/protocol.ts";
 import type { Brush, LanesPath, PanelState, RolloutPlace } from "./panelState.ts";
+import type { PanelTurnover } from "./panelTurnover.ts";
 import type { ResponsePart } from "../rollouts/responseParts.ts";
 import type { Why } from "../rollouts/why.ts";
 
@@ -123,6 +124,8 @@ export interface PanelBefore {
 export interface PanelFacts {
   readonly run: PanelRun;
   readonly evaluations: readonly PanelEvaluation[];
+  /** Absent: fewer than two evaluations say how each task went. */
+  readonly turnover?: PanelTurnover;
   /** Errors in the run's log that are of no reward term. */
   readonly errors: number;
   readonly failures?: PanelFailures;
@@ -239,6 +242,10 @@ export type FromPanel = { readonly version: number } & (
   | { readonly type: "why"; readonly place: RolloutPlace }
   /** A fix of the verdict: its place in `verdict.fixes`. */
   | { readonly type: "fix"; readonly fix: number }
+  /** The last right answer to a task that was forgotten, and the first wrong one; or all of it through training. */
+  | { readonly type: "forgotten"; readonly task: string; readonly show: "diff" | "history" }
+  /** The config shall practise what was forgotten. */
+  | { readonly type: "review" }
   /** The verdict is wrong: the host asks why. */
   | { readonly type: "dismiss" }
   /** The line that threw, of those that `failures` names. */
@@ -274,6 +281,7 @@ export type ChartId =
   | "terms"
   | "weights"
   | "heldOut"
+  | "turnover"
   | "criteria"
   | "groups"
   | "curriculum"

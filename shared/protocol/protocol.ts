@@ -4,7 +4,15 @@
  * are refused at run time ("Unknown parameter structure auto").
  */
 import { subscribe, unsubscribe } from "./changes.ts";
-import { configLens, configSet, rescore, rescoreSweep, rewardCoverage, stageSteps } from "./config.ts";
+import {
+  configLens,
+  configReview,
+  configSet,
+  rescore,
+  rescoreSweep,
+  rewardCoverage,
+  stageSteps,
+} from "./config.ts";
 import { curriculumQuery, curriculumTest, groupsQuery, tasksQuery } from "./curriculum.ts";
 import { daemonShutdown, daemonStatus, hello } from "./daemon.ts";
 import { judgeDraw, judgeReport } from "./judge.ts";
@@ -86,6 +94,7 @@ export const requests = {
   unsubscribe,
   configLens,
   configSet,
+  configReview,
   stageSteps,
   rescore,
   rescoreSweep,

@@ -15,6 +15,7 @@ import {
   type LineStyle,
   type RunView,
 } from "./models.ts";
+import { turnoverModel } from "./forgetting/turnoverModel.ts";
 import { heldOutModel, rewardModel, termsModel, weightsModel } from "./learning/rewardModels.ts";
 
 /** Phases in the order in which a step runs them; unknown ones follow. */
@@ -172,6 +173,14 @@ export const charts: readonly ChartDefinition[] = [
     place: "lane",
     over: "drawn",
     model: curriculumModel,
+  },
+  {
+    id: "turnover",
+    title: "Held-out tasks: right, and lost again",
+    place: "lane",
+    over: "held-out",
+    optional: true,
+    model: turnoverModel,
   },
   {
     id: "estimate",

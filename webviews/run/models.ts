@@ -1,6 +1,7 @@
 /** From a run's series to the charts of its panel: pure. */
 import { formatNumber } from "../../shared/lib/format.ts";
 import type { ChartId } from "../../shared/editor/runPanel.ts";
+import type { PanelTurnover } from "../../shared/editor/panelTurnover.ts";
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
 import { trainerText } from "../../shared/run/origin.ts";
@@ -14,6 +15,7 @@ export interface RunView {
   readonly run: PanelRun;
   readonly series: RunSeries;
   readonly evaluations: readonly PanelEvaluation[];
+  readonly turnover?: PanelTurnover | undefined;
   /** Groups of all arms, counted; none until they have been. */
   readonly overview?: CurriculumOverview | null;
 }
