@@ -6,6 +6,8 @@ import type { ResultOf } from "../../shared/protocol/protocol.ts";
 import type { RemoteStore } from "../store/remote.ts";
 import { answers, type Handlers } from "./answers.ts";
 import { compare, type ComparedStore } from "./experiments/compare.ts";
+import { boundaryBetween } from "./experiments/boundary.ts";
+import { forecasts } from "./experiments/forecast.ts";
 import { setInConfig } from "./config/configSet.ts";
 import { reviewConfig } from "./config/review.ts";
 import { explain } from "./explain/explain.ts";
@@ -63,6 +65,8 @@ export function handlersOf(
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
+    ...answers(protocol.runsBoundary, (parameters) => boundaryBetween(comparedStore(remote), parameters)),
+    ...answers(protocol.runsForecast, (parameters) => forecasts(comparedStore(remote), parameters)),
     ...answers(protocol.runsVerdict, (parameters) => verdicts.of(parameters)),
     ...answers(protocol.runsDismiss, async (parameters) => {
       const { verdict: found } = await verdicts.of({ run: parameters.run });

@@ -1,5 +1,6 @@
 /** What the run panel's webview and its host in the extension say to each other. */
 import type { Stack } from "../lib/buckets.ts";
+import type { CourseReport } from "../run/forecastReport.ts";
 import type { Verdict } from "../run/verdict.ts";
 import type {
   CurriculumOverview,
@@ -126,6 +127,8 @@ export interface PanelFacts {
   readonly evaluations: readonly PanelEvaluation[];
   /** Absent: fewer than two evaluations say how each task went. */
   readonly turnover?: PanelTurnover;
+  /** Of held-out pass@1; absent: there are too few evaluations that differ. */
+  readonly forecast?: CourseReport;
   /** Errors in the run's log that are of no reward term. */
   readonly errors: number;
   readonly failures?: PanelFailures;

@@ -29,9 +29,11 @@ import {
 } from "./recorded.ts";
 import { rewardAttack, rewardCheck, rewardPin, rewardTest } from "./rewards.ts";
 import {
+  runsBoundary,
   runsCompare,
   runsControl,
   runsDelete,
+  runsForecast,
   runsFork,
   runsGc,
   runsImport,
@@ -77,6 +79,8 @@ export const requests = {
   runsGc,
   runsMark,
   runsCompare,
+  runsBoundary,
+  runsForecast,
   metricsNames,
   metricsSeries,
   groupsQuery,

@@ -16,7 +16,8 @@ import {
   type RunView,
 } from "./models.ts";
 import { turnoverModel } from "./forgetting/turnoverModel.ts";
-import { heldOutModel, rewardModel, termsModel, weightsModel } from "./learning/rewardModels.ts";
+import { heldOutModel } from "./learning/heldOutModel.ts";
+import { rewardModel, termsModel, weightsModel } from "./learning/rewardModels.ts";
 
 /** Phases in the order in which a step runs them; unknown ones follow. */
 const phases = ["generate", "reward", "score", "update", "evaluate", "log"];

@@ -4,6 +4,7 @@ import type { ChartId } from "../../shared/editor/runPanel.ts";
 import type { PanelTurnover } from "../../shared/editor/panelTurnover.ts";
 import type { CurriculumOverview } from "../../shared/protocol/protocol.ts";
 import { isLive } from "../../shared/protocol/runStatus.ts";
+import type { CourseReport } from "../../shared/run/forecastReport.ts";
 import { trainerText } from "../../shared/run/origin.ts";
 import type { PanelEvaluation, PanelRun } from "../../shared/editor/runPanel.ts";
 import type { ChartModel, Format, ChartLine, Tone } from "../shared/chartModel.ts";
@@ -16,6 +17,7 @@ export interface RunView {
   readonly series: RunSeries;
   readonly evaluations: readonly PanelEvaluation[];
   readonly turnover?: PanelTurnover | undefined;
+  readonly forecast?: CourseReport | undefined;
   /** Groups of all arms, counted; none until they have been. */
   readonly overview?: CurriculumOverview | null;
 }
