@@ -8,9 +8,10 @@ import { Rule } from "../../../core/rows/touched.ts";
 import { clipMetrics, surrogateOfWhole, type WholeMethod } from "./surrogate.ts";
 
 /** Squared log-ratios of the tokens that an update goes on moving away from the anchor. */
-function squaresAway({ now, old, advantages, weights, batch, version }: Reads, anchor: Anchor): Float64Array {
+function squaresAway(input: ObjectiveInput, anchor: Anchor): Float64Array {
+  const { now, advantages, weights } = input;
   const logp = column(now, "logp", "the objective");
-  const then = anchorColumn({ batch, now, old, version }, anchor);
+  const then = anchorColumn(input, anchor);
   const squares: number[] = [];
   for (let i = 0; i < weights.length; i++) {
     if (weights[i] === 0) continue;
@@ -20,7 +21,6 @@ function squaresAway({ now, old, advantages, weights, batch, version }: Reads, a
   }
   return Float64Array.from(squares).sort();
 }
-type Reads = Pick<ObjectiveInput, "now" | "old" | "advantages" | "weights" | "batch" | "version">;
 
 /**
  * The largest of the log-ratios' sizes at which all larger ones can be held, so that the mean square is within the budget.
