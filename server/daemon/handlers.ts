@@ -8,6 +8,7 @@ import { answers, type Handlers } from "./answers.ts";
 import { compare, type ComparedStore } from "./experiments/compare.ts";
 import { boundaryBetween } from "./experiments/boundary.ts";
 import { forecasts } from "./experiments/forecast.ts";
+import { inThread } from "./experiments/inThread.ts";
 import { setInConfig } from "./config/configSet.ts";
 import { reviewConfig } from "./config/review.ts";
 import { explain } from "./explain/explain.ts";
@@ -65,8 +66,10 @@ export function handlersOf(
     ...answers(protocol.runsGc, (parameters) => supervisor.collect(parameters)),
     ...answers(protocol.runsMark, ({ run, ...marks }) => supervisor.mark(run, marks)),
     ...answers(protocol.runsCompare, (parameters) => compare(comparedStore(remote), parameters)),
-    ...answers(protocol.runsBoundary, (parameters) => boundaryBetween(comparedStore(remote), parameters)),
-    ...answers(protocol.runsForecast, (parameters) => forecasts(comparedStore(remote), parameters)),
+    ...answers(protocol.runsBoundary, (parameters) =>
+      boundaryBetween(comparedStore(remote), parameters, inThread),
+    ),
+    ...answers(protocol.runsForecast, (parameters) => forecasts(comparedStore(remote), parameters, inThread)),
     ...answers(protocol.runsVerdict, (parameters) => verdicts.of(parameters)),
     ...answers(protocol.runsDismiss, async (parameters) => {
       const { verdict: found } = await verdicts.of({ run: parameters.run });

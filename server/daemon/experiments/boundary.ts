@@ -4,7 +4,7 @@ import type { EvaluationRow, ParamsOf, ResultOf, runsBoundary } from "../../../s
 import type { EvaluatedAt } from "../../../shared/run/boundaryReport.ts";
 import type { TaskResults } from "../../../shared/run/taskResults.ts";
 import type { ComparedStore } from "./compare.ts";
-import { inThread } from "./inThread.ts";
+import type { Experimenter } from "./experiment.ts";
 
 interface Evaluation extends EvaluatedAt {
   readonly results: TaskResults;
@@ -13,6 +13,7 @@ interface Evaluation extends EvaluatedAt {
 export async function boundaryBetween(
   store: Pick<ComparedStore, "evaluations">,
   { own, other }: ParamsOf<typeof runsBoundary>,
+  experiment: Experimenter,
 ): Promise<ResultOf<typeof runsBoundary>> {
   const runs = [...new Set([other.run, own.run])];
   const found = new Map<string, readonly Evaluation[]>();
@@ -24,7 +25,7 @@ export async function boundaryBetween(
     own: place(first),
     other: place(second),
     evaluations: [...found.values()].flat().map(place),
-    ...(await inThread<"boundary">({ kind: "boundary", own: first.results, other: second.results })),
+    ...(await experiment<"boundary">({ kind: "boundary", own: first.results, other: second.results })),
   };
 }
 

@@ -1,10 +1,9 @@
-/** Where scores of recorded runs are going: their courses and their pace from the store, the fit in a thread of its own. */
+/** Where scores of recorded runs are going: their courses and their pace from the store. */
 import { stepClocks } from "../../../shared/metrics/timeMetrics.ts";
 import type { ParamsOf, ResultOf, runsForecast } from "../../../shared/protocol/protocol.ts";
 import { stepsMade, stepsPlanned } from "../../../shared/run/origin.ts";
 import type { ComparedStore } from "./compare.ts";
-import type { AskedRun } from "./experimentThread.ts";
-import { inThread } from "./inThread.ts";
+import type { AskedRun, Experimenter } from "./experiment.ts";
 
 /** Latest steps whose pace is taken to go on. */
 const paced = 50;
@@ -12,10 +11,11 @@ const paced = 50;
 export async function forecasts(
   store: Pick<ComparedStore, "show" | "series">,
   { runs, metric, more }: ParamsOf<typeof runsForecast>,
+  experiment: Experimenter,
 ): Promise<ResultOf<typeof runsForecast>> {
   const asked: AskedRun[] = [];
   for (const run of runs) asked.push({ ...(await courseIn(store, run, metric)), more });
-  return inThread<"forecast">({ kind: "forecast", runs: asked });
+  return experiment<"forecast">({ kind: "forecast", runs: asked });
 }
 
 async function courseIn(

@@ -1,11 +1,11 @@
 /** Asks the thread of experiments one question. */
 import { Worker } from "node:worker_threads";
 import { threadFile } from "../../lib/threadFile.ts";
-import type { Experiment, Outcomes } from "./experimentThread.ts";
+import type { Experiment, Experimenter, Outcomes } from "./experiment.ts";
 
-export function inThread<Kind extends Experiment["kind"]>(
+export const inThread: Experimenter = <Kind extends Experiment["kind"]>(
   asked: Extract<Experiment, { readonly kind: Kind }>,
-): Promise<Outcomes[Kind]> {
+): Promise<Outcomes[Kind]> => {
   const worker = new Worker(threadFile("experimentThread.mjs", "The thread that compares runs"), {
     workerData: asked,
     name: "gradus-experiment",
@@ -15,4 +15,4 @@ export function inThread<Kind extends Experiment["kind"]>(
     worker.once("error", reject);
     worker.once("exit", () => reject(new Error("the thread that compares runs ended without an answer")));
   }).finally(() => worker.terminate());
-}
+};
